@@ -1,0 +1,13 @@
+import './access.ts';
+import './api-key.ts';
+import './audit-log.ts';
+import './company.ts';
+import './health.ts';
+import './location.ts';
+import './status.ts';
+import './whitelist.ts';
+import './whitelist-import.ts';
+import { builder } from './builder.ts';
+
+/** The graph: every type, query and mutation of the service. */
+export const schema = builder.toSchema();

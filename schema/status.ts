@@ -1,0 +1,107 @@
+import type { Location as LocationRow } from '../prisma/generated/client/client.ts';
+import { locationScope } from '../src/scope.ts';
+import { locationNotFound } from '../src/errors.ts';
+import type { Context } from '../src/context.ts';
+import type { Occupancy } from '../src/location-store.ts';
+import { builder } from './builder.ts';
+import { findLocation, Location } from './location.ts';
+
+const LocationState = builder.enumType('LocationState', {
+  description: 'Whether a location has room.',
+  values: {
+    AVAILABLE: { description: 'There is room.' },
+    FULL: { description: 'Every place is taken.' },
+    UNKNOWN: { description: 'The capacity is unknown.' },
+  } as const,
+});
+
+interface Status extends Occupancy {
+  location: LocationRow;
+}
+
+/** Free places, never below 0; null when the capacity is unknown (decisions, "status of a location"). */
+function freePlaces({ location, occupied }: Status): number | null {
+  return location.capacity === null ? null : Math.max(location.capacity - occupied, 0);
+}
+
+export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
+  description: 'How full a location is now.',
+  fields: (t) => ({
+    locationId: t.id({ description: 'Identifier of the location.', resolve: ({ location }) => location.id }),
+    slug: t.string({ description: 'Slug of the location.', resolve: ({ location }) => location.slug }),
+    name: t.string({ description: 'Name of the location.', resolve: ({ location }) => location.name }),
+    state: t.field({
+      type: LocationState,
+      description: 'Whether there is room.',
+      resolve: (status) => {
+        const free = freePlaces(status);
+        if (free === null) return 'UNKNOWN';
+        return free > 0 ? 'AVAILABLE' : 'FULL';
+      },
+    }),
+    capacity: t.int({
+      nullable: true,
+      description: 'How many vehicles fit; null when unknown.',
+      resolve: ({ location }) => location.capacity,
+    }),
+    occupied: t.exposeInt('occupied', { description: 'How many vehicles are inside.' }),
+    available: t.int({
+      nullable: true,
+      description: 'How many places are free, never below 0; null when the capacity is unknown.',
+      resolve: freePlaces,
+    }),
+    whitelistedVehicles: t.exposeInt('whitelistedVehicles', {
+      description: 'How many entries the whitelist has.',
+    }),
+    lastActivityAt: t.expose('lastActivityAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When a vehicle last entered or left; null when none has.',
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      description: 'When the status last changed: the later of the last activity and the last change of the location.',
+      resolve: ({ location, lastActivityAt }) =>
+        lastActivityAt && lastActivityAt > location.updatedAt ? lastActivityAt : location.updatedAt,
+    }),
+  }),
+});
+
+/** The status of a location that the key reaches; those of one turn of the event loop share a statement. */
+export async function statusOf(location: LocationRow, { locations }: Context): Promise<Status> {
+  const occupancy = await locations.occupancy(location.id);
+  if (!occupancy) throw locationNotFound(location.id);
+  return { ...occupancy, location };
+}
+
+builder.objectField(Location, 'status', (t) =>
+  t.field({
+    type: LocationStatus,
+    permission: 'READ_STATUS',
+    description: 'How full the location is now.',
+    resolve: (location, _, context) => statusOf(location, context),
+  }),
+);
+
+builder.queryFields((t) => ({
+  locationStatuses: t.field({
+    type: [LocationStatus],
+    permission: 'READ_STATUS',
+    complexity: { field: 10, multiplier: 20 },
+    description: 'The status of every location that the key reaches, oldest location first.',
+    resolve: async (_, __, context) => {
+      const reached = await context.prisma.location.findMany({
+        where: locationScope(context.key),
+        orderBy: { id: 'asc' },
+      });
+      return Promise.all(reached.map((location) => statusOf(location, context)));
+    },
+  }),
+  locationStatus: t.field({
+    type: LocationStatus,
+    permission: 'READ_STATUS',
+    description: 'The status of one location; for keys that may read the status but not locations.',
+    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
+    resolve: async (_, { locationId }, context) => statusOf(await findLocation(locationId, context), context),
+  }),
+}));

@@ -1,0 +1,41 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Environment } from '../prisma/generated/client/enums.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const bodyLength = 43; // 32 bytes in base62
+const checksumLength = 6; // 32 bits in base62
+const form = /^pms_(?:live|test)_[0-9A-Za-z]{49}$/;
+
+function base62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) digits = alphabet[Number(rest % 62n)] + digits;
+  return digits;
+}
+
+const checksum = (text: string) => base62(BigInt(crc32(text)), checksumLength);
+
+/**
+ * A new secret: `pms_live_` (production) or `pms_test_` (elsewhere), 32 random bytes in base62 and the
+ * CRC32 of all that in base62. Shown once, never stored.
+ */
+export function newSecret(environment: Environment): string {
+  const prefix = environment === 'production' ? 'pms_live_' : 'pms_test_';
+  const unsigned = prefix + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), bodyLength);
+  return unsigned + checksum(unsigned);
+}
+
+/** Whether a text has the form and the checksum of a secret: a typing error is seen without a look-up. */
+export function isWellFormedSecret(secret: string): boolean {
+  return form.test(secret) && checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
+}
+
+/** What is stored of a secret: HMAC-SHA256 with the pepper, in base64url. */
+export function hashSecret(secret: string, pepper: string): string {
+  return createHmac('sha256', pepper).update(secret).digest('base64url');
+}
+
+/** The end of a secret, by which people tell keys apart. */
+export function secretHint(secret: string): string {
+  return `…${secret.slice(-4)}`;
+}

@@ -1,0 +1,38 @@
+import type { Prisma } from '../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from './auth.ts';
+import { newId } from './ids.ts';
+
+/** A Prisma client inside of a transaction. */
+export type Transaction = Prisma.TransactionClient;
+
+/** What a change did, for the audit log. */
+export interface AuditedChange {
+  /** What happened, named like the webhook event of it: `company.registered`. */
+  action: string;
+  /** The id of what changed. */
+  targetId: string;
+  companyId?: string;
+  locationId?: string;
+  /** The values after the change, or before and after, as JSON shows them; never a secret. */
+  changes?: object;
+}
+
+/**
+ * Leaves the record of a change (decisions, "all use is logged"). Called in the transaction of the
+ * change, so that there is never one without the other.
+ */
+export async function recordChange(
+  transaction: Transaction,
+  author: { key: AuthenticatedKey; requestId: string },
+  { changes, ...change }: AuditedChange,
+): Promise<void> {
+  await transaction.auditRecord.create({
+    data: {
+      id: newId(),
+      apiKeyId: author.key.id,
+      requestId: author.requestId,
+      ...change,
+      ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),
+    },
+  });
+}

@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+import type { Environment } from '../prisma/generated/client/enums.ts';
+import type { PrismaClient } from '../prisma/generated/client/client.ts';
+import type { AuthenticatedKey, Authenticator } from './auth.ts';
+import type { LocationStore } from './location-store.ts';
+import type { WhitelistStore } from './whitelist-store.ts';
+
+/** What one process shares among its requests. */
+export interface Services {
+  prisma: PrismaClient;
+  /** The statements of the hot paths. */
+  whitelist: WhitelistStore;
+  locations: LocationStore;
+  authenticator: Authenticator;
+  environment: Environment;
+  /** Hashes a new key's secret for the database. */
+  hashSecret: (secret: string) => string;
+}
+
+/** What a resolver sees: built once for each request, the same for both surfaces. */
+export interface Context extends Services {
+  key: AuthenticatedKey;
+  /** Names the request in the log, in the audit log and in an unexpected error. */
+  requestId: string;
+  log: Logger;
+}

@@ -1,0 +1,97 @@
+import { GraphQLError } from 'graphql';
+
+/**
+ * The error table: every code of the specification ("Errors", "Codes") with its HTTP status. Both
+ * surfaces carry the code; REST and authentication failures also take the status from here.
+ */
+export const errorStatus = {
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  VALIDATION_ERROR: 400,
+  CONFLICT: 409,
+  CONFLICT_ERROR: 409,
+  DUPLICATE_VEHICLE: 409,
+  RATE_LIMIT_EXCEEDED: 429,
+  INTERNAL_ERROR: 500,
+} as const;
+
+/** A code of the error table. */
+export type ErrorCode = keyof typeof errorStatus;
+
+/** One fault of an input: which field, and what is wrong with it. */
+export interface FieldFault {
+  field: string;
+  message: string;
+}
+
+/** What a client needs to mend its request: the offending field and value, or the plate that exists. */
+export type ErrorDetails = Record<string, unknown> & {
+  field?: string;
+  value?: unknown;
+  errors?: FieldFault[];
+};
+
+/**
+ * An error that is meant for the client. It knows its code and no transport: GraphQL shows `code` and
+ * `details` in `extensions`, REST in its envelope.
+ */
+export class ServiceError extends GraphQLError {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
+    super(message, { extensions: details ? { code, details } : { code } });
+    this.name = 'ServiceError';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** 401 for a request without a key (specification, "Authentication", 4). */
+export const keyRequired = () => new ServiceError('UNAUTHORIZED', 'API key is required');
+
+/** 401 for every key that does not open this service, whatever the reason ("Authentication", 5). */
+export const keyInvalid = () => new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
+
+/** 429: more requests than the key, or the address, may make. */
+export const rateLimitExceeded = () =>
+  new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many requests, please try again later');
+
+/** 404 for a location that is unknown or outside the scope of the key: the same in every byte. */
+export const locationNotFound = (locationId: string) =>
+  new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
+    field: 'locationId',
+    value: shown(locationId),
+  });
+
+/** 404 for a whitelist entry that its location does not have. */
+export const whitelistEntryNotFound = (whitelistId: string) =>
+  new ServiceError('NOT_FOUND', 'Whitelist entry not found', {
+    field: 'whitelistId',
+    value: shown(whitelistId),
+  });
+
+/** 403 for a company that the key is not tied to, or that does not exist. */
+export const companyForbidden = (companyId: string | undefined) =>
+  new ServiceError('FORBIDDEN', 'API key has no access to this company', {
+    field: 'companyId',
+    value: shown(companyId),
+  });
+
+/** 400 for one field. */
+export const invalidField = (field: string, message: string, value: unknown) =>
+  new ServiceError('VALIDATION_ERROR', message, {
+    field,
+    value: shown(value),
+    errors: [{ field, message }],
+  });
+
+const longestShownValue = 200;
+
+/** A value as `details.value` shows it: as sent, `null` when missing, long strings cut at 200 characters. */
+export function shown(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === 'string') return value.slice(0, longestShownValue).toWellFormed();
+  return value;
+}

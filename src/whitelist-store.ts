@@ -1,0 +1,341 @@
+import type { WhitelistEntry } from '../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from './auth.ts';
+import { createStatementBatch } from './batch.ts';
+import type { Sql, Statement } from './db.ts';
+import { newId } from './ids.ts';
+import { scopeCondition, scopeValues } from './scope.ts';
+
+// The hot path of the service as statements of its own: what a gate and a clerk's list ask, and the
+// writes with their audit records. test/whitelist-store.test.ts holds the reads to what Prisma says.
+
+/** What a client writes of an entry. */
+export type WhitelistEntryValues = Pick<
+  WhitelistEntry,
+  | 'referenceId'
+  | 'plateType'
+  | 'plateCode'
+  | 'plateNumber'
+  | 'vehicleType'
+  | 'note'
+  | 'validFrom'
+  | 'validUntil'
+>;
+
+/** A plate: compared exactly as sent. */
+export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
+
+/** Which entries of one location: equality filters, and the ids between which the page lies. */
+export interface WhitelistPageQuestion {
+  locationId: string;
+  referenceId?: string | undefined;
+  plateType?: string | undefined;
+  after?: string | undefined;
+  before?: string | undefined;
+  /** How many entries at most. */
+  limit: number;
+  /** From the newest entry on instead of from the oldest. */
+  descending: boolean;
+}
+
+type WhitelistCountQuestion = Pick<WhitelistPageQuestion, 'locationId' | 'referenceId' | 'plateType'>;
+
+/** What is answered for a location that exists. */
+export interface WhitelistPage {
+  id: string;
+  companyId: string;
+  entries: WhitelistEntry[];
+}
+
+type PlateQuestion = Plate & { locationId: string };
+
+/** A location that exists, and the entry that it has for a plate. */
+export interface PlateLookup {
+  id: string;
+  companyId: string;
+  entry: WhitelistEntry | null;
+}
+
+/** Who changes something, and in which request: what an audit record says. */
+export interface Author {
+  key: AuthenticatedKey;
+  requestId: string;
+}
+
+type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
+type LocationAndEntry = Nullable<WhitelistEntry> & { n: number; foundId: string; companyId: string };
+
+const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
+  row.id === null ? null : (row as WhitelistEntry);
+
+const columns =
+  'id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", "createdAt", "updatedAt"'.split(
+    ', ',
+  );
+const entryColumns = columns.map((column) => `e.${column}`).join(', ');
+
+const filters = [
+  { field: 'referenceId', condition: 'w."referenceId" = q."referenceId"' },
+  { field: 'plateType', condition: 'w."plateType" = q."plateType"' },
+  { field: 'after', condition: 'w.id > q.after' },
+  { field: 'before', condition: 'w.id < q.before' },
+] as const;
+
+const statements = new Map<string, Statement>();
+
+/** A statement that is written when its name is first needed. */
+function statement(name: string, text: () => string): Statement {
+  const known = statements.get(name);
+  if (known) return known;
+  const written = { name, text: text() };
+  statements.set(name, written);
+  return written;
+}
+
+/** One statement for each combination of filters, so that each has the plan of its own index. */
+function pageStatement(question: WhitelistPageQuestion): Statement {
+  const used = filters.filter(({ field }) => question[field] !== undefined);
+  const direction = question.descending ? 'DESC' : 'ASC';
+  return statement(
+    ['whitelist-page', direction, ...used.map(({ field }) => field)].join(' '),
+    () => `
+      SELECT q.n::int, l.id AS "foundId", l."companyId", ${entryColumns}
+      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
+        WITH ORDINALITY AS q("locationId", "referenceId", "plateType", after, before, "limit", n)
+      JOIN "Location" l ON l.id = q."locationId"
+      LEFT JOIN LATERAL (
+        SELECT * FROM "WhitelistEntry" w
+        WHERE ${['w."locationId" = l.id', ...used.map(({ condition }) => condition)].join(' AND ')}
+        ORDER BY w.id ${direction}
+        LIMIT q."limit"
+      ) e ON true
+      ORDER BY q.n, e.id ${direction}`,
+  );
+}
+
+function countStatement(question: WhitelistCountQuestion): Statement {
+  const used = [filters[0], filters[1]].filter(({ field }) => question[field] !== undefined);
+  return statement(
+    ['whitelist-count', ...used.map(({ field }) => field)].join(' '),
+    () => `
+      SELECT q.n::int, (
+        SELECT count(*) FROM "WhitelistEntry" w
+        WHERE ${['w."locationId" = q."locationId"', ...used.map(({ condition }) => condition)].join(' AND ')}
+      )::int AS count
+      FROM unnest($1::text[], $2::text[], $3::text[])
+        WITH ORDINALITY AS q("locationId", "referenceId", "plateType", n)`,
+  );
+}
+
+const findPlate: Statement = {
+  name: 'whitelist-find-plate',
+  text: `
+    SELECT q.n::int, l.id AS "foundId", l."companyId", ${entryColumns}
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+      WITH ORDINALITY AS q("locationId", "plateType", "plateCode", "plateNumber", n)
+    JOIN "Location" l ON l.id = q."locationId"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND e."plateType" = q."plateType"
+      AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"`,
+};
+
+const reachedLocation = (id: string, ...scope: [string, string, string]) =>
+  `reached AS (SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = ${id} AND ${scopeCondition(...scope)})`;
+
+const auditColumns = '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
+
+const insertStatement = (name: string, auditRecord: string): Statement => ({
+  name,
+  text: `
+    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
+    inserted AS (
+      INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
+        "vehicleType", note, "validFrom", "validUntil")
+      SELECT i.id, reached.id, i."referenceId", i."plateType", i."plateCode", i."plateNumber",
+        i."vehicleType", i.note, i."validFrom", i."validUntil"
+      FROM reached, unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+        $11::text[], $12::timestamptz[], $13::timestamptz[]) AS i(id, "referenceId", "plateType", "plateCode",
+        "plateNumber", "vehicleType", note, "validFrom", "validUntil")
+      ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") DO NOTHING
+      RETURNING *
+    ), audited AS (
+      INSERT INTO ${auditColumns} SELECT $14, $15, $16, ${auditRecord}
+    )
+    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN inserted e ON true`,
+});
+
+const insertOne = insertStatement(
+  'whitelist-create',
+  `'whitelist.created', reached."companyId", reached.id, inserted.id, to_jsonb(inserted) FROM reached, inserted`,
+);
+
+const insertMany = insertStatement(
+  'whitelist-import',
+  `'whitelist.imported', reached."companyId", reached.id, reached.id,
+    jsonb_build_object('created', jsonb_agg(inserted.id))
+  FROM reached, inserted GROUP BY reached.id, reached."companyId"`,
+);
+
+const updateEntry: Statement = {
+  name: 'whitelist-update',
+  text: `
+    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
+    before AS (
+      SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $5 AND w."locationId" = reached.id FOR UPDATE OF w
+    ), updated AS (
+      UPDATE "WhitelistEntry" w SET "referenceId" = $6, "plateType" = $7, "plateCode" = $8, "plateNumber" = $9,
+        "vehicleType" = $10, note = $11, "validFrom" = $12::timestamptz, "validUntil" = $13::timestamptz,
+        "updatedAt" = now()
+      FROM before WHERE w.id = before.id
+      RETURNING w.*
+    ), audited AS (
+      INSERT INTO ${auditColumns}
+      SELECT $14, $15, $16, 'whitelist.updated', reached."companyId", reached.id, updated.id,
+        jsonb_build_object('before', to_jsonb(before), 'after', to_jsonb(updated))
+      FROM reached, before, updated
+    )
+    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN updated e ON true`,
+};
+
+const deleteEntry: Statement = {
+  name: 'whitelist-delete',
+  text: `
+    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
+    deleted AS (
+      DELETE FROM "WhitelistEntry" w USING reached WHERE w.id = $5 AND w."locationId" = reached.id RETURNING w.*
+    ), audited AS (
+      INSERT INTO ${auditColumns}
+      SELECT $6, $7, $8, 'whitelist.deleted', reached."companyId", reached.id, deleted.id, to_jsonb(deleted)
+      FROM reached, deleted
+    )
+    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN deleted e ON true`,
+};
+
+const iso = (instant: Date | null) => instant?.toISOString() ?? null;
+
+/** The whitelist's statements over one database. */
+export type WhitelistStore = ReturnType<typeof createWhitelistStore>;
+
+/**
+ * Prepares the statements of the whitelist. Reads of one turn of the event loop are joined; each write is
+ * one statement that checks the scope, changes the entries and leaves the audit record.
+ */
+export function createWhitelistStore(sql: Sql) {
+  return {
+    /** One page of a location's entries, oldest or newest first; undefined for an unknown location. */
+    page: createStatementBatch<WhitelistPageQuestion, LocationAndEntry, WhitelistPage | undefined>(sql, {
+      statementOf: pageStatement,
+      valuesOf: (questions) => [
+        questions.map((question) => question.locationId),
+        ...filters.map(({ field }) => questions.map((question) => question[field] ?? null)),
+        questions.map((question) => question.limit),
+      ],
+      answerOf: (rows) =>
+        rows[0] && {
+          id: rows[0].foundId,
+          companyId: rows[0].companyId,
+          entries: rows.map(entryOf).filter((entry) => entry !== null),
+        },
+    }),
+
+    /** How many entries of a location pass the filters. */
+    count: createStatementBatch<WhitelistCountQuestion, { n: number; count: number }, number>(sql, {
+      statementOf: countStatement,
+      valuesOf: (questions) => [
+        questions.map((question) => question.locationId),
+        questions.map((question) => question.referenceId ?? null),
+        questions.map((question) => question.plateType ?? null),
+      ],
+      answerOf: ([row]) => row?.count ?? 0,
+    }),
+
+    /** The entry of a plate; undefined for an unknown location. */
+    findPlate: createStatementBatch<PlateQuestion, LocationAndEntry, PlateLookup | undefined>(sql, {
+      statementOf: () => findPlate,
+      valuesOf: (questions) => [
+        questions.map((question) => question.locationId),
+        questions.map((question) => question.plateType),
+        questions.map((question) => question.plateCode),
+        questions.map((question) => question.plateNumber),
+      ],
+      answerOf: ([row]) => row && { id: row.foundId, companyId: row.companyId, entry: entryOf(row) },
+    }),
+
+    /**
+     * Adds entries; a plate that the location has already is left as it is.
+     *
+     * @param as whether the audit log shows one created entry or one import
+     * @returns the entries that were added; undefined for a location out of reach
+     */
+    async insert(
+      author: Author,
+      locationId: string,
+      entries: readonly WhitelistEntryValues[],
+      as: 'create' | 'import',
+    ): Promise<WhitelistEntry[] | undefined> {
+      const rows = await sql.query<Nullable<WhitelistEntry>>(as === 'create' ? insertOne : insertMany, [
+        locationId,
+        ...scopeValues(author.key),
+        entries.map(() => newId()),
+        entries.map((entry) => entry.referenceId),
+        entries.map((entry) => entry.plateType),
+        entries.map((entry) => entry.plateCode),
+        entries.map((entry) => entry.plateNumber),
+        entries.map((entry) => entry.vehicleType),
+        entries.map((entry) => entry.note),
+        entries.map((entry) => iso(entry.validFrom)),
+        entries.map((entry) => iso(entry.validUntil)),
+        newId(),
+        author.key.id,
+        author.requestId,
+      ]);
+      return rows.length === 0 ? undefined : rows.map(entryOf).filter((entry) => entry !== null);
+    },
+
+    /**
+     * Replaces the values of an entry.
+     *
+     * @returns the entry; null for an unknown one, undefined for a location out of reach
+     * @throws a unique violation of `whitelist_entry_plate_unique`
+     */
+    async update(
+      author: Author,
+      locationId: string,
+      id: string,
+      values: WhitelistEntryValues,
+    ): Promise<WhitelistEntry | null | undefined> {
+      const [row] = await sql.query<Nullable<WhitelistEntry>>(updateEntry, [
+        locationId,
+        ...scopeValues(author.key),
+        id,
+        values.referenceId,
+        values.plateType,
+        values.plateCode,
+        values.plateNumber,
+        values.vehicleType,
+        values.note,
+        iso(values.validFrom),
+        iso(values.validUntil),
+        newId(),
+        author.key.id,
+        author.requestId,
+      ]);
+      return row && entryOf(row);
+    },
+
+    /**
+     * Removes an entry.
+     *
+     * @returns the entry as it was; null for an unknown one, undefined for a location out of reach
+     */
+    async remove(author: Author, locationId: string, id: string): Promise<WhitelistEntry | null | undefined> {
+      const [row] = await sql.query<Nullable<WhitelistEntry>>(deleteEntry, [
+        locationId,
+        ...scopeValues(author.key),
+        id,
+        newId(),
+        author.key.id,
+        author.requestId,
+      ]);
+      return row && entryOf(row);
+    },
+  };
+}
