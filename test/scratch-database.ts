@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { pino } from 'pino';
+import { openDatabase } from '../src/db.ts';
+import { applyMigrations, readMigrations } from '../src/migrations.ts';
+
+/** Where a test's own database is: give both to `openDatabase`. */
+export interface ScratchDatabase {
+  databaseUrl?: string;
+  dataDir: string;
+  /** Removes it, connections that are still open included. Close an embedded one first. */
+  drop(): Promise<void>;
+}
+
+/** The server that the tests run on; without it they run on embedded databases. */
+export const testServerUrl = process.env.DATABASE_URL || undefined;
+
+const TEMPLATES = fileURLToPath(new URL('../node_modules/.cache/parking-gateway/', import.meta.url));
+
+/** Any number: the advisory lock under which test processes make the template. */
+const TEMPLATE_LOCK = 7_205_759_404;
+
+const log = pino({ level: 'warn' });
+
+/**
+ * Makes a database for one test file, on the server in DATABASE_URL or embedded. It is a copy of a template
+ * with all migrations applied, which is made once and kept; `migrated: false` gives an empty one.
+ */
+export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
+  return testServerUrl === undefined ? createFolder(migrated) : createOnServer(testServerUrl, migrated);
+}
+
+async function createOnServer(serverUrl: string, migrated: boolean): Promise<ScratchDatabase> {
+  const name = `parking_test_${randomUUID().replaceAll('-', '')}`;
+  await withServer(serverUrl, async (server) => {
+    const template = migrated ? await ensureServerTemplate(server, serverUrl) : 'template1';
+    await server.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  });
+  return {
+    databaseUrl: withDatabaseName(serverUrl, name),
+    dataDir: 'memory://',
+    drop: () =>
+      withServer(serverUrl, (server) => server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  };
+}
+
+async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promise<string> {
+  const name = await templateName();
+  await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+  const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+  if (rowCount === 0) {
+    // Renamed when it is complete: a template by that name is always whole.
+    await server.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
+    await server.query(`CREATE DATABASE ${name}_unfinished TEMPLATE template1`);
+    await migrate({ databaseUrl: withDatabaseName(serverUrl, `${name}_unfinished`), dataDir: 'memory://' });
+    await server.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
+  }
+  await server.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
+  return name;
+}
+
+async function createFolder(migrated: boolean): Promise<ScratchDatabase> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'parking-test-'));
+  if (migrated) await cp(await ensureFolderTemplate(), dataDir, { recursive: true });
+  return { dataDir, drop: () => rm(dataDir, { recursive: true, force: true }) };
+}
+
+async function ensureFolderTemplate(): Promise<string> {
+  const template = join(TEMPLATES, await templateName());
+  if (await exists(template)) return template;
+  await mkdir(TEMPLATES, { recursive: true });
+  const unfinished = await mkdtemp(join(TEMPLATES, 'unfinished-'));
+  await migrate({ dataDir: unfinished });
+  await rename(unfinished, template).catch(async (error: unknown) => {
+    // Another test process was faster.
+    if (!(await exists(template))) throw error;
+    await rm(unfinished, { recursive: true });
+  });
+  return template;
+}
+
+async function migrate(location: { databaseUrl?: string; dataDir: string }): Promise<void> {
+  const database = await openDatabase({ ...location, log });
+  try {
+    await applyMigrations(database, log);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Other migrations, another template. */
+async function templateName(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  return `parking_template_${hash.digest('hex').slice(0, 16)}`;
+}
+
+async function withServer(serverUrl: string, work: (server: pg.Client) => Promise<unknown>): Promise<void> {
+  const server = new pg.Client({ connectionString: serverUrl });
+  await server.connect();
+  try {
+    await work(server);
+  } finally {
+    await server.end();
+  }
+}
+
+function withDatabaseName(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
