@@ -62,8 +62,17 @@ builder.queryField('plateAccess', (t) =>
     description: "A gate's question: may this vehicle enter the location?",
     args: {
       locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
-      plate: t.arg({ type: PlateInput, required: true, description: 'What the camera read.', validate: plateRule }),
-      at: t.arg({ type: 'DateTime', description: 'The time in question; now when left out.', validate: instant }),
+      plate: t.arg({
+        type: PlateInput,
+        required: true,
+        description: 'What the camera read.',
+        validate: plateRule,
+      }),
+      at: t.arg({
+        type: 'DateTime',
+        description: 'The time in question; now when left out.',
+        validate: instant,
+      }),
     },
     resolve: async (_, { locationId, plate, at }, { key, whitelist }) => {
       const lookup = isId(locationId) ? await whitelist.findPlate({ locationId, ...plate }) : undefined;

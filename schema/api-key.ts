@@ -45,9 +45,12 @@ const createApiKeyRule = z.object({
 });
 
 export const ApiKey = builder.prismaObject('ApiKey', {
-  description: 'A key of the service: what its holder may do, where, and how often. Its secret is shown only once.',
+  description:
+    'A key of the service: what its holder may do, where, and how often. Its secret is shown only once.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Identifier of the key; stays the same when the secret is rotated.' }),
+    id: t.exposeID('id', {
+      description: 'Identifier of the key; stays the same when the secret is rotated.',
+    }),
     name: t.exposeString('name', { description: 'What people call the key.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What the key may do.' }),
     unrestricted: t.exposeBoolean('unrestricted', {
@@ -146,7 +149,9 @@ async function requireGrantable(
   input: z.output<typeof createApiKeyRule>,
   { key, prisma }: Context,
 ): Promise<void> {
-  const lacking = input.permissions.find((permission) => !key.unrestricted && !key.permissions.has(permission));
+  const lacking = input.permissions.find(
+    (permission) => !key.unrestricted && !key.permissions.has(permission),
+  );
   if (lacking) {
     throw new ServiceError('FORBIDDEN', `API key lacks the permission ${lacking} and cannot grant it`, {
       field: 'permissions',
@@ -194,7 +199,12 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     description: 'Issues a key. It can be given no more than the issuing key has.',
     args: {
-      input: t.arg({ type: CreateApiKeyInput, required: true, description: 'The key.', validate: createApiKeyRule }),
+      input: t.arg({
+        type: CreateApiKeyInput,
+        required: true,
+        description: 'The key.',
+        validate: createApiKeyRule,
+      }),
     },
     resolve: async (_, { input }, context) => {
       await requireGrantable(input, context);
@@ -234,7 +244,8 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the key.' }),
       graceSeconds: t.arg.int({
-        description: 'How long older secrets keep working: 0 to 2592000 seconds; 86400 (one day) when left out.',
+        description:
+          'How long older secrets keep working: 0 to 2592000 seconds; 86400 (one day) when left out.',
         validate: graceSeconds,
       }),
     },
@@ -245,7 +256,8 @@ builder.mutationFields((t) => ({
       const apiKey = await context.prisma.$transaction(async (transaction) => {
         // The row lock of the update makes two rotations at once follow each other.
         const rotated = await transaction.apiKey.update({ where: { id }, data: { updatedAt: new Date() } });
-        if (rotated.revokedAt) throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
+        if (rotated.revokedAt)
+          throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
         await transaction.apiKeySecret.updateMany({
           where: { apiKeyId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: graceEnd } }] },
           data: { expiresAt: graceEnd },

@@ -8,9 +8,17 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
     action: t.exposeString('action', { description: 'What happened, such as `whitelist.created`.' }),
     apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The key that made the change.' }),
-    requestId: t.exposeString('requestId', { description: 'The request that made the change; the log has it too.' }),
-    companyId: t.exposeID('companyId', { nullable: true, description: 'The company that the change belongs to.' }),
-    locationId: t.exposeID('locationId', { nullable: true, description: 'The location that the change belongs to.' }),
+    requestId: t.exposeString('requestId', {
+      description: 'The request that made the change; the log has it too.',
+    }),
+    companyId: t.exposeID('companyId', {
+      nullable: true,
+      description: 'The company that the change belongs to.',
+    }),
+    locationId: t.exposeID('locationId', {
+      nullable: true,
+      description: 'The location that the change belongs to.',
+    }),
     targetId: t.exposeID('targetId', { description: 'What changed.' }),
     changes: t.expose('changes', {
       type: 'JSON',

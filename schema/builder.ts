@@ -40,7 +40,10 @@ export const builder = new SchemaBuilder<{
     nodesQueryOptions: false,
     cursorType: 'String',
     nodesOnConnection: { description: 'The items of the page.' },
-    edgesFieldOptions: { description: 'The items of the page, each with its cursor.', nullable: { list: false, items: false } },
+    edgesFieldOptions: {
+      description: 'The items of the page, each with its cursor.',
+      nullable: { list: false, items: false },
+    },
     nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: { description: 'Where the item stands; for `after` and `before`.' },
     pageInfoFieldOptions: { description: 'Whether and how the list goes on.' },

@@ -21,14 +21,20 @@ const webAddress = text(2048).refine(
 
 /** The Company rules of the specification ("Company"), in the order of its field table. */
 export const registerCompanyRule = z.object({
-  name: filledText(100, 'Company name is required').regex(companyName, 'Company name contains invalid characters'),
+  name: filledText(100, 'Company name is required').regex(
+    companyName,
+    'Company name contains invalid characters',
+  ),
   slug: slug('Company slug must contain only lowercase letters, numbers, and hyphens'),
   address: filledText(200, 'Business address is required'),
   externalCompanyId: text(50).nullish(),
   description: text(500).nullish(),
   phone: text(20).nullish(),
   email: text(254)
-    .refine((value) => value === '' || z.email().safeParse(value).success, 'Must be a valid e-mail address, or empty')
+    .refine(
+      (value) => value === '' || z.email().safeParse(value).success,
+      'Must be a valid e-mail address, or empty',
+    )
     .nullish(),
   website: webAddress.nullish(),
   logo: webAddress.nullish(),
@@ -47,7 +53,10 @@ export const Company = builder.prismaObject('Company', {
       description: "The client's own reference, at most 50 characters.",
     }),
     description: t.exposeString('description', { nullable: true, description: 'At most 500 characters.' }),
-    phone: t.exposeString('phone', { nullable: true, description: 'Telephone number, at most 20 characters.' }),
+    phone: t.exposeString('phone', {
+      nullable: true,
+      description: 'Telephone number, at most 20 characters.',
+    }),
     email: t.exposeString('email', { nullable: true, description: 'E-mail address, or empty.' }),
     website: t.exposeString('website', { nullable: true, description: 'URL of the website, or empty.' }),
     logo: t.exposeString('logo', { nullable: true, description: 'URL of the logo, or empty.' }),

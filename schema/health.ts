@@ -4,7 +4,10 @@ import { builder } from './builder.ts';
 const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
   description: 'That the service answers (specification, "Health record").',
   fields: (t) => ({
-    status: t.string({ description: 'Always `ok`: a service that is not well does not answer.', resolve: () => 'ok' }),
+    status: t.string({
+      description: 'Always `ok`: a service that is not well does not answer.',
+      resolve: () => 'ok',
+    }),
     timestamp: t.expose('timestamp', { type: 'DateTime', description: 'When the answer was made.' }),
     service: t.string({ description: 'Name of the service.', resolve: () => packageJson.name }),
     version: t.string({ description: 'Version of the service.', resolve: () => packageJson.version }),

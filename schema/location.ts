@@ -58,7 +58,9 @@ export const Location = builder.prismaObject('Location', {
       nullable: true,
       description: 'How many vehicles fit; null when unknown.',
     }),
-    timezone: t.exposeString('timezone', { description: 'IANA name of the time zone, such as `Asia/Dubai`.' }),
+    timezone: t.exposeString('timezone', {
+      description: 'IANA name of the time zone, such as `Asia/Dubai`.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the location last changed.' }),
   }),
@@ -84,7 +86,8 @@ builder.queryFields((t) => ({
       }),
     },
     resolve: (_, { companyId, ...args }, { key, prisma }) => {
-      if (companyId && !(isId(companyId) && reachesCompany(key, companyId))) throw companyForbidden(companyId);
+      if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
+        throw companyForbidden(companyId);
       const where = { AND: [locationScope(key), companyId ? { companyId } : {}] };
       return keysetConnection(
         args,
@@ -113,7 +116,9 @@ const fieldDescriptions = {
 const CreateLocationInput = builder.inputType('CreateLocationInput', {
   description: 'A location to create.',
   fields: (t) => ({
-    companyId: t.id({ description: 'The owner; may be left out when the key is tied to exactly one company.' }),
+    companyId: t.id({
+      description: 'The owner; may be left out when the key is tied to exactly one company.',
+    }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
     address: t.string({ description: fieldDescriptions.address }),
@@ -136,7 +141,10 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
 });
 
 /** The company that a new location belongs to (decisions, "POST /locations"). */
-async function owningCompany(companyId: string | null | undefined, { key, prisma }: Context): Promise<string> {
+async function owningCompany(
+  companyId: string | null | undefined,
+  { key, prisma }: Context,
+): Promise<string> {
   if (!key.unrestricted && key.companyIds.length === 0) {
     throw new ServiceError('FORBIDDEN', 'API key is not tied to a company and cannot create locations');
   }
@@ -200,7 +208,8 @@ builder.mutationFields((t) => ({
   updateLocation: t.field({
     type: Location,
     permission: 'WRITE_LOCATIONS',
-    description: 'Changes the fields that are sent. `CONFLICT` when the company has another location with the slug.',
+    description:
+      'Changes the fields that are sent. `CONFLICT` when the company has another location with the slug.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.' }),
       input: t.arg({

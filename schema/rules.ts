@@ -26,7 +26,8 @@ export const filledText = (max: number, message: string) =>
 const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /** A slug: lowercase letters, digits and single inner hyphens, 1-50 characters (specification, "Company"). */
-export const slug = (message: string) => z.string().max(50, 'Must be at most 50 characters').regex(slugForm, message);
+export const slug = (message: string) =>
+  z.string().max(50, 'Must be at most 50 characters').regex(slugForm, message);
 
 /** An instant: an ISO 8601 string with an offset, or the Date that the DateTime scalar made of one. */
 export const instant = z.union(
@@ -46,7 +47,8 @@ const deepestJson = 32;
 
 /** Free JSON whose strings the database can hold, nested at most 32 levels. */
 export const freeObject = z.custom<Record<string, unknown>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && isStorable(value, deepestJson),
+  (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && isStorable(value, deepestJson),
   `Must be an object nested at most ${deepestJson} levels, without control characters or invalid Unicode`,
 );
 
@@ -54,7 +56,6 @@ function isStorable(value: unknown, depth: number): boolean {
   if (typeof value === 'string') return isText(value);
   if (typeof value !== 'object' || value === null) return true;
   return (
-    depth > 0 &&
-    Object.entries(value).every(([key, item]) => isText(key) && isStorable(item, depth - 1))
+    depth > 0 && Object.entries(value).every(([key, item]) => isText(key) && isStorable(item, depth - 1))
   );
 }

@@ -60,7 +60,8 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     updatedAt: t.field({
       type: 'DateTime',
-      description: 'When the status last changed: the later of the last activity and the last change of the location.',
+      description:
+        'When the status last changed: the later of the last activity and the last change of the location.',
       resolve: ({ location, lastActivityAt }) =>
         lastActivityAt && lastActivityAt > location.updatedAt ? lastActivityAt : location.updatedAt,
     }),

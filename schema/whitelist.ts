@@ -27,10 +27,10 @@ export const whitelistEntryRule = z
     validFrom: instant.nullish(),
     validUntil: instant.nullish(),
   })
-  .refine(
-    ({ validFrom, validUntil }) => !validFrom || !validUntil || validFrom < validUntil,
-    { path: ['validUntil'], message: 'Must be after validFrom' },
-  );
+  .refine(({ validFrom, validUntil }) => !validFrom || !validUntil || validFrom < validUntil, {
+    path: ['validUntil'],
+    message: 'Must be after validFrom',
+  });
 
 /** What a list may be filtered by; an empty filter is none (decisions, "filters"). */
 const filter = text(500)
@@ -65,7 +65,11 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     plateNumber: t.exposeString('plateNumber', { description: description.plateNumber }),
     vehicleType: t.exposeString('vehicleType', { nullable: true, description: description.vehicleType }),
     note: t.exposeString('note', { nullable: true, description: description.note }),
-    validFrom: t.expose('validFrom', { type: 'DateTime', nullable: true, description: description.validFrom }),
+    validFrom: t.expose('validFrom', {
+      type: 'DateTime',
+      nullable: true,
+      description: description.validFrom,
+    }),
     validUntil: t.expose('validUntil', {
       type: 'DateTime',
       nullable: true,
@@ -132,7 +136,8 @@ builder.queryField('whitelist', (t) =>
     {
       type: WhitelistEntry,
       permission: 'READ_WHITELIST',
-      description: 'The entries of a location, oldest first; for keys that may read whitelists but not locations.',
+      description:
+        'The entries of a location, oldest first; for keys that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
         referenceId: t.arg.string({ description: filterDescriptions.referenceId, validate: filter }),
@@ -154,7 +159,10 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     vehicleType: t.string({ description: description.vehicleType }),
     note: t.string({ description: description.note }),
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
-    validUntil: t.field({ type: 'DateTime', description: 'Until when the vehicle may enter; after `validFrom`.' }),
+    validUntil: t.field({
+      type: 'DateTime',
+      description: 'Until when the vehicle may enter; after `validFrom`.',
+    }),
   }),
 });
 
@@ -232,9 +240,11 @@ builder.mutationFields((t) => ({
       const location = isId(id) ? undefined : await findLocation(locationId, context);
       if (location) throw whitelistEntryNotFound(id);
       if (!isId(locationId)) throw locationNotFound(locationId);
-      const updated = await context.whitelist.update(context, locationId, id, values).catch((error: unknown) => {
-        throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
-      });
+      const updated = await context.whitelist
+        .update(context, locationId, id, values)
+        .catch((error: unknown) => {
+          throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
+        });
       return found(updated, locationId, id);
     },
   }),

@@ -48,7 +48,11 @@ const configRule = variables
   .superRefine((env, context) => {
     const require = (name: keyof typeof env) => {
       if (env[name] === undefined) {
-        context.addIssue({ code: 'custom', path: [name], message: `is required when APP_ENV is ${env.APP_ENV}` });
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: `is required when APP_ENV is ${env.APP_ENV}`,
+        });
       }
     };
     if (env.APP_ENV !== 'development') {

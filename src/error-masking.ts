@@ -23,7 +23,8 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Grap
     return new GraphQLError(cause.message, { ...position, extensions: cause.extensions });
   }
   if (cause instanceof PothosValidationError || (error instanceof GraphQLError && !path)) {
-    return new GraphQLError(cause.message, { ...position, extensions: { code: 'VALIDATION_ERROR' } });
+    const { message } = cause as Error;
+    return new GraphQLError(message, { ...position, extensions: { code: 'VALIDATION_ERROR' } });
   }
   log.error({ requestId, err: cause }, 'unexpected error');
   return new GraphQLError('Internal server error', {

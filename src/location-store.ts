@@ -84,21 +84,23 @@ export function createLocationStore(sql: Sql) {
 
   return {
     /** A page of a company's locations in the scope of a key. */
-    ofCompany: createStatementBatch<LocationPageQuestion, Location & { n: number }, Location[], AuthenticatedKey>(
-      sql,
-      {
-        statementOf: (question) => (question.descending ? newestOfCompany : oldestOfCompany),
-        sharedOf,
-        valuesOf: (questions, key) => [
-          questions.map((question) => question.companyId),
-          questions.map((question) => question.after ?? null),
-          questions.map((question) => question.before ?? null),
-          questions.map((question) => question.limit),
-          ...scopeValues(key),
-        ],
-        answerOf: (rows) => rows,
-      },
-    ),
+    ofCompany: createStatementBatch<
+      LocationPageQuestion,
+      Location & { n: number },
+      Location[],
+      AuthenticatedKey
+    >(sql, {
+      statementOf: (question) => (question.descending ? newestOfCompany : oldestOfCompany),
+      sharedOf,
+      valuesOf: (questions, key) => [
+        questions.map((question) => question.companyId),
+        questions.map((question) => question.after ?? null),
+        questions.map((question) => question.before ?? null),
+        questions.map((question) => question.limit),
+        ...scopeValues(key),
+      ],
+      answerOf: (rows) => rows,
+    }),
 
     /** How many locations of a company are in the scope of a key. */
     countOfCompany: createStatementBatch<

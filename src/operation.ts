@@ -82,7 +82,9 @@ export function authorizeOperation(plan: OperationPlan, key: AuthenticatedKey): 
 
 /** The rule that guards an argument, if it has one. */
 export function argumentRule(argument: GraphQLArgument): StandardSchemaV1 | undefined {
-  return argument.extensions['@pothos/plugin-validation']?.schemas?.[0];
+  const extension = argument.extensions['@pothos/plugin-validation'] as
+    { schemas?: StandardSchemaV1[] } | undefined;
+  return extension?.schemas?.[0];
 }
 
 /**

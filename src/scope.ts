@@ -12,14 +12,9 @@ export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput 
 }
 
 /** Whether a key reaches a location. */
-export function reachesLocation(
-  key: AuthenticatedKey,
-  location: { id: string; companyId: string },
-): boolean {
+export function reachesLocation(key: AuthenticatedKey, location: { id: string; companyId: string }): boolean {
   return (
-    key.unrestricted ||
-    key.companyIds.includes(location.companyId) ||
-    key.locationIds.includes(location.id)
+    key.unrestricted || key.companyIds.includes(location.companyId) || key.locationIds.includes(location.id)
   );
 }
 

@@ -9,10 +9,7 @@ import { type FieldFault, ServiceError, shown } from './errors.ts';
  * @param issues what a Zod rule reported, in the order of its fields
  * @param input what the rule was given; paths of the issues lead into it
  */
-export function validationError(
-  issues: readonly StandardSchemaV1.Issue[],
-  input: unknown,
-): ServiceError {
+export function validationError(issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError {
   const faults = new Map<string, FieldFault & { value: unknown }>();
   for (const issue of issues) {
     const path = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));

@@ -140,7 +140,8 @@ const findPlate: Statement = {
 const reachedLocation = (id: string, ...scope: [string, string, string]) =>
   `reached AS (SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = ${id} AND ${scopeCondition(...scope)})`;
 
-const auditColumns = '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
+const auditColumns =
+  '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
 
 const insertStatement = (name: string, auditRecord: string): Statement => ({
   name,

@@ -1,0 +1,90 @@
+import { isUtf8 } from 'node:buffer';
+import type { GraphQLSchema } from 'graphql';
+import { type Context as HonoContext, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { ServiceError } from '../src/errors.ts';
+import type { GatewayEnv } from '../src/request-state.ts';
+import { createRouteHandler } from './adapter.ts';
+import { errorAnswer, jsonHeaders, type RestError } from './envelope.ts';
+import { routes } from './routes.ts';
+
+/** The largest request body, in bytes (decisions: 1 MiB). */
+const largestBody = 1024 * 1024;
+
+const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** Makes an error of the REST surface a response. */
+export function errorResponse(error: RestError, status?: number, headers?: Record<string, string>): Response {
+  const answer = errorAnswer(error, status);
+  return new Response(answer.body, { status: answer.status, headers: { ...jsonHeaders, ...headers } });
+}
+
+/**
+ * The JSON of a request's body; undefined when it has none.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` with no field
+ */
+function parseBody(bytes: ArrayBuffer): unknown {
+  if (bytes.byteLength === 0) return undefined;
+  try {
+    if (isUtf8(bytes)) return JSON.parse(Buffer.from(bytes).toString()) as unknown;
+  } catch {
+    // The parser's words could repeat the body: the client gets ours.
+  }
+  throw new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
+}
+
+const isJson = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? '');
+
+/** The first value of each query parameter (decisions, "filters"). */
+function firstValues(c: HonoContext): Record<string, string> {
+  return c.req.url.includes('?') ? c.req.query() : {};
+}
+
+/** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
+export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
+  const router = new Hono<GatewayEnv>();
+  const limitBody = bodyLimit({
+    maxSize: largestBody,
+    onError: () =>
+      errorResponse({ code: 'VALIDATION_ERROR', message: 'Request body is larger than 1 MiB' }, 413),
+  });
+
+  for (const route of routes) {
+    const handle = createRouteHandler(schema, route);
+    const operation = `${route.method} ${route.path}`;
+    const takesBody = route.method === 'POST' || route.method === 'PUT';
+    if (takesBody) router.on(route.method, honoPath(route.path), limitBody);
+    router.on(route.method, honoPath(route.path), async (c) => {
+      c.var.state.operation = operation;
+      const bytes = takesBody ? await c.req.arrayBuffer() : new ArrayBuffer();
+      if (bytes.byteLength > 0 && !isJson(c.req.header('content-type'))) {
+        return errorResponse(
+          { code: 'VALIDATION_ERROR', message: 'Content-Type must be application/json' },
+          415,
+        );
+      }
+      const request = { params: c.req.param(), query: firstValues(c), body: parseBody(bytes) };
+      const { status, body, headers } = await handle(request, c.var.context);
+      return new Response(body, { status, headers: { ...jsonHeaders, ...headers } });
+    });
+  }
+
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const methods = routes.filter((route) => route.path === path).map((route): string => route.method);
+    const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ');
+    router.all(honoPath(path), (c) => {
+      c.var.state.operation = `${c.req.method} ${path}`;
+      return errorResponse(
+        { code: 'VALIDATION_ERROR', message: `Method ${c.req.method} is not allowed here` },
+        405,
+        { Allow: allow },
+      );
+    });
+  }
+
+  router.all('*', (c) =>
+    errorResponse({ code: 'NOT_FOUND', message: `No such path: ${c.req.path.slice(0, 200)}` }),
+  );
+  return router;
+}

@@ -1,0 +1,181 @@
+import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import {
+  CreateLocationDocument,
+  CreateResidentDocument,
+  CreateWhitelistEntryDocument,
+  DeleteWhitelistEntryDocument,
+  GetLocationStatusDocument,
+  HealthDocument,
+  ListCompaniesDocument,
+  ListLocationsDocument,
+  ListLocationStatusesDocument,
+  ListResidentsDocument,
+  ListWhitelistDocument,
+  RegisterCompanyDocument,
+  UpdateLocationDocument,
+  UpdateWhitelistEntryDocument,
+} from './generated/operations.ts';
+
+/** What a request brings: path parameters, the first value of each query parameter, the JSON body. */
+export interface RestRequest {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  body: unknown;
+}
+
+/** The part of a connection that a list needs. */
+export interface ConnectionPage {
+  nodes: readonly unknown[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+interface RouteOf<Data, Variables> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Relative to the base address, `/api`. */
+  path: string;
+  document: TypedDocumentNode<Data, Variables>;
+  /** Variables beyond those named like path parameters. A list's `first` and `after` are the adapter's. */
+  variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
+  /** The answer is a whole list, or a page of it with `limit` and `cursor`. */
+  list?: (data: Data) => ConnectionPage;
+  /** The answer is an envelope with these fields. */
+  envelope?: (data: Data) => Record<string, unknown>;
+  /** The answer is this object, without an envelope. */
+  bare?: (data: Data) => unknown;
+  /** 200 when left out. */
+  status?: 201;
+  /** For a deprecated route: the path of its successor, with parameters in braces. */
+  successor?: string;
+}
+
+/** One documented endpoint (specification, "Endpoints"): a prepared document and how its data is shown. */
+export type Route = RouteOf<never, never>;
+
+/** Gives a row the types of its document. */
+const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
+
+const body = ({ body: input }: RestRequest) => ({ input });
+
+const filters = ({ query }: RestRequest) => ({
+  referenceId: query.referenceId,
+  plateType: query.plateType,
+});
+
+/** Before version 1.3.0 `referenceId` was called `residentId`. */
+const residentBody = ({ body: input }: RestRequest) => ({
+  input:
+    typeof input === 'object' && input !== null && 'residentId' in input && !('referenceId' in input)
+      ? { ...input, referenceId: input.residentId }
+      : input,
+});
+
+/** The endpoint table: one row for each documented route. */
+export const routes: readonly Route[] = [
+  route({ method: 'GET', path: '/health', document: HealthDocument, bare: (data) => data.health }),
+  route({
+    method: 'POST',
+    path: '/register/company',
+    document: RegisterCompanyDocument,
+    variables: body,
+    status: 201,
+    envelope: (data) => ({
+      message: 'Company registered successfully',
+      data: { companyId: data.registerCompany.id },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/companies',
+    document: ListCompaniesDocument,
+    list: (data) => data.companies,
+  }),
+  route({
+    method: 'GET',
+    path: '/locations',
+    document: ListLocationsDocument,
+    list: (data) => data.locations,
+  }),
+  route({
+    method: 'POST',
+    path: '/locations',
+    document: CreateLocationDocument,
+    variables: body,
+    status: 201,
+    envelope: (data) => ({ data: data.createLocation }),
+  }),
+  route({
+    method: 'GET',
+    path: '/locations/status',
+    document: ListLocationStatusesDocument,
+    envelope: (data) => ({ data: data.locationStatuses }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/locations/{locationId}',
+    document: UpdateLocationDocument,
+    variables: body,
+    envelope: (data) => ({ data: data.updateLocation }),
+  }),
+  route({
+    method: 'GET',
+    path: '/locations/{locationId}/status',
+    document: GetLocationStatusDocument,
+    envelope: (data) => ({ data: data.locationStatus }),
+  }),
+  route({
+    method: 'GET',
+    path: '/locations/{locationId}/whitelist',
+    document: ListWhitelistDocument,
+    variables: filters,
+    list: (data) => data.whitelist,
+  }),
+  route({
+    method: 'POST',
+    path: '/locations/{locationId}/whitelist',
+    document: CreateWhitelistEntryDocument,
+    variables: body,
+    status: 201,
+    envelope: (data) => ({ data: data.createWhitelistEntry }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/locations/{locationId}/whitelist/{whitelistId}',
+    document: UpdateWhitelistEntryDocument,
+    variables: body,
+    envelope: (data) => ({ data: data.updateWhitelistEntry }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/locations/{locationId}/whitelist/{whitelistId}',
+    document: DeleteWhitelistEntryDocument,
+    envelope: (data) => ({
+      message: 'Whitelist entry deleted successfully',
+      data: { id: data.deleteWhitelistEntry.id },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/locations/{locationId}/residents',
+    document: ListResidentsDocument,
+    variables: filters,
+    list: (data) => data.whitelist,
+    successor: '/locations/{locationId}/whitelist',
+  }),
+  route({
+    method: 'POST',
+    path: '/locations/{locationId}/residents',
+    document: CreateResidentDocument,
+    variables: residentBody,
+    status: 201,
+    envelope: (data) => ({ data: data.createWhitelistEntry }),
+    successor: '/locations/{locationId}/whitelist',
+  }),
+  route({
+    method: 'GET',
+    path: '/locations/{locationId}/residents/{residentId}/vehicles',
+    document: ListResidentsDocument,
+    variables: ({ params, query }) => ({ referenceId: params.residentId, plateType: query.plateType }),
+    list: (data) => data.whitelist,
+    successor: '/locations/{locationId}/whitelist?referenceId={residentId}',
+  }),
+];

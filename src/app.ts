@@ -1,0 +1,98 @@
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Logger } from 'pino';
+import { createRestRouter, errorResponse } from '../rest/router.ts';
+import { schema } from '../schema/index.ts';
+import type { Services } from './context.ts';
+import { maskError } from './error-masking.ts';
+import { type ErrorCode, type ErrorDetails, errorStatus, ServiceError } from './errors.ts';
+import { createGraphEndpoint } from './graph-endpoint.ts';
+import { charge, createGuard, keySubject } from './guard.ts';
+import type { RateLimiter } from './limiter.ts';
+import type { GatewayEnv, RequestState } from './request-state.ts';
+import type { UsageRecorder } from './usage.ts';
+
+/** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
+const largestGraphRequest = 16 * 1024 * 1024;
+
+/** What an app is made of; tests bring their own. */
+export interface AppDependencies {
+  services: Services;
+  limiter: RateLimiter;
+  usage: UsageRecorder;
+  log: Logger;
+  trustProxy: boolean;
+  /** Whether the database answers, and whether the limiter has to do without Redis. */
+  readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
+}
+
+/** Shows an error in the form of the REST surface. */
+function renderRest(error: unknown, state: RequestState): Response {
+  const { message, extensions } = maskError(error, state);
+  return errorResponse({
+    message,
+    code: extensions.code as ErrorCode,
+    details: extensions.details as ErrorDetails | undefined,
+    requestId: extensions.requestId as string | undefined,
+  });
+}
+
+/** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
+function renderGraph(error: unknown, state: RequestState, status?: number): Response {
+  const masked = maskError(error, state);
+  return Response.json(
+    { errors: [masked] },
+    { status: status ?? errorStatus[masked.extensions.code as ErrorCode] },
+  );
+}
+
+/**
+ * The gateway without its listener: one guard, both surfaces, and the probes of an orchestrator.
+ */
+export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
+  const { limiter, log, readiness } = dependencies;
+  const app = new Hono<GatewayEnv>();
+
+  app.get('/livez', (c) => c.json({ status: 'ok' }));
+  app.get('/readyz', async (c) => {
+    const { database, limiter: limits } = await readiness();
+    // Without Redis the gateway still answers: taking it out of service would make things worse.
+    return c.json({ status: database, database, limiter: limits }, database === 'ok' ? 200 : 503);
+  });
+
+  app.use('/api/*', createGuard({ ...dependencies, surface: 'rest', render: renderRest }));
+  app.route('/api', createRestRouter(schema));
+
+  const graph = createGraphEndpoint({ schema, log });
+  app.get('/graphql', async (c, next) => {
+    const wantsPage = c.req.header('accept')?.includes('text/html') && !c.req.query('query');
+    return wantsPage ? c.html(graph.page()) : next();
+  });
+  app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
+  app.use(
+    '/graphql',
+    bodyLimit({
+      maxSize: largestGraphRequest,
+      onError: (c) =>
+        renderGraph(
+          new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'),
+          c.get('state'),
+          413,
+        ),
+    }),
+  );
+  app.all('/graphql', (c) => {
+    const { state, context } = c.var;
+    return graph.handle(c.req.raw, {
+      ...context,
+      charge: (points) => charge(limiter, state, keySubject(context.key), points),
+      operationIs: (name) => {
+        state.operation = name;
+      },
+    });
+  });
+  app.all('/graphql/*', (c) => renderGraph(new ServiceError('NOT_FOUND', 'No such path'), c.var.state));
+
+  app.notFound(() => errorResponse({ code: 'NOT_FOUND', message: 'No such path' }));
+  return app;
+}

@@ -1,0 +1,90 @@
+import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import { hashSecret } from './api-key-format.ts';
+import { createAuthenticator } from './auth.ts';
+import type { Config } from './config.ts';
+import { type Database, openDatabase } from './db.ts';
+import { createRateLimiter } from './limiter.ts';
+import { createLocationStore } from './location-store.ts';
+import { applyMigrations } from './migrations.ts';
+import { ensureOperatorKey } from './operator-key.ts';
+import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
+import { createRedisClient } from './redis.ts';
+import type { GatewayEnv } from './request-state.ts';
+import { createUsageRecorder } from './usage.ts';
+import { createWhitelistStore } from './whitelist-store.ts';
+
+/** A gateway that is ready to answer: both surfaces, and what stands behind them. */
+export interface Gateway {
+  app: Hono<GatewayEnv>;
+  database: Database;
+  /** Writes what is still to be written and gives up every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens database and Redis as the configuration says, migrates, and puts the app together.
+ *
+ * @throws when the database cannot be opened or migrated; Redis may come later
+ */
+export async function openGateway(config: Config, log: Logger): Promise<Gateway> {
+  const { environment, keyPepper: pepper, operatorApiKey } = config;
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    poolSize: config.databasePoolSize,
+    log,
+  });
+  await applyMigrations(database, log);
+  const { prisma, sql } = database;
+  if (operatorApiKey) await ensureOperatorKey(prisma, { secret: operatorApiKey, environment, pepper });
+
+  const pubSub = config.redisUrl ? createRedisPubSub(config.redisUrl, log) : createLocalPubSub();
+  const limiter = createRateLimiter({
+    windowSeconds: config.rateLimitWindowSeconds,
+    burstWindowSeconds: config.rateLimitBurstWindowSeconds,
+    redis: config.redisUrl ? createRedisClient(config.redisUrl, log) : undefined,
+    log,
+  });
+  const usage = createUsageRecorder({ sql, log });
+  const authenticator = await createAuthenticator({
+    prisma,
+    pubSub,
+    environment,
+    pepper,
+    operatorSecret: operatorApiKey,
+  });
+
+  const app = createApp({
+    services: {
+      prisma,
+      whitelist: createWhitelistStore(sql),
+      locations: createLocationStore(sql),
+      authenticator,
+      environment,
+      hashSecret: (secret) => hashSecret(secret, pepper),
+    },
+    limiter,
+    usage,
+    log,
+    trustProxy: config.trustProxy,
+    readiness: async () => ({
+      database: await database.ping().then(
+        () => 'ok' as const,
+        () => 'unavailable' as const,
+      ),
+      limiter: limiter.backend === 'fallback' ? 'fallback' : 'ok',
+    }),
+  });
+
+  return {
+    app,
+    database,
+    async close() {
+      await usage.close();
+      await Promise.all([limiter.close(), pubSub.close()]);
+      await database.close();
+    },
+  };
+}

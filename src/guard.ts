@@ -1,0 +1,109 @@
+import type { Context as HonoContext, MiddlewareHandler } from 'hono';
+import type { Logger } from 'pino';
+import type { AuthenticatedKey } from './auth.ts';
+import type { Services } from './context.ts';
+import { rateLimitExceeded } from './errors.ts';
+import { newId } from './ids.ts';
+import { rateLimitHeaders, type RateLimiter, type RateLimitSubject } from './limiter.ts';
+import type { GatewayEnv, RequestState, Surface } from './request-state.ts';
+import type { UsageRecorder } from './usage.ts';
+
+/** The budget of requests without a valid key, for each client address: that of a key by default. */
+const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
+
+/** Whose budget a key draws on. */
+export function keySubject(key: AuthenticatedKey): RateLimitSubject {
+  return { id: `key:${key.id}`, hourlyLimit: key.hourlyLimit, burstLimit: key.burstLimit };
+}
+
+/**
+ * Takes points from a budget and remembers the decision for the headers of the answer.
+ *
+ * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
+ */
+export async function charge(
+  limiter: RateLimiter,
+  state: RequestState,
+  subject: RateLimitSubject,
+  points = 1,
+): Promise<void> {
+  state.decision = await limiter.consume(subject, points);
+  if (!state.decision.allowed) throw rateLimitExceeded();
+}
+
+/** A forwarded request names its client last: what stands before came from the client itself. */
+function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
+  const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  return (forwarded || c.env?.incoming?.socket.remoteAddress) ?? 'unknown';
+}
+
+/**
+ * The guard of a surface: authenticates, limits, and records every request, whatever its end.
+ * `render` shows an error in the form of the surface.
+ */
+export function createGuard(options: {
+  surface: Surface;
+  services: Services;
+  limiter: RateLimiter;
+  usage: UsageRecorder;
+  log: Logger;
+  trustProxy: boolean;
+  render: (error: unknown, state: RequestState) => Response;
+}): MiddlewareHandler<GatewayEnv> {
+  const { surface, services, limiter, usage, log, trustProxy, render } = options;
+
+  async function admit(secret: string | undefined, state: RequestState): Promise<AuthenticatedKey> {
+    const authenticated = services.authenticator.authenticate(secret);
+    const key = authenticated instanceof Promise ? await authenticated : authenticated;
+    state.key = key;
+    await charge(limiter, state, keySubject(key));
+    return key;
+  }
+
+  async function refuse(error: unknown, state: RequestState): Promise<unknown> {
+    if (state.decision) return error;
+    // A request without a valid key: its address pays.
+    return charge(limiter, state, { id: `address:${state.address}`, ...addressLimits }).then(
+      () => error,
+      (refusal: unknown) => refusal,
+    );
+  }
+
+  return async function guard(c, next) {
+    const startedAt = performance.now();
+    const state: RequestState = {
+      requestId: newId(),
+      surface,
+      address: clientAddress(c, trustProxy),
+      log,
+      operation: 'unknown',
+    };
+    c.set('state', state);
+    let response: Response | undefined;
+    try {
+      const key = await admit(c.req.header('x-api-key'), state);
+      c.set('context', { ...services, key, requestId: state.requestId, log });
+      c.header('X-Request-Id', state.requestId);
+      await next();
+      if (c.error) response = render(c.error, state);
+    } catch (error) {
+      response = render(await refuse(error, state), state);
+    }
+    if (response) c.res = response;
+    const headers = c.res.headers;
+    headers.set('X-Request-Id', state.requestId);
+    for (const [name, value] of Object.entries(rateLimitHeaders(state.decision!))) headers.set(name, value);
+
+    const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+    const record = {
+      requestId: state.requestId,
+      surface,
+      operation: state.operation,
+      status: c.res.status,
+      durationMs,
+      address: state.address,
+    };
+    log.info({ ...record, keyId: state.key?.id ?? null }, 'request');
+    usage.record({ ...record, apiKeyId: state.key?.id ?? null, createdAt: new Date() });
+  };
+}

@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import type { UsageRecord } from '../prisma/generated/client/client.ts';
+import type { Sql, Statement } from './db.ts';
+import { newId } from './ids.ts';
+
+/** One request, for the record (decisions, "all use is logged"). */
+export type Usage = Omit<UsageRecord, 'id'>;
+
+/** Keeps a record of every request. */
+export interface UsageRecorder {
+  /** Notes a request; written with others within a second. */
+  record(usage: Usage): void;
+  /** Writes what is noted. */
+  flush(): Promise<void>;
+  /** Writes what is noted and stops. */
+  close(): Promise<void>;
+}
+
+/** How long records wait for each other, in milliseconds. */
+const writtenEvery = 1000;
+/** How many records are kept while the database is away; then the oldest go, and the log says how many. */
+const mostKept = 100_000;
+
+const insertUsage: Statement = {
+  name: 'usage-insert',
+  text: `
+    WITH inserted AS (
+      INSERT INTO "UsageRecord"
+        (id, "apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::float8[],
+        $8::text[], $9::timestamptz[])
+      RETURNING "apiKeyId", "createdAt"
+    )
+    UPDATE "ApiKey" k SET "lastUsedAt" = used.at
+    FROM (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
+    WHERE k.id = used."apiKeyId"`,
+};
+
+/** Creates the recorder of one process. Requests never wait for it. */
+export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
+  let waiting: Usage[] = [];
+  let lost = 0;
+  let writing: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    const records = waiting;
+    waiting = [];
+    try {
+      await sql.query(insertUsage, [
+        records.map(() => newId()),
+        records.map((record) => record.apiKeyId),
+        records.map((record) => record.requestId),
+        records.map((record) => record.surface),
+        records.map((record) => record.operation),
+        records.map((record) => record.status),
+        records.map((record) => record.durationMs),
+        records.map((record) => record.address),
+        records.map((record) => record.createdAt.toISOString()),
+      ]);
+      if (lost > 0) log.error({ lost }, 'usage records were lost while the database was away');
+      lost = 0;
+    } catch (error) {
+      const kept = [...records, ...waiting];
+      waiting = kept.slice(-mostKept);
+      lost += kept.length - waiting.length;
+      log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
+    }
+  }
+
+  function flush(): Promise<void> {
+    if (writing) return writing.then(flush);
+    if (waiting.length === 0) return Promise.resolve();
+    writing = write().finally(() => (writing = undefined));
+    return writing;
+  }
+
+  const timer = setInterval(() => void (writing ?? flush()), writtenEvery);
+  timer.unref();
+
+  return {
+    record(usage) {
+      waiting.push(usage);
+    },
+    flush,
+    close() {
+      clearInterval(timer);
+      return flush();
+    },
+  };
+}
