@@ -189,8 +189,22 @@ export function duplicateVehicle({ plateType, plateCode, plateNumber }: Whitelis
 const locationIdArg = { required: true, description: 'Identifier of the location.' } as const;
 const entryIdArg = { required: true, description: 'Identifier of the entry.' } as const;
 
-/** Passes on what a write found, or says what was unknown. */
-function found<Entry>(entry: Entry | null | undefined, locationId: string, id: string): Entry {
+/**
+ * Runs a write of one entry, if there can be such an entry, and says what was unknown.
+ *
+ * @param write returns the entry; null for an unknown one, undefined for a location out of reach
+ */
+async function changeEntry<Entry>(
+  locationId: string,
+  id: string,
+  context: Context,
+  write: () => Promise<Entry | null | undefined>,
+): Promise<Entry> {
+  if (!isId(locationId) || !isId(id)) {
+    await findLocation(locationId, context);
+    throw whitelistEntryNotFound(id);
+  }
+  const entry = await write();
   if (entry === undefined) throw locationNotFound(locationId);
   if (entry === null) throw whitelistEntryNotFound(id);
   return entry;
@@ -237,15 +251,11 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_, { locationId, id, input }, context) => {
       const values = entryValues(input);
-      const location = isId(id) ? undefined : await findLocation(locationId, context);
-      if (location) throw whitelistEntryNotFound(id);
-      if (!isId(locationId)) throw locationNotFound(locationId);
-      const updated = await context.whitelist
-        .update(context, locationId, id, values)
-        .catch((error: unknown) => {
+      return changeEntry(locationId, id, context, () =>
+        context.whitelist.update(context, locationId, id, values).catch((error: unknown) => {
           throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
-        });
-      return found(updated, locationId, id);
+        }),
+      );
     },
   }),
   deleteWhitelistEntry: t.field({
@@ -256,7 +266,7 @@ builder.mutationFields((t) => ({
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
     },
-    resolve: async (_, { locationId, id }, context) =>
-      found(await context.whitelist.remove(context, locationId, id), locationId, id),
+    resolve: (_, { locationId, id }, context) =>
+      changeEntry(locationId, id, context, () => context.whitelist.remove(context, locationId, id)),
   }),
 }));

@@ -1,0 +1,168 @@
+import { pino } from 'pino';
+import { afterAll } from 'vitest';
+import { Permission } from '../prisma/generated/client/enums.ts';
+import { hashSecret, newSecret, secretHint } from '../src/api-key-format.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { type Gateway, openGateway } from '../src/gateway.ts';
+import { newId } from '../src/ids.ts';
+import { createScratchDatabase } from './scratch-database.ts';
+
+/** Every permission, for tests that take one away. */
+export const everyPermission = Object.values(Permission);
+
+/** What a response says, its JSON parsed. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests state what they expect of it; a wrong shape fails them.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+/** A key to make: what it may do and what it is tied to. */
+export interface KeyOptions {
+  permissions?: readonly Permission[];
+  companyIds?: readonly string[];
+  locationIds?: readonly string[];
+  hourlyLimit?: number;
+  burstLimit?: number;
+  expiresAt?: Date;
+  unrestricted?: boolean;
+  environment?: 'development' | 'staging' | 'production';
+}
+
+/** A gateway over a database of its own, on the servers in DATABASE_URL and REDIS_URL when they are set. */
+export interface TestGateway extends Gateway {
+  config: Config;
+  /** Calls the REST surface. A body that is not a string is sent as JSON. */
+  rest(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Sends a GraphQL operation. */
+  graph(query: string, options?: CallOptions & { variables?: Record<string, unknown> }): Promise<Answer>;
+  /** Makes a key and returns its secret. */
+  newKey(options?: KeyOptions): Promise<string>;
+  newCompany(): Promise<string>;
+  newLocation(companyId: string, fields?: { capacity?: number | null; slug?: string }): Promise<string>;
+  /** A company with a location, and a key that may do everything there. */
+  newTenant(): Promise<{ companyId: string; locationId: string; key: string }>;
+}
+
+interface CallOptions {
+  key?: string | undefined;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+let sequence = 0;
+
+/** A slug that no other test has. */
+export const newSlug = () => `test-${process.pid}-${Date.now().toString(36)}-${sequence++}`;
+
+/** The fields of a plate that no other test has, as a request sends them. */
+export function newEntry(overrides: Record<string, unknown> = {}) {
+  sequence += 1;
+  return {
+    referenceId: `unit-${sequence}`,
+    plateType: 'DXB',
+    plateCode: 'A',
+    plateNumber: `${Date.now()}${sequence}`.slice(-12),
+    vehicleType: 'sedan',
+    note: 'test',
+    ...overrides,
+  };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') && text !== '';
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Opens a gateway for one test file and closes it after the last test. */
+export async function openTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+  const scratch = await createScratchDatabase();
+  const config = loadConfig({
+    DATABASE_URL: scratch.databaseUrl,
+    DATA_DIR: scratch.dataDir,
+    REDIS_URL: process.env.REDIS_URL,
+    TRUST_PROXY: 'true',
+    ...env,
+  });
+  const gateway = await openGateway(config, pino({ level: 'silent' }));
+  afterAll(async () => {
+    await gateway.close();
+    await scratch.drop();
+  });
+  const { app, database } = gateway;
+  const { prisma } = database;
+
+  const send = async (path: string, init: RequestInit, key: string | undefined, headers = {}) =>
+    answerOf(
+      await app.request(path, {
+        ...init,
+        // Each call comes from an address of its own, so that tests do not share a budget.
+        headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': `test-${sequence++}`, ...headers },
+      }),
+    );
+
+  const test: TestGateway = {
+    ...gateway,
+    config,
+    rest: (method, path, { key, body, headers } = {}) =>
+      send(
+        `/api${path}`,
+        {
+          method,
+          ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        },
+        key,
+        { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ),
+    graph: (query, { key, variables, headers } = {}) =>
+      send('/graphql', { method: 'POST', body: JSON.stringify({ query, variables }) }, key, {
+        'Content-Type': 'application/json',
+        ...headers,
+      }),
+    async newKey({ permissions = everyPermission, companyIds = [], locationIds = [], ...options } = {}) {
+      const environment = options.environment ?? config.environment;
+      const secret = newSecret(environment);
+      await prisma.apiKey.create({
+        data: {
+          hourlyLimit: 100_000,
+          burstLimit: 100_000,
+          ...options,
+          id: newId(),
+          name: 'Test',
+          environment,
+          permissions: [...permissions],
+          companies: { connect: companyIds.map((id) => ({ id })) },
+          locations: { connect: locationIds.map((id) => ({ id })) },
+          secrets: {
+            create: { id: newId(), hash: hashSecret(secret, config.keyPepper), hint: secretHint(secret) },
+          },
+        },
+      });
+      return secret;
+    },
+    async newCompany() {
+      const { id } = await prisma.company.create({
+        data: { id: newId(), name: 'Test Company', slug: newSlug(), address: 'Dubai' },
+      });
+      return id;
+    },
+    async newLocation(companyId, fields = {}) {
+      const { id } = await prisma.location.create({
+        data: { id: newId(), companyId, name: 'Test Location', slug: newSlug(), capacity: 10, ...fields },
+      });
+      return id;
+    },
+    async newTenant() {
+      const companyId = await test.newCompany();
+      const [locationId, key] = await Promise.all([
+        test.newLocation(companyId),
+        test.newKey({ companyIds: [companyId] }),
+      ]);
+      return { companyId, locationId, key };
+    },
+  };
+  return test;
+}
