@@ -44,7 +44,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   const limiter = createRateLimiter({
     windowSeconds: config.rateLimitWindowSeconds,
     burstWindowSeconds: config.rateLimitBurstWindowSeconds,
-    redis: config.redisUrl ? createRedisClient(config.redisUrl, log) : undefined,
+    redis: config.redisUrl ? createRedisClient(config.redisUrl, log, { commandTimeout: 150 }) : undefined,
     log,
   });
   const usage = createUsageRecorder({ sql, log });

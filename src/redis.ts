@@ -1,0 +1,28 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import type { Logger } from 'pino';
+
+/** The longest pause between attempts to connect, in milliseconds. */
+const longestPause = 1000;
+
+/**
+ * A client that never crashes the process and connects again for ever. The log tells when the
+ * connection is lost and when it is back, not every attempt.
+ */
+export function createRedisClient(url: string, log: Logger, options: RedisOptions = {}): Redis {
+  const redis = new Redis(url, {
+    retryStrategy: (attempt) => Math.min(attempt * 50, longestPause),
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    ...options,
+  });
+  let known: 'up' | 'down' | undefined;
+  const changed = (state: 'up' | 'down', cause?: Error) => {
+    if (known === state) return;
+    if (state === 'down') log.warn({ err: cause }, 'Redis connection lost');
+    else if (known === 'down') log.info('Redis connection is back');
+    known = state;
+  };
+  redis.on('ready', () => changed('up'));
+  redis.on('error', (error) => changed('down', error));
+  return redis;
+}

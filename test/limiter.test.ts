@@ -1,0 +1,227 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createRateLimiter, type RateLimitWindows, rateLimitHeaders } from '../src/limiter.ts';
+import { MemoryRollingLimiter } from '../src/limiter-memory.ts';
+import { RedisRollingLimiter } from '../src/limiter-redis.ts';
+import { createRedisClient } from '../src/redis.ts';
+
+const redisUrl = process.env.REDIS_URL;
+const log = pino({ level: 'silent' });
+const closing: (() => unknown)[] = [];
+afterAll(() => closing.forEach((close) => close()));
+
+const newSubject = (hourlyLimit: number, burstLimit: number) => ({
+  id: randomUUID(),
+  hourlyLimit,
+  burstLimit,
+});
+
+function newRedisClient(url: string, options = {}): Redis {
+  const redis = createRedisClient(url, log, options);
+  closing.push(() => redis.disconnect());
+  return redis;
+}
+
+const backends = {
+  memory: async (windows: RateLimitWindows) => new MemoryRollingLimiter(windows),
+  ...(redisUrl && {
+    redis: async (windows: RateLimitWindows) => {
+      const redis = newRedisClient(redisUrl);
+      await once(redis, 'ready');
+      return new RedisRollingLimiter(redis, windows);
+    },
+  }),
+};
+
+describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => {
+  const hour = { windowSeconds: 3600, burstWindowSeconds: 60 };
+
+  test('count down, refuse what is over the hourly limit, and do not count what is refused', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(3, 100);
+    const taken = [];
+    for (let request = 0; request < 5; request += 1) taken.push(await limiter.take(subject, 1));
+    expect(taken.map(({ allowed, used }) => [allowed, used])).toEqual([
+      [true, 1],
+      [true, 2],
+      [true, 3],
+      [false, 3],
+      [false, 3],
+    ]);
+    expect(taken[4]!.retryAfterMs).toBeGreaterThan(3_590_000);
+    expect(Math.abs(taken[4]!.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
+  });
+
+  test('refuse what is over the burst limit although the hour has room', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(100, 2);
+    await limiter.take(subject, 2);
+    const refused = await limiter.take(subject, 1);
+    expect(refused).toMatchObject({ allowed: false, used: 2 });
+    expect(refused.retryAfterMs).toBeLessThanOrEqual(60_000);
+    expect(refused.retryAfterMs).toBeGreaterThan(55_000);
+  });
+
+  test('take all of the points of a request or none', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(5, 5);
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, used: 3 });
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: false, used: 3 });
+    expect(await limiter.take(subject, 2)).toMatchObject({ allowed: true, used: 5 });
+    expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
+  });
+
+  test('let exactly as many of 300 parallel requests pass as there is room for', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(1000, 100);
+    const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take(subject, 1)));
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
+  });
+
+  test('roll: a point leaves its window as long after as the window is', async () => {
+    const limiter = await create({ windowSeconds: 1, burstWindowSeconds: 1 });
+    const subject = newSubject(2, 2);
+    await limiter.take(subject, 1);
+    await sleep(600);
+    await limiter.take(subject, 1);
+    const refused = await limiter.take(subject, 1);
+    expect(refused.allowed).toBe(false);
+    await sleep(refused.retryAfterMs + 5);
+    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true, used: 2 });
+    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: false });
+  });
+});
+
+test('the windows of a process agree with a list of every request ever made', async () => {
+  const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
+  const step = fc.record({
+    wait: fc.integer({ min: 0, max: 20_000 }),
+    points: fc.integer({ min: 1, max: 4 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      let now = 1_000_000;
+      const limiter = new MemoryRollingLimiter(windows, () => now);
+      const subject = newSubject(8, 4);
+      const passed: number[] = [];
+      const within = (length: number) => passed.filter((time) => time > now - length * 1000).length;
+      for (const { wait, points } of steps) {
+        now += wait;
+        const room = (limit: number, length: number) => within(length) + points <= limit;
+        const expected = room(8, 60) && room(4, 10);
+        const state = await limiter.take(subject, points);
+        expect(state.allowed).toBe(expected);
+        if (expected) passed.push(...Array.from({ length: points }, () => now));
+        expect(state.used).toBe(within(60));
+        if (!expected) {
+          const later = now + state.retryAfterMs;
+          const roomLater = (limit: number, length: number) =>
+            passed.filter((time) => time > later - length * 1000).length + points <= limit;
+          expect(roomLater(8, 60) && roomLater(4, 10)).toBe(true);
+        }
+      }
+    }),
+  );
+});
+
+test('headers tell limit, rest and reset, and when to come back after a refusal', async () => {
+  const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
+  const subject = newSubject(1000, 1);
+  const headers = rateLimitHeaders(await limiter.consume(subject));
+  expect(headers).toEqual({
+    'X-RateLimit-Limit': '1000',
+    'X-RateLimit-Remaining': '999',
+    'X-RateLimit-Reset': expect.stringMatching(/^\d{10}$/),
+  });
+  expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
+    'X-RateLimit-Remaining': '0',
+    'Retry-After': '60',
+  });
+});
+
+describe.runIf(redisUrl)('with Redis', () => {
+  test('two limiters share one budget, and a full key takes about 10 KB', async () => {
+    const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
+    const subject = newSubject(1000, 1000);
+    const taken = await Promise.all(
+      Array.from({ length: 1200 }, (_, index) => (index % 2 ? first : second).take(subject, 1)),
+    );
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(1000);
+    const bytes = await newRedisClientReady().then((redis) =>
+      redis.memory('USAGE', `rate-limit:${subject.id}`),
+    );
+    expect(bytes).toBeLessThan(16_000);
+  });
+
+  test('losing Redis costs no request: a budget for the process takes over, until Redis is back', async () => {
+    const server = await startRedis();
+    const redis = newRedisClient(server.url, { commandTimeout: 150 });
+    await once(redis, 'ready');
+    const limiter = createRateLimiter({ ...hourOf(), redis, log });
+    const subject = newSubject(1000, 5);
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: true, remaining: 999 });
+    expect(limiter.backend).toBe('redis');
+
+    server.process.kill('SIGSTOP'); // hung: connected, and silent
+    const decisions = await Promise.all(Array.from({ length: 8 }, () => limiter.consume(subject)));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(5);
+    expect(limiter.backend).toBe('fallback');
+
+    server.process.kill('SIGKILL'); // lost
+    expect(await limiter.consume(newSubject(10, 10))).toMatchObject({ allowed: true, remaining: 9 });
+
+    await startRedis(server.port);
+    await expect
+      .poll(async () => (await limiter.consume(newSubject(10, 10)), limiter.backend), {
+        timeout: 8000,
+        interval: 200,
+      })
+      .toBe('redis');
+  });
+});
+
+function hourOf(): RateLimitWindows {
+  return { windowSeconds: 3600, burstWindowSeconds: 60 };
+}
+
+async function newRedisClientReady(): Promise<Redis> {
+  const redis = newRedisClient(redisUrl!);
+  await once(redis, 'ready');
+  return redis;
+}
+
+/** A Redis of the test's own, that may be stopped and killed. */
+async function startRedis(onPort?: number): Promise<{ url: string; port: number; process: ChildProcess }> {
+  const port = onPort ?? (await freePort());
+  const server = spawn('redis-server', [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]);
+  closing.push(() => server.kill('SIGKILL'));
+  await new Promise<void>((resolve) => {
+    server.stdout.on('data', (chunk) => String(chunk).includes('Ready to accept connections') && resolve());
+  });
+  return { url: `redis://127.0.0.1:${port}`, port, process: server };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
