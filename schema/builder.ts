@@ -32,6 +32,15 @@ export const builder = new SchemaBuilder<{
     dmmf: getDatamodel(),
     onUnusedQuery: null,
   },
+  complexity: {
+    // A field costs a point, for each item of the page that it is in.
+    fieldComplexity: ({ first, last }, _, field) => ({
+      field: 1,
+      multiplier: field.args.some((argument) => argument.name === 'first')
+        ? Number(first ?? last ?? defaultPageSize)
+        : 1,
+    }),
+  },
   validation: {
     validationError: (failure, args) => validationError(failure.issues, args),
   },

@@ -50,7 +50,7 @@ function renderGraph(error: unknown, state: RequestState, status?: number): Resp
  * The gateway without its listener: one guard, both surfaces, and the probes of an orchestrator.
  */
 export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
-  const { limiter, log, readiness } = dependencies;
+  const { limiter, readiness } = dependencies;
   const app = new Hono<GatewayEnv>();
 
   app.get('/livez', (c) => c.json({ status: 'ok' }));
@@ -63,7 +63,7 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   app.use('/api/*', createGuard({ ...dependencies, surface: 'rest', render: renderRest }));
   app.route('/api', createRestRouter(schema));
 
-  const graph = createGraphEndpoint({ schema, log });
+  const graph = createGraphEndpoint({ schema });
   app.get('/graphql', async (c, next) => {
     const wantsPage = c.req.header('accept')?.includes('text/html') && !c.req.query('query');
     return wantsPage ? c.html(graph.page()) : next();

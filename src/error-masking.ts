@@ -1,5 +1,5 @@
 import { PothosValidationError } from '@pothos/core';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
 import { ServiceError } from './errors.ts';
 
@@ -15,20 +15,22 @@ export interface ErrorSource {
  * id: its cause goes to the log.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): GraphQLError {
-  const { nodes, source, positions, path, originalError } =
-    error instanceof GraphQLError ? error : ({} as Partial<GraphQLError>);
-  const cause = originalError ?? error;
-  const position = { nodes, source, positions, path };
-  if (cause instanceof ServiceError) {
-    return new GraphQLError(cause.message, { ...position, extensions: cause.extensions });
-  }
-  if (cause instanceof PothosValidationError || (error instanceof GraphQLError && !path)) {
-    const { message } = cause as Error;
-    return new GraphQLError(message, { ...position, extensions: { code: 'VALIDATION_ERROR' } });
+  const origin: Partial<GraphQLError> = error instanceof GraphQLError ? error : {};
+  const cause = origin.originalError ?? error;
+  if (cause instanceof ServiceError) return maskedError(cause.message, origin, cause.extensions);
+  if (cause instanceof PothosValidationError || (error instanceof GraphQLError && !origin.path)) {
+    return maskedError((cause as Error).message, origin, { code: 'VALIDATION_ERROR' });
   }
   log.error({ requestId, err: cause }, 'unexpected error');
-  return new GraphQLError('Internal server error', {
-    ...position,
-    extensions: { code: 'INTERNAL_ERROR', requestId },
-  });
+  return maskedError('Internal server error', origin, { code: 'INTERNAL_ERROR', requestId });
+}
+
+/** An error at the place of another: its path in the answer, or its position in a document that did not run. */
+function maskedError(
+  message: string,
+  { nodes, source, positions, path }: Partial<GraphQLError>,
+  extensions: GraphQLErrorExtensions,
+): GraphQLError {
+  // graphql-jit does not keep the nodes of a field: with the path, both executors say the same.
+  return new GraphQLError(message, path ? { path, extensions } : { nodes, source, positions, extensions });
 }

@@ -22,6 +22,8 @@ import { validationError } from './validation.ts';
 
 /** What must be known of an operation before it runs; read off its document once. */
 export interface OperationPlan {
+  /** The operation with the fragments that it spreads, and nothing else. */
+  document: DocumentNode;
   operation: OperationDefinitionNode;
   /** The permissions of every field that the operation selects. */
   permissions: ReadonlySet<Permission>;
@@ -48,8 +50,9 @@ export function planOperation(
   const variableArguments: { variable: string; argument: GraphQLArgument }[] = [];
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
+  const alone = separateOperations(document)[operation.name?.value ?? ''] ?? document;
   visit(
-    separateOperations(document)[operation.name?.value ?? ''] ?? document,
+    alone,
     visitWithTypeInfo(typeInfo, {
       Field(node) {
         const field = typeInfo.getFieldDef();
@@ -67,7 +70,7 @@ export function planOperation(
       },
     }),
   );
-  return { operation, permissions, rootFields, variableArguments };
+  return { document: alone, operation, permissions, rootFields, variableArguments };
 }
 
 /**

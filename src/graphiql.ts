@@ -1,0 +1,89 @@
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+
+const examples = [
+  `# Type your key into "Headers" below: {"X-API-Key": "pms_…"}
+# Which locations does the key reach, and how full are they?
+query Locations {
+  locations(first: 10) {
+    totalCount
+    nodes {
+      id
+      name
+      company {
+        name
+      }
+      status {
+        state
+        occupied
+        available
+      }
+    }
+  }
+}
+`,
+  `# The vehicles of one resident. Variables: {"locationId": "…", "referenceId": "unit-0101"}
+query Whitelist($locationId: ID!, $referenceId: String) {
+  whitelist(locationId: $locationId, referenceId: $referenceId, first: 10) {
+    nodes {
+      id
+      referenceId
+      plateType
+      plateCode
+      plateNumber
+      validUntil
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+`,
+  `# A gate's question. Variables:
+# {"locationId": "…", "plate": {"plateType": "DXB", "plateCode": "A", "plateNumber": "7"}}
+query MayEnter($locationId: ID!, $plate: PlateInput!) {
+  plateAccess(locationId: $locationId, plate: $plate) {
+    allowed
+    reason
+    entry {
+      referenceId
+      vehicleType
+    }
+  }
+}
+`,
+  `# Adds a vehicle. Variables: {"locationId": "…", "input":
+# {"referenceId": "unit-0101", "plateType": "SHJ", "plateCode": "3", "plateNumber": "48214"}}
+mutation AddVehicle($locationId: ID!, $input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) {
+    id
+    createdAt
+  }
+}
+`,
+  `# Who am I?
+query Viewer {
+  viewer {
+    name
+    permissions
+    companyIds
+    locationIds
+    hourlyLimit
+  }
+}
+`,
+];
+
+const headers = JSON.stringify({ 'X-API-Key': '' });
+
+/** The GraphiQL page, whole: it asks no other host for anything. */
+export function graphiqlPage(): string {
+  return renderGraphiQL({
+    title: 'Parking gateway',
+    defaultTabs: examples.map((query) => ({ query, headers })),
+    defaultHeaders: headers,
+    headers,
+    shouldPersistHeaders: true,
+    subscriptionsProtocol: 'SSE',
+  });
+}

@@ -1,0 +1,20 @@
+import { serverAudits } from 'graphql-http';
+import { describe, expect, test } from 'vitest';
+import { openTestGateway } from './harness.ts';
+
+const gateway = await openTestGateway();
+const key = await gateway.newKey();
+
+// The public suite for GraphQL over HTTP, with a key on every request.
+describe('GraphQL over HTTP', () => {
+  const audits = serverAudits({
+    url: 'http://gateway/graphql',
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      gateway.app.request(url, { ...init, headers: { ...(init.headers as object), 'X-API-Key': key } }),
+  });
+  test('has 61 audits', () => expect(audits).toHaveLength(61));
+  test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_, audit) => {
+    const result = await audit.fn();
+    expect(result.status, 'reason' in result ? result.reason : '').toBe('ok');
+  });
+});
