@@ -39,12 +39,23 @@ export class MemoryRollingLimiter implements RollingLimiter {
     const retryAfterMs = Math.max(hourlyWait, burstWait);
     if (retryAfterMs === 0) for (let point = 0; point < points; point += 1) times.push(now);
     this.#times.set(id, times);
+    this.#forgetOneQuiet(now);
     return {
       allowed: retryAfterMs === 0,
       used: times.length,
+      nowMs: now,
       resetAtMs: times[0] === undefined ? now : times[0] + this.#window,
       retryAfterMs,
     };
+  }
+
+  /** Drops whoever was quiet longest, if nothing of theirs still counts: one out for each that may come in. */
+  #forgetOneQuiet(now: number): void {
+    for (const id of this.#times.rkeys()) {
+      const newest = this.#times.peek(id)?.at(-1) ?? 0;
+      if (newest <= now - this.#window) this.#times.delete(id);
+      return;
+    }
   }
 }
 

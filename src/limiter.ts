@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { withFallback } from './limiter-fallback.ts';
 import { MemoryRollingLimiter } from './limiter-memory.ts';
 import { RedisRollingLimiter } from './limiter-redis.ts';
 
@@ -41,6 +42,8 @@ export interface WindowState {
   resetAtMs: number;
   /** Milliseconds until these points would pass; 0 when allowed. */
   retryAfterMs: number;
+  /** Unix milliseconds of the decision, by the clock that the windows go by. */
+  nowMs: number;
 }
 
 /** Counts points in two rolling windows, all or none of a request's points at once. */
@@ -56,8 +59,6 @@ export interface RateLimiter {
   close(): Promise<void>;
 }
 
-/** How long Redis is left alone after it did not answer, in milliseconds. */
-const retryRedisAfter = 1000;
 /** How long a refusal is repeated without asking, in milliseconds, at most. */
 const longestRememberedRefusal = 5000;
 const mostRememberedRefusals = 10_000;
@@ -71,50 +72,53 @@ export function createRateLimiter(
 ): RateLimiter {
   const { redis, log } = options;
   const memory = new MemoryRollingLimiter(options);
-  const shared = redis && new RedisRollingLimiter(redis, options);
-  const refusals = new LRUCache<string, WindowState & { until: number }>({ max: mostRememberedRefusals });
-  let redisDownUntil = 0;
-  let fallenBack = false;
-  redis?.on('ready', () => (redisDownUntil = 0));
-
-  async function take(subject: RateLimitSubject, points: number): Promise<WindowState> {
-    if (!shared || performance.now() < redisDownUntil) return memory.take(subject, points);
-    try {
-      const state = await shared.take(subject, points);
-      if (fallenBack) log.info('Redis answers again: limits are shared by all processes');
-      fallenBack = false;
-      return state;
-    } catch (error) {
-      if (!fallenBack) log.warn({ err: error }, 'Redis does not answer: each process limits on its own');
-      fallenBack = true;
-      redisDownUntil = performance.now() + retryRedisAfter;
-      return memory.take(subject, points);
-    }
+  if (!redis) {
+    return {
+      backend: 'memory',
+      consume: async (subject, points = 1) => decision(subject, await memory.take(subject, points)),
+      close: async () => undefined,
+    };
   }
 
+  const shared = withFallback(redis, new RedisRollingLimiter(redis, options), memory, log);
+  const refusals = new LRUCache<string, Refusal>({ max: mostRememberedRefusals });
   return {
     get backend() {
-      if (!shared) return 'memory';
-      return fallenBack ? 'fallback' : 'redis';
+      return shared.backend;
     },
     async consume(subject, points = 1) {
       // Only time can free a full window: until then a refusal needs no further question.
       const id = `${subject.id} ${points} ${subject.hourlyLimit} ${subject.burstLimit}`;
-      const now = performance.now();
-      const remembered = refusals.get(id);
-      if (remembered && now < remembered.until) {
-        return decision(subject, { ...remembered, retryAfterMs: remembered.until - now });
+      const asked = performance.now();
+      const refusal = refusals.get(id);
+      if (refusal && asked < refusal.until) {
+        const retryAfterMs = refusal.state.retryAfterMs - (asked - refusal.answered);
+        return decision(subject, { ...refusal.state, retryAfterMs });
       }
-      const state = await take(subject, points);
-      if (!state.allowed && state.retryAfterMs <= longestRememberedRefusal) {
-        refusals.set(id, { ...state, until: now + state.retryAfterMs });
+      const state = await shared.take(subject, points);
+      if (!state.allowed) {
+        const unchangedFor = Math.min(
+          state.retryAfterMs,
+          state.resetAtMs - state.nowMs,
+          longestRememberedRefusal,
+        );
+        refusals.set(id, { state, answered: performance.now(), until: asked + unchangedFor });
       }
       return decision(subject, state);
     },
     async close() {
-      redis?.disconnect();
+      shared.close();
+      redis.disconnect();
     },
   };
+}
+
+/** A refusal that is repeated from memory; the moments are of `performance.now()`. */
+interface Refusal {
+  state: WindowState;
+  answered: number;
+  /** When the answer may be another one. */
+  until: number;
 }
 
 function decision({ hourlyLimit }: RateLimitSubject, state: WindowState): RateLimitDecision {

@@ -41,7 +41,7 @@ export function createLocalPubSub(): PubSub {
 /** Notices over Redis. Starts and goes on without Redis, and subscribes again when it is back. */
 export function createRedisPubSub(url: string, log: Logger): PubSub {
   const publisher = createRedisClient(url, log, { commandTimeout: 1000 });
-  const subscriber = createRedisClient(url, log, { autoResubscribe: false });
+  const subscriber = createRedisClient(url, log, { autoResubscribe: false, commandTimeout: 1000 });
   const channels = new EventEmitter().setMaxListeners(0);
   const connection = new EventEmitter().setMaxListeners(0);
   const names = new Set<string>();
@@ -68,8 +68,8 @@ export function createRedisPubSub(url: string, log: Logger): PubSub {
       return connected;
     },
     async publish(channel, message) {
-      await publisher.publish(channel, message).catch((error: unknown) => {
-        log.warn({ err: error, channel }, 'a notice to other processes was lost: Redis is away');
+      await publisher.publish(channel, message).catch((error: Error) => {
+        log.warn({ cause: error.message, channel }, 'a notice to other processes was lost: Redis is away');
         channels.emit(channel, message);
       });
     },

@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 
 /** The longest pause between attempts to connect, in milliseconds. */
 const longestPause = 1000;
+/** How long a command may wait for any sign of life before the connection is given up, in milliseconds. */
+const longestSilence = 5000;
 
 /**
  * A client that never crashes the process and connects again for ever. The log tells when the
@@ -13,12 +15,14 @@ export function createRedisClient(url: string, log: Logger, options: RedisOption
     retryStrategy: (attempt) => Math.min(attempt * 50, longestPause),
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
+    socketTimeout: longestSilence,
     ...options,
   });
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    if (state === 'down') log.warn({ err: cause }, 'Redis connection lost');
+    // Only the message: a refused log-in carries the command with the password.
+    if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
   };

@@ -85,6 +85,19 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
+  test('decide requests of one moment each for itself and in their order', async () => {
+    const limiter = await create(hour);
+    const [one, other] = [newSubject(2, 2), newSubject(10, 1)];
+    const taken = await Promise.all([
+      limiter.take(one, 1),
+      limiter.take(other, 1),
+      limiter.take(one, 2),
+      limiter.take(other, 1),
+      limiter.take(one, 1),
+    ]);
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
+  });
+
   test('roll: a point leaves its window as long after as the window is', async () => {
     const limiter = await create({ windowSeconds: 1, burstWindowSeconds: 1 });
     const subject = newSubject(2, 2);
@@ -160,11 +173,67 @@ describe.runIf(redisUrl)('with Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
+  test('the script agrees with a plain count over any history', async () => {
+    const redis = await newRedisClientReady();
+    const limiter = await backends.redis!(hourOf());
+    // Whole seconds away from now and from the edges, so that the time the test takes decides nothing.
+    const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
+    const history = fc.record({
+      ages: fc.array(
+        fc.oneof(
+          age,
+          age.map((ms) => ms % 90_000),
+        ),
+        { maxLength: 12 },
+      ),
+      points: fc.integer({ min: 1, max: 4 }),
+      hourlyLimit: fc.integer({ min: 0, max: 12 }),
+      burstLimit: fc.integer({ min: 0, max: 6 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(history, async ({ ages, points, hourlyLimit, burstLimit }) => {
+        const subject = newSubject(hourlyLimit, burstLimit);
+        const [seconds, microseconds] = await redis.time();
+        const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+        const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
+        if (times.length > 0) await redis.rpush(`rate-limit:${subject.id}`, ...times);
+        const room = (at: number) =>
+          times.filter((time) => time > at - 3_600_000).length + points <= hourlyLimit &&
+          times.filter((time) => time > at - 60_000).length + points <= burstLimit;
+        const state = await limiter.take(subject, points);
+        expect(state.allowed).toBe(room(now));
+        const counted = times.filter((time) => time > now - 3_600_000);
+        expect(state.used).toBe(counted.length + (state.allowed ? points : 0));
+        if (counted.length > 0) expect(state.resetAtMs).toBe(counted[0]! + 3_600_000);
+        if (!state.allowed && points <= Math.min(hourlyLimit, burstLimit)) {
+          const passesAt = state.nowMs + state.retryAfterMs;
+          expect([room(passesAt - 1), room(passesAt)]).toEqual([false, true]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a refusal is repeated without asking Redis, until the limits are others', async () => {
+    const redis = await newRedisClientReady();
+    const limiter = createRateLimiter({ ...hourOf(), redis, log });
+    const subject = newSubject(1, 10);
+    await limiter.consume(subject);
+    const refused = await limiter.consume(subject);
+    await newRedisClientReady().then((other) => other.del(`rate-limit:${subject.id}`));
+    const { retryAfter, ...repeated } = await limiter.consume(subject);
+    expect({ ...repeated, retryAfter: refused.retryAfter }).toEqual(refused);
+    expect(refused.retryAfter - retryAfter).toBeOneOf([0, 1]);
+    expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
+  });
+
   test('losing Redis costs no request: a budget for the process takes over, until Redis is back', async () => {
     const server = await startRedis();
     const redis = newRedisClient(server.url, { commandTimeout: 150 });
     await once(redis, 'ready');
-    const limiter = createRateLimiter({ ...hourOf(), redis, log });
+    const words: string[] = [];
+    const written = pino({}, { write: (line) => void words.push(JSON.parse(line).msg) });
+    const limiter = createRateLimiter({ ...hourOf(), redis, log: written });
     const subject = newSubject(1000, 5);
     expect(await limiter.consume(subject)).toMatchObject({ allowed: true, remaining: 999 });
     expect(limiter.backend).toBe('redis');
@@ -173,17 +242,36 @@ describe.runIf(redisUrl)('with Redis', () => {
     const decisions = await Promise.all(Array.from({ length: 8 }, () => limiter.consume(subject)));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(5);
     expect(limiter.backend).toBe('fallback');
+    const other = newSubject(1000, 1000);
+    for (let request = 0; request < 20; request += 1) await limiter.consume(other);
+
+    server.process.kill('SIGCONT'); // takes over without a request
+    await expect.poll(() => limiter.backend, { timeout: 8000 }).toBe('redis');
+    expect(await redis.exists(`rate-limit:${other.id}`)).toBe(0); // not one request asked a hung Redis
 
     server.process.kill('SIGKILL'); // lost
+    await expect.poll(() => limiter.backend).toBe('fallback');
     expect(await limiter.consume(newSubject(10, 10))).toMatchObject({ allowed: true, remaining: 9 });
 
     await startRedis(server.port);
-    await expect
-      .poll(async () => (await limiter.consume(newSubject(10, 10)), limiter.backend), {
-        timeout: 8000,
-        interval: 200,
-      })
-      .toBe('redis');
+    await expect.poll(() => limiter.backend, { timeout: 8000 }).toBe('redis');
+    expect(words).toEqual([
+      'Redis does not answer: each process limits on its own',
+      'Redis answers: limits are shared by all processes',
+      'Redis does not answer: each process limits on its own',
+      'Redis answers: limits are shared by all processes',
+    ]);
+    await limiter.close();
+  });
+
+  test('a refused log-in leaves no password in the log', async () => {
+    const server = await startRedis(undefined, '--requirepass', 'the-right-one');
+    const lines: string[] = [];
+    const written = pino({}, { write: (line) => void lines.push(line) });
+    const redis = createRedisClient(server.url.replace('//', '//:the-wrong-one@'), written);
+    closing.push(() => redis.disconnect());
+    await expect.poll(() => lines.join()).toContain('WRONGPASS');
+    expect(lines.join()).not.toContain('the-wrong-one');
   });
 });
 
@@ -198,7 +286,10 @@ async function newRedisClientReady(): Promise<Redis> {
 }
 
 /** A Redis of the test's own, that may be stopped and killed. */
-async function startRedis(onPort?: number): Promise<{ url: string; port: number; process: ChildProcess }> {
+async function startRedis(
+  onPort?: number,
+  ...settings: string[]
+): Promise<{ url: string; port: number; process: ChildProcess }> {
   const port = onPort ?? (await freePort());
   const server = spawn('redis-server', [
     '--port',
@@ -209,6 +300,7 @@ async function startRedis(onPort?: number): Promise<{ url: string; port: number;
     '',
     '--appendonly',
     'no',
+    ...settings,
   ]);
   closing.push(() => server.kill('SIGKILL'));
   await new Promise<void>((resolve) => {
