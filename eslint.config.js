@@ -14,9 +14,15 @@ const servers = [
 ];
 
 export default tseslint.config(
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { ignores: ['dist', 'data', 'prisma/generated', 'rest/generated', 'node_modules'] },
   ...tseslint.configs.strict,
-  { rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
+  {
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+    },
+  },
   { files: ['schema/**/*.ts'], rules: noImports(servers) },
   {
     files: ['rest/**/*.ts'],

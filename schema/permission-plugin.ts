@@ -12,7 +12,7 @@ const pluginName = 'permission';
 
 declare global {
   // The names and parameters repeat those that Pothos declares, as merging interfaces must.
-  /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars, @typescript-eslint/no-empty-object-type */
+  /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
       permission: PermissionPlugin<Types>;

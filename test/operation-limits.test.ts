@@ -1,0 +1,136 @@
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { openTestGateway } from './harness.ts';
+import { statementsOf } from './statements.ts';
+
+const gateway = await openTestGateway();
+
+const times = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** A fragment that spreads the next one twice, and so on: 2 to the power of `depth` fields. */
+const bomb = (depth: number) =>
+  `{ ...F0 } ${times(depth, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)}
+   fragment F${depth} on Query { companies { totalCount } }`;
+
+const rename = (index: number) => `m${index}: updateLocation(id: "x", input: { name: "n" }) { id }`;
+
+describe('an operation that asks for too much', () => {
+  test.each([
+    [
+      '101 aliases of __typename',
+      `{ companies { nodes { id } } ${times(101, (index) => `a${index}: __typename`)} }`,
+    ],
+    ['500 duplicate fields', `{ companies { nodes { ${'name '.repeat(500)} } } }`],
+    ['2,000 fields', `{ companies { nodes { ${'name '.repeat(2000)} } } }`],
+    [
+      'circular fragments',
+      '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A companies { totalCount } }',
+    ],
+    ['a fragment bomb', bomb(25)],
+    ['50 mutations', `mutation { ${times(50, rename)} }`],
+    ['11 mutations', `mutation { ${times(11, rename)} }`],
+    ['200 directives', `{ companies { totalCount ${'@include(if: true) '.repeat(200)} } }`],
+    [
+      'deep nesting',
+      `{ companies { nodes { ${'locations { nodes { company { '.repeat(8)} id ${'} } } '.repeat(8)} } } }`,
+    ],
+    [
+      'pages of pages of pages',
+      '{ companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } }',
+    ],
+    ['a page over 100', '{ companies(first: 101) { totalCount } }'],
+    ['a page of 0', '{ companies(last: 0) { totalCount } }'],
+    ['several operations in one request', '[{"query":"{ companies { totalCount } }"}]'],
+  ])('is refused before a statement runs: %s', async (_, query) => {
+    const key = await gateway.newKey();
+    await gateway.rest('GET', '/health', { key });
+    const body = query.startsWith('[') ? query : JSON.stringify({ query });
+    let answer: { body: { errors: { extensions: { code: string } }[]; data?: unknown } } | undefined;
+    const statements = await statementsOf(async () => {
+      const response = await gateway.app.request('/graphql', {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body,
+      });
+      answer = { body: await response.json() };
+    });
+    expect(answer!.body.errors[0]!.extensions.code).toBe('VALIDATION_ERROR');
+    expect(answer!.body.errors.length).toBeLessThan(25);
+    expect(answer!.body.data ?? null).toBeNull();
+    expect(statements.filter((statement) => !statement.includes('"UsageRecord"'))).toEqual([]);
+  });
+
+  test('is refused by the page size in its variables too', async () => {
+    const query = `query ($n: Int) { companies(first: $n) { nodes { locations(first: $n) { nodes {
+      whitelist(first: $n) { nodes { id } } } } } } }`;
+    const { key } = await gateway.newTenant();
+    const large = await gateway.graph(query, { key, variables: { n: 100 } });
+    expect(large.body.errors[0].extensions.code).toBe('VALIDATION_ERROR');
+    expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
+  });
+});
+
+describe('an honest operation', () => {
+  test.each([
+    [
+      "GraphiQL's introspection",
+      getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true }),
+    ],
+    ['a list of the fullest pages', '{ locations(first: 100) { nodes { id name status { occupied } } } }'],
+    [
+      'a page of pages',
+      '{ locations(first: 20) { nodes { company { name } whitelist(first: 20) { nodes { plateNumber } } } } }',
+    ],
+    ['10 changes', `mutation { ${times(10, rename)} }`],
+  ])('passes: %s', async (_, query) => {
+    const { key } = await gateway.newTenant();
+    const { body } = await gateway.graph(query, { key });
+    expect(body.errors?.[0].extensions.code ?? 'NOT_FOUND').toBe('NOT_FOUND');
+  });
+});
+
+describe('a request to the graph', () => {
+  const post = (init: RequestInit, path = '/graphql') =>
+    gateway.app.request(path, { method: 'POST', ...init });
+
+  test('gives nothing away without a key, not even the schema', async () => {
+    for (const query of ['{ __schema { types { name } } }', '{ helth { status } }', '{']) {
+      const { status, body } = await gateway.graph(query);
+      expect([status, body]).toEqual([
+        401,
+        { errors: [{ message: 'API key is required', extensions: { code: 'UNAUTHORIZED' } }] },
+      ]);
+    }
+  });
+
+  test('runs no change that comes as a GET or a form, and allows no other origin', async () => {
+    const { key } = await gateway.newTenant();
+    const mutation = 'mutation { registerCompany(input: { name: "a", slug: "b", address: "c" }) { id } }';
+    const get = await gateway.app.request(`/graphql?query=${encodeURIComponent(mutation)}`, {
+      headers: { 'X-API-Key': key },
+    });
+    const form = await post({
+      headers: {
+        'X-API-Key': key,
+        'Content-Type': 'application/x-www-form-urlencoded',
+        Origin: 'https://evil.example',
+      },
+      body: new URLSearchParams({ query: mutation }),
+    });
+    const multipart = new FormData();
+    multipart.set('operations', JSON.stringify({ query: mutation }));
+    const upload = await post({ headers: { 'X-API-Key': key }, body: multipart });
+    expect([get.status, form.status, upload.status]).toEqual([405, 415, 415]);
+    expect(await gateway.database.prisma.company.count({ where: { slug: 'b' } })).toBe(0);
+    expect(form.headers.get('Access-Control-Allow-Origin')).toBeNull();
+  });
+
+  test('serves GraphiQL without a key and without another host', async () => {
+    const page = await gateway.app.request('/graphql', { headers: { Accept: 'text/html' } });
+    const html = await page.text();
+    expect(page.status).toBe(200);
+    expect(html).toContain('X-API-Key');
+    expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(https?:)?\/\//);
+  });
+});
