@@ -10,10 +10,13 @@ import { createLocationStore } from './location-store.ts';
 import { applyMigrations } from './migrations.ts';
 import { ensureOperatorKey } from './operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
-import { createRedisClient } from './redis.ts';
+import { connected, createRedisClient } from './redis.ts';
 import type { GatewayEnv } from './request-state.ts';
 import { createUsageRecorder } from './usage.ts';
 import { createWhitelistStore } from './whitelist-store.ts';
+
+/** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
+const longestLimiterWait = 150;
 
 /** A gateway that is ready to answer: both surfaces, and what stands behind them. */
 export interface Gateway {
@@ -41,10 +44,14 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   if (operatorApiKey) await ensureOperatorKey(prisma, { secret: operatorApiKey, environment, pepper });
 
   const pubSub = config.redisUrl ? createRedisPubSub(config.redisUrl, log) : createLocalPubSub();
+  const redis = config.redisUrl
+    ? createRedisClient(config.redisUrl, log, { commandTimeout: longestLimiterWait })
+    : undefined;
+  if (redis) await connected(redis);
   const limiter = createRateLimiter({
     windowSeconds: config.rateLimitWindowSeconds,
     burstWindowSeconds: config.rateLimitBurstWindowSeconds,
-    redis: config.redisUrl ? createRedisClient(config.redisUrl, log, { commandTimeout: 150 }) : undefined,
+    redis,
     log,
   });
   const usage = createUsageRecorder({ sql, log });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 
@@ -29,4 +31,15 @@ export function createRedisClient(url: string, log: Logger, options: RedisOption
   redis.on('ready', () => changed('up'));
   redis.on('error', (error) => changed('down', error));
   return redis;
+}
+
+/** How long a start waits for Redis before it goes on without, in milliseconds. */
+const longestFirstWait = 1000;
+
+/** Waits until a new client is connected, or a second at most: a gateway starts without Redis too. */
+export async function connected(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await Promise.race([once(redis, 'ready'), sleep(longestFirstWait, undefined, { ref: false })]).catch(
+    () => undefined,
+  );
 }
