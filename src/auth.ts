@@ -88,8 +88,8 @@ export async function createAuthenticator(options: {
 
   return {
     authenticate(secret) {
-      if (!secret) throw keyRequired();
-      if (secret !== operatorSecret && !isWellFormedSecret(secret)) throw keyInvalid();
+      if (!secret) throw keyRequired;
+      if (secret !== operatorSecret && !isWellFormedSecret(secret)) throw keyInvalid;
       const hash = hashSecret(secret, pepper);
       const cached = cache.get(hash);
       return cached ? usable(cached) : lookUp(hash).then(usable);
@@ -102,7 +102,7 @@ export async function createAuthenticator(options: {
 }
 
 function usable(found: CachedKey | 'unknown'): AuthenticatedKey {
-  if (found === 'unknown' || found.endsAt <= Date.now()) throw keyInvalid();
+  if (found === 'unknown' || found.endsAt <= Date.now()) throw keyInvalid;
   return found.key;
 }
 

@@ -17,6 +17,7 @@ export interface ErrorSource {
 export function maskError(error: unknown, { requestId, log }: ErrorSource): GraphQLError {
   const origin: Partial<GraphQLError> = error instanceof GraphQLError ? error : {};
   const cause = origin.originalError ?? error;
+  if (error instanceof ServiceError) return error;
   if (cause instanceof ServiceError) return maskedError(cause.message, origin, cause.extensions);
   if (cause instanceof PothosValidationError || (error instanceof GraphQLError && !origin.path)) {
     return maskedError((cause as Error).message, origin, { code: 'VALIDATION_ERROR' });

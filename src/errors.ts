@@ -48,15 +48,19 @@ export class ServiceError extends GraphQLError {
   }
 }
 
+// What a flood of bad requests gets is made once: an error costs more than the rest of such an answer.
+
 /** 401 for a request without a key (specification, "Authentication", 4). */
-export const keyRequired = () => new ServiceError('UNAUTHORIZED', 'API key is required');
+export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /** 401 for every key that does not open this service, whatever the reason ("Authentication", 5). */
-export const keyInvalid = () => new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
+export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
 /** 429: more requests than the key, or the address, may make. */
-export const rateLimitExceeded = () =>
-  new ServiceError('RATE_LIMIT_EXCEEDED', 'Too many requests, please try again later');
+export const rateLimitExceeded = new ServiceError(
+  'RATE_LIMIT_EXCEEDED',
+  'Too many requests, please try again later',
+);
 
 /** 404 for a location that is unknown or outside the scope of the key: the same in every byte. */
 export const locationNotFound = (locationId: string) =>

@@ -1,28 +1,11 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLErrorExtensions,
-  type GraphQLSchema,
-  parse,
-} from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { type ExecutionResult, GraphQLError, type GraphQLErrorExtensions, type GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
+import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
 import { graphiqlPage } from './graphiql.ts';
-import { authorizeOperation, explainVariables, type OperationPlan, planOperation } from './operation.ts';
-import { operationLimits, requireAffordable, validateDocument } from './operation-limits.ts';
-
-/** The context of a GraphQL request, with what the guard lends to it. */
-export interface GraphRequestContext extends Context {
-  /** Charges further points for what the request does; throws `RATE_LIMIT_EXCEEDED`. */
-  charge(points: number): Promise<void>;
-  /** Tells the log and the usage record what runs. */
-  operationIs(name: string): void;
-}
+import { parseDocument, validateDocument } from './operation-limits.ts';
 
 /** The graph over HTTP. */
 export interface GraphEndpoint {
@@ -32,96 +15,39 @@ export interface GraphEndpoint {
   page(): string;
 }
 
-/** Compiling costs milliseconds: only for documents that come again. */
-const compiledAfter = 3;
-const mostKeptDocuments = 500;
-
-type Compilation = CompiledQuery | ExecutionResult;
-
-/** A document that was seen: what its operations need, and how often it came. */
-interface KnownDocument {
-  plans: Map<string, OperationPlan>;
-  uses: number;
-  compiled: Map<string, Compilation>;
+/** The parameters of a request, as far as they have the right form (GraphQL over HTTP, "Request Parameters"). */
+interface RequestParameters {
+  query: string;
+  variables?: Record<string, unknown> | null;
+  operationName?: string | null;
 }
 
-/** Serves a schema over HTTP (GraphQL over HTTP), within the limits of an operation. */
+/**
+ * Serves a schema over HTTP (GraphQL over HTTP), within the limits of an operation. Yoga answers; what is
+ * asked again and again, as gates do, skips its HTTP layer, which costs more than the question.
+ */
 export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): GraphEndpoint {
-  const known = new LRUCache<DocumentNode, KnownDocument>({ max: mostKeptDocuments });
-
-  function lookUp(document: DocumentNode): KnownDocument {
-    const found = known.get(document) ?? { plans: new Map(), uses: 0, compiled: new Map() };
-    found.uses += 1;
-    known.set(document, found);
-    return found;
-  }
-
-  function planOf(
-    document: DocumentNode,
-    { plans }: KnownDocument,
-    operationName: string | null | undefined,
-  ) {
-    const name = operationName ?? '';
-    const plan = plans.get(name) ?? planOperation(schema, document, operationName);
-    plans.set(name, plan);
-    return plan;
-  }
-
-  /** Everything that is asked before an operation runs. */
-  async function admit(
-    plan: OperationPlan,
-    variables: Record<string, unknown>,
-    context: GraphRequestContext,
-  ): Promise<void> {
-    const { operation, rootFields } = plan;
-    context.operationIs(`${operation.operation} ${[...new Set(rootFields)].join(',')}`.slice(0, 200));
-    authorizeOperation(plan, context.key);
-    try {
-      requireAffordable(schema, plan, variables, context);
-    } catch (error) {
-      throw (await explainVariables(schema, plan, variables)) ?? error;
-    }
-    if (operation.operation === 'mutation' && rootFields.length > 1)
-      await context.charge(rootFields.length - 1);
-  }
+  const executor = createGraphExecutor(schema);
 
   const limits: Plugin<GraphRequestContext> = {
     onParse({ setParseFn }) {
-      setParseFn((source: string) => parse(source, { maxTokens: operationLimits.tokens }));
+      setParseFn(parseDocument);
     },
     onValidate({ setValidationFn }) {
-      setValidationFn(validateDocument as typeof setValidationFn extends (fn: infer Fn) => void ? Fn : never);
+      setValidationFn(validateDocument);
     },
-    async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+    onExecute({ args, setExecuteFn }) {
       const { document, operationName, variableValues, contextValue } = args;
-      const found = lookUp(document);
-      try {
-        const plan = planOf(document, found, operationName);
-        await admit(plan, variableValues ?? {}, contextValue);
-        if (found.uses < compiledAfter) return;
-        const name = operationName ?? '';
-        const compiled: Compilation = found.compiled.get(name) ?? compileQuery(schema, plan.document);
-        found.compiled.set(name, compiled);
-        if (isCompiledQuery(compiled))
-          setExecuteFn(() => compiled.query({}, contextValue, variableValues ?? {}));
-      } catch (error) {
-        setResultAndStopExecution({ errors: [asGraphQLError(error)] });
-      }
+      setExecuteFn(() => executor.execute(document, operationName, variableValues, contextValue));
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const { document, operationName, variableValues, contextValue } = args;
-      try {
-        await admit(planOf(document, lookUp(document), operationName), variableValues ?? {}, contextValue);
-      } catch (error) {
-        setResultAndStopExecution({ errors: [asGraphQLError(error)] });
-      }
+      const refusal = await executor.refusal(document, operationName, variableValues, contextValue);
+      if (refusal) setResultAndStopExecution({ errors: [refusal] });
     },
     onResultProcess({ result, setResult, serverContext }) {
-      if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-      const context = serverContext as unknown as GraphRequestContext;
-      const errors = result.errors.map((error) => maskRequestError(error, context));
-      const { data } = result as ExecutionResult;
-      setResult(data === undefined ? { errors } : { errors, data });
+      if (Array.isArray(result) || !('errors' in result)) return;
+      setResult(maskResult(result as ExecutionResult, serverContext as unknown as GraphRequestContext));
     },
   };
 
@@ -138,6 +64,20 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     maskedErrors: false,
   });
 
+  /** Answers a document that Yoga parsed and validated before; undefined for any other. */
+  async function answerKnown(text: string, context: GraphRequestContext): Promise<Response | undefined> {
+    const parameters = parseParameters(text);
+    const document = parameters && executor.knownDocument(parameters.query);
+    if (!document) return undefined;
+    const { operationName, variables } = parameters;
+    const result = maskResult(await executor.execute(document, operationName, variables, context), context);
+    const status = result.errors?.map((error) => httpOf(error)?.status).find(Boolean) ?? 200;
+    const body = JSON.stringify(
+      result.errors ? { ...result, errors: result.errors.map(withoutHttp) } : result,
+    );
+    return new Response(body, { status, headers: { 'Content-Type': 'application/json; charset=utf-8' } });
+  }
+
   const page = graphiqlPage();
   return {
     async handle(request, context) {
@@ -147,31 +87,74 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
         const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
         return Response.json({ errors: [error] }, { status, ...(headers && { headers }) });
       }
-      return yoga.fetch(request, context) as Promise<Response>;
+      if (request.method !== 'POST' || !acceptsPlainJson(request.headers.get('accept'))) {
+        return yoga.fetch(request, context) as Promise<Response>;
+      }
+      const body = await request.text();
+      const { url, method, headers } = request;
+      return (
+        (await answerKnown(body, context)) ??
+        (yoga.fetch(new Request(url, { method, headers, body }), context) as Promise<Response>)
+      );
     },
     page: () => page,
   };
 }
 
-const asGraphQLError = (error: unknown) =>
-  error instanceof GraphQLError ? error : new GraphQLError('', { originalError: error as Error });
+/** Masks the errors of a result. */
+function maskResult({ errors, data, extensions }: ExecutionResult, context: Context): ExecutionResult {
+  return {
+    ...(errors && { errors: errors.map((error) => maskRequestError(error, context)) }),
+    ...(data !== undefined && { data }),
+    ...(extensions && { extensions }),
+  };
+}
 
 /** Masks an error and keeps the HTTP status that goes with it. */
 function maskRequestError(error: GraphQLError, context: Context): GraphQLError {
   const masked = maskError(error, context);
   const refused = masked.extensions.code === 'RATE_LIMIT_EXCEEDED';
   const http = httpOf(error) ?? (refused ? { status: errorStatus.RATE_LIMIT_EXCEEDED } : undefined);
-  if (http) masked.extensions.http = http;
-  return masked;
+  if (!http) return masked;
+  return new GraphQLError(masked.message, { path: masked.path, extensions: { ...masked.extensions, http } });
 }
 
-/** What Yoga wants the response to be; a request that is no GraphQL at all is a 400 whatever it accepts. */
+/** What the response should be; a request that is no GraphQL at all is a 400 whatever it accepts. */
 function httpOf(error: GraphQLError): GraphQLErrorExtensions['http'] {
   const { http } = error.extensions as GraphQLErrorExtensions;
   return http && !error.locations ? { ...http, spec: false } : http;
 }
 
+/** What a client sees of an error: how its response should be is not for the client. */
+function withoutHttp(error: GraphQLError) {
+  const { extensions: { http: _http, ...extensions } = {}, ...rest } = error.toJSON();
+  return { ...rest, extensions };
+}
+
 const isJson = (contentType: string | null) => /^application\/json\s*(;|$)/i.test(contentType ?? '');
+
+/** Whether the old media type will do: the new one, event streams and quality values are Yoga's to weigh. */
+const acceptsPlainJson = (accept: string | null) =>
+  accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
+
+/** The parameters of a body; undefined when their form is not right, which Yoga words. */
+function parseParameters(text: string): RequestParameters | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof body !== 'object' || body === null || !('query' in body) || typeof body.query !== 'string')
+    return undefined;
+  const { variables, operationName, ...others } = body as Record<string, unknown>;
+  const isPlain = (value: unknown) => value === undefined || value === null;
+  const hasForm =
+    (isPlain(variables) || (typeof variables === 'object' && !Array.isArray(variables))) &&
+    (isPlain(operationName) || typeof operationName === 'string') &&
+    Object.keys(others).length === 1;
+  return hasForm ? (body as RequestParameters) : undefined;
+}
 
 /**
  * Why a request is not looked at: what changes something comes as JSON, which no link and no form of

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { Context as HonoContext, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { AuthenticatedKey } from './auth.ts';
 import type { Services } from './context.ts';
 import { rateLimitExceeded } from './errors.ts';
-import { newId } from './ids.ts';
 import { rateLimitHeaders, type RateLimiter, type RateLimitSubject } from './limiter.ts';
 import type { GatewayEnv, RequestState, Surface } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
@@ -28,7 +28,7 @@ export async function charge(
   points = 1,
 ): Promise<void> {
   state.decision = await limiter.consume(subject, points);
-  if (!state.decision.allowed) throw rateLimitExceeded();
+  if (!state.decision.allowed) throw rateLimitExceeded;
 }
 
 /** A forwarded request names its client last: what stands before came from the client itself. */
@@ -72,7 +72,7 @@ export function createGuard(options: {
   return async function guard(c, next) {
     const startedAt = performance.now();
     const state: RequestState = {
-      requestId: newId(),
+      requestId: randomUUID(),
       surface,
       address: clientAddress(c, trustProxy),
       log,

@@ -7,6 +7,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  parse,
   type SelectionSetNode,
   validate,
   type ValidationRule,
@@ -16,7 +17,9 @@ import type { OperationPlan } from './operation.ts';
 
 /** What one operation may ask for. GraphiQL's introspection, the largest honest document, fits. */
 export const operationLimits = {
-  /** Lexical tokens of a document, its length as it were. */
+  /** Characters of a document: documents are kept in memory, long strings belong into variables. */
+  characters: 20_000,
+  /** Lexical tokens of a document. */
   tokens: 1500,
   /** Fields and fragment spreads after fragments are spread, repeated ones included. */
   selections: 300,
@@ -96,30 +99,61 @@ function countSelections(document: DocumentNode): number {
 }
 
 /**
+ * Parses a document that is not too long.
+ *
+ * @throws {GraphQLError} for a syntax error, and for a document over the limits
+ */
+export function parseDocument(text: string): DocumentNode {
+  if (text.length > operationLimits.characters) {
+    throw new GraphQLError(`Document has more than ${operationLimits.characters} characters; use variables`);
+  }
+  return parse(text, { maxTokens: operationLimits.tokens });
+}
+
+/** What operations cost whose pages are written in the document, so that each costs the same for good. */
+const fixedCosts = new WeakMap<OperationPlan, number>();
+
+function costOf(
+  schema: GraphQLSchema,
+  plan: OperationPlan,
+  variables: Readonly<Record<string, unknown>>,
+  context: object,
+): number {
+  const known = fixedCosts.get(plan);
+  if (known !== undefined) return known;
+  const { complexity } = complexityFromQuery(plan.document, {
+    schema,
+    variables: { ...variables },
+    ctx: context,
+  });
+  if (!plan.variablePages) fixedCosts.set(plan, complexity);
+  return complexity;
+}
+
+/**
  * Lets an operation pass whose cost, with the page sizes that its variables ask for, is within the limit.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
+ * @throws {GraphQLError} when the variables do not fit their types
  */
 export function requireAffordable(
   schema: GraphQLSchema,
   plan: OperationPlan,
-  variables: Record<string, unknown>,
+  variables: Readonly<Record<string, unknown>>,
   context: object,
 ): void {
-  if (
-    plan.operation.operation === 'mutation' &&
-    plan.rootFields.length > operationLimits.rootMutationFields
-  ) {
+  const { rootMutationFields, cost } = operationLimits;
+  if (plan.operation.operation === 'mutation' && plan.rootFields.length > rootMutationFields) {
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `A request may have at most ${operationLimits.rootMutationFields} root mutation fields`,
+      `A request may have at most ${rootMutationFields} root mutation fields`,
     );
   }
-  const { complexity } = complexityFromQuery(plan.document, { schema, variables, ctx: context });
-  if (complexity > operationLimits.cost) {
+  const asked = costOf(schema, plan, variables, context);
+  if (asked > cost) {
     throw new ServiceError(
       'VALIDATION_ERROR',
-      `Query costs ${complexity} points; at most ${operationLimits.cost} are allowed. Ask for smaller pages.`,
+      `Query costs ${asked} points; at most ${cost} are allowed. Ask for smaller pages.`,
     );
   }
 }

@@ -29,6 +29,8 @@ export interface OperationPlan {
   permissions: ReadonlySet<Permission>;
   /** The root fields, without their aliases: what logs and usage records call the operation. */
   rootFields: readonly string[];
+  /** Whether the size of a page is a variable, so that the cost depends on it. */
+  variablePages: boolean;
   /** The arguments of root fields that are given as one variable each. */
   variableArguments: readonly { variable: string; argument: GraphQLArgument }[];
 }
@@ -48,12 +50,16 @@ export function planOperation(
   const permissions = new Set<Permission>();
   const rootFields: string[] = [];
   const variableArguments: { variable: string; argument: GraphQLArgument }[] = [];
+  let variablePages = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
   const alone = separateOperations(document)[operation.name?.value ?? ''] ?? document;
   visit(
     alone,
     visitWithTypeInfo(typeInfo, {
+      Argument({ name, value }) {
+        variablePages ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
+      },
       Field(node) {
         const field = typeInfo.getFieldDef();
         if (!field) return;
@@ -70,7 +76,7 @@ export function planOperation(
       },
     }),
   );
-  return { document: alone, operation, permissions, rootFields, variableArguments };
+  return { document: alone, operation, permissions, rootFields, variablePages, variableArguments };
 }
 
 /**

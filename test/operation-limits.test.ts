@@ -22,6 +22,7 @@ describe('an operation that asks for too much', () => {
       `{ companies { nodes { id } } ${times(101, (index) => `a${index}: __typename`)} }`,
     ],
     ['500 duplicate fields', `{ companies { nodes { ${'name '.repeat(500)} } } }`],
+    ['a document of megabytes', `{ company(id: "${'x'.repeat(2_000_000)}") { id } }`],
     ['2,000 fields', `{ companies { nodes { ${'name '.repeat(2000)} } } }`],
     [
       'circular fragments',
