@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { GraphQLSchema } from 'graphql';
 import { type Context as HonoContext, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { ServiceError } from '../src/errors.ts';
+import { limitBody } from '../src/limit-body.ts';
 import type { GatewayEnv } from '../src/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
 import { errorAnswer, jsonHeaders, type RestError } from './envelope.ts';
@@ -44,17 +44,15 @@ function firstValues(c: HonoContext): Record<string, string> {
 /** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
 export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
-  const limitBody = bodyLimit({
-    maxSize: largestBody,
-    onError: () =>
-      errorResponse({ code: 'VALIDATION_ERROR', message: 'Request body is larger than 1 MiB' }, 413),
-  });
+  const limitToOneMiB = limitBody(largestBody, () =>
+    errorResponse({ code: 'VALIDATION_ERROR', message: 'Request body is larger than 1 MiB' }, 413),
+  );
 
   for (const route of routes) {
     const handle = createRouteHandler(schema, route);
     const operation = `${route.method} ${route.path}`;
     const takesBody = route.method === 'POST' || route.method === 'PUT';
-    if (takesBody) router.on(route.method, honoPath(route.path), limitBody);
+    if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
       c.var.state.operation = operation;
       const bytes = takesBody ? await c.req.arrayBuffer() : new ArrayBuffer();

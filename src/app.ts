@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { createRestRouter, errorResponse } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
@@ -8,6 +7,7 @@ import { maskError } from './error-masking.ts';
 import { type ErrorCode, type ErrorDetails, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
 import { charge, createGuard, keySubject } from './guard.ts';
+import { limitBody } from './limit-body.ts';
 import type { RateLimiter } from './limiter.ts';
 import type { GatewayEnv, RequestState } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
@@ -71,15 +71,9 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
   app.use(
     '/graphql',
-    bodyLimit({
-      maxSize: largestGraphRequest,
-      onError: (c) =>
-        renderGraph(
-          new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'),
-          c.get('state'),
-          413,
-        ),
-    }),
+    limitBody(largestGraphRequest, (c) =>
+      renderGraph(new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'), c.get('state'), 413),
+    ),
   );
   app.all('/graphql', (c) => {
     const { state, context } = c.var;

@@ -1,0 +1,18 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+
+/**
+ * Refuses bodies over a size. A length that is announced is believed, as Node enforces it; Hono counts the
+ * bytes of all others, for which it has to build the whole Request.
+ *
+ * @param maxSize in bytes
+ * @param onError answers what is too large
+ */
+export function limitBody(maxSize: number, onError: (c: Context) => Response): MiddlewareHandler {
+  const countBytes = bodyLimit({ maxSize, onError });
+  return async function limitBody(c, next) {
+    const length = c.req.header('content-length');
+    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countBytes(c, next);
+    return Number(length) > maxSize ? onError(c) : next();
+  };
+}
