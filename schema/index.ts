@@ -10,4 +10,4 @@ import './whitelist-import.ts';
 import { builder } from './builder.ts';
 
 /** The graph: every type, query and mutation of the service. */
-export const schema = builder.toSchema();
+export const schema = builder.toSchema({ sortSchema: false }); // fields stay in the order of the specification

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const largestInteger = 2_147_483_647;
 
 // Tab and newline are text; other control characters, NUL first, are not (decisions, "strings").
- 
+
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /** Text that every database and client can hold: well-formed Unicode, no control characters but tab and newline. */

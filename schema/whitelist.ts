@@ -178,8 +178,11 @@ export function entryValues(input: z.output<typeof whitelistEntryRule>): Whiteli
 }
 
 /** 409 for a plate that the whitelist has already (specification, rule 3). */
-export function duplicateVehicle({ plateType, plateCode, plateNumber }: WhitelistEntryValues): ServiceError {
-  return new ServiceError('DUPLICATE_VEHICLE', 'Vehicle with this plate already exists in the whitelist', {
+export function duplicateVehicle(
+  { plateType, plateCode, plateNumber }: WhitelistEntryValues,
+  message = 'Vehicle with this plate already exists in the whitelist',
+): ServiceError {
+  return new ServiceError('DUPLICATE_VEHICLE', message, {
     plateType,
     plateCode,
     plateNumber,
@@ -227,11 +230,11 @@ builder.mutationFields((t) => ({
     resolve: async (_, { locationId, input }, context) => {
       const values = entryValues(input);
       const created = isId(locationId)
-        ? await context.whitelist.insert(context, locationId, [values], 'create')
+        ? await context.whitelist.create(context, locationId, values)
         : undefined;
-      if (!created) throw locationNotFound(locationId);
-      if (!created[0]) throw duplicateVehicle(values);
-      return created[0];
+      if (created === undefined) throw locationNotFound(locationId);
+      if (created === null) throw duplicateVehicle(values);
+      return created;
     },
   }),
   updateWhitelistEntry: t.field({

@@ -2,12 +2,15 @@ import type { Logger } from 'pino';
 import type { Environment } from '../prisma/generated/client/enums.ts';
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
 import type { AuthenticatedKey, Authenticator } from './auth.ts';
+import type { Sql } from './db.ts';
 import type { LocationStore } from './location-store.ts';
 import type { WhitelistStore } from './whitelist-store.ts';
 
 /** What one process shares among its requests. */
 export interface Services {
   prisma: PrismaClient;
+  /** Statements written by hand. */
+  sql: Sql;
   /** The statements of the hot paths. */
   whitelist: WhitelistStore;
   locations: LocationStore;

@@ -66,6 +66,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   const app = createApp({
     services: {
       prisma,
+      sql,
       whitelist: createWhitelistStore(sql),
       locations: createLocationStore(sql),
       authenticator,

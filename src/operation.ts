@@ -18,7 +18,7 @@ import {
 import type { Permission } from '../prisma/generated/client/enums.ts';
 import { type AuthenticatedKey, requirePermission } from './auth.ts';
 import { type FieldFault, ServiceError, shown } from './errors.ts';
-import { validationError } from './validation.ts';
+import { fieldName, validationError } from './validation.ts';
 
 /** What must be known of an operation before it runs; read off its document once. */
 export interface OperationPlan {
@@ -117,9 +117,11 @@ export async function explainVariables(
     let fits = true;
     coerceInputValue(value, type, (path, invalidValue, error) => {
       fits = false;
-      const field = path.length > 0 ? path.join('.') : name;
-      if (faults.length === 0) firstValue = invalidValue;
-      const missing = invalidValue === undefined || invalidValue === null;
+      // graphql-js names a missing field in its words alone.
+      const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
+      const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
+      const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
+      if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
       faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
     });
     if (fits) continue;

@@ -42,7 +42,8 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
 /** Arguments that only wrap the fields of a REST body; a client knows the fields alone. */
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
-function fieldName(path: readonly PropertyKey[]): string {
+/** What a client calls the field at a path: without the argument that wraps a REST body. */
+export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;
   const named = rest.length > 0 && first !== undefined && wrappers.has(first) ? rest : path;
   return named.map(String).join('.');

@@ -71,7 +71,7 @@ const columns =
   'id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", "createdAt", "updatedAt"'.split(
     ', ',
   );
-const entryColumns = columns.map((column) => `e.${column}`).join(', ');
+export const entryColumns = columns.map((column) => `e.${column}`).join(', ');
 
 const filters = [
   { field: 'referenceId', condition: 'w."referenceId" = q."referenceId"' },
@@ -137,43 +137,30 @@ const findPlate: Statement = {
       AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"`,
 };
 
-const reachedLocation = (id: string, ...scope: [string, string, string]) =>
+/** The location of an id as `reached`, if the key reaches it. */
+export const reachedLocation = (id: string, ...scope: [string, string, string]) =>
   `reached AS (SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = ${id} AND ${scopeCondition(...scope)})`;
 
-const auditColumns =
+export const auditColumns =
   '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
 
-const insertStatement = (name: string, auditRecord: string): Statement => ({
-  name,
+const insertEntry: Statement = {
+  name: 'whitelist-create',
   text: `
     WITH ${reachedLocation('$1', '$2', '$3', '$4')},
     inserted AS (
       INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
         "vehicleType", note, "validFrom", "validUntil")
-      SELECT i.id, reached.id, i."referenceId", i."plateType", i."plateCode", i."plateNumber",
-        i."vehicleType", i.note, i."validFrom", i."validUntil"
-      FROM reached, unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-        $11::text[], $12::timestamptz[], $13::timestamptz[]) AS i(id, "referenceId", "plateType", "plateCode",
-        "plateNumber", "vehicleType", note, "validFrom", "validUntil")
+      SELECT $5, reached.id, $6, $7, $8, $9, $10, $11, $12::timestamptz, $13::timestamptz FROM reached
       ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") DO NOTHING
       RETURNING *
     ), audited AS (
-      INSERT INTO ${auditColumns} SELECT $14, $15, $16, ${auditRecord}
+      INSERT INTO ${auditColumns}
+      SELECT $14, $15, $16, 'whitelist.created', reached."companyId", reached.id, inserted.id, to_jsonb(inserted)
+      FROM reached, inserted
     )
     SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN inserted e ON true`,
-});
-
-const insertOne = insertStatement(
-  'whitelist-create',
-  `'whitelist.created', reached."companyId", reached.id, inserted.id, to_jsonb(inserted) FROM reached, inserted`,
-);
-
-const insertMany = insertStatement(
-  'whitelist-import',
-  `'whitelist.imported', reached."companyId", reached.id, reached.id,
-    jsonb_build_object('created', jsonb_agg(inserted.id))
-  FROM reached, inserted GROUP BY reached.id, reached."companyId"`,
-);
+};
 
 const updateEntry: Statement = {
   name: 'whitelist-update',
@@ -210,7 +197,22 @@ const deleteEntry: Statement = {
     SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN deleted e ON true`,
 };
 
-const iso = (instant: Date | null) => instant?.toISOString() ?? null;
+/** The values of an entry in the order of its columns. */
+function columnValues(values: WhitelistEntryValues) {
+  return [
+    values.referenceId,
+    values.plateType,
+    values.plateCode,
+    values.plateNumber,
+    values.vehicleType,
+    values.note,
+    iso(values.validFrom),
+    iso(values.validUntil),
+  ];
+}
+
+/** An instant as a parameter that both databases take, in arrays too. */
+export const iso = (instant: Date | null) => instant?.toISOString() ?? null;
 
 /** The whitelist's statements over one database. */
 export type WhitelistStore = ReturnType<typeof createWhitelistStore>;
@@ -261,34 +263,25 @@ export function createWhitelistStore(sql: Sql) {
     }),
 
     /**
-     * Adds entries; a plate that the location has already is left as it is.
+     * Adds an entry.
      *
-     * @param as whether the audit log shows one created entry or one import
-     * @returns the entries that were added; undefined for a location out of reach
+     * @returns the entry; null when the location has the plate already, undefined for a location out of reach
      */
-    async insert(
+    async create(
       author: Author,
       locationId: string,
-      entries: readonly WhitelistEntryValues[],
-      as: 'create' | 'import',
-    ): Promise<WhitelistEntry[] | undefined> {
-      const rows = await sql.query<Nullable<WhitelistEntry>>(as === 'create' ? insertOne : insertMany, [
+      values: WhitelistEntryValues,
+    ): Promise<WhitelistEntry | null | undefined> {
+      const [row] = await sql.query<Nullable<WhitelistEntry>>(insertEntry, [
         locationId,
         ...scopeValues(author.key),
-        entries.map(() => newId()),
-        entries.map((entry) => entry.referenceId),
-        entries.map((entry) => entry.plateType),
-        entries.map((entry) => entry.plateCode),
-        entries.map((entry) => entry.plateNumber),
-        entries.map((entry) => entry.vehicleType),
-        entries.map((entry) => entry.note),
-        entries.map((entry) => iso(entry.validFrom)),
-        entries.map((entry) => iso(entry.validUntil)),
+        newId(),
+        ...columnValues(values),
         newId(),
         author.key.id,
         author.requestId,
       ]);
-      return rows.length === 0 ? undefined : rows.map(entryOf).filter((entry) => entry !== null);
+      return row && entryOf(row);
     },
 
     /**
@@ -307,14 +300,7 @@ export function createWhitelistStore(sql: Sql) {
         locationId,
         ...scopeValues(author.key),
         id,
-        values.referenceId,
-        values.plateType,
-        values.plateCode,
-        values.plateNumber,
-        values.vehicleType,
-        values.note,
-        iso(values.validFrom),
-        iso(values.validUntil),
+        ...columnValues(values),
         newId(),
         author.key.id,
         author.requestId,
