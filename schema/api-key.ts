@@ -94,6 +94,11 @@ export const ApiKey = builder.prismaObject('ApiKey', {
   }),
 });
 
+const ApiKeyConnection = builder.connectionObject(
+  { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
+  { name: 'ApiKeyEdge', description: 'A key and its place in the list.' },
+);
+
 const IssuedApiKey = builder
   .objectRef<{ secret: string; apiKey: typeof ApiKey.$inferType }>('IssuedApiKey')
   .implement({
@@ -111,19 +116,22 @@ builder.queryFields((t) => ({
     resolve: (query, _, __, { key, prisma }) =>
       prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: key.id } }),
   }),
-  apiKeys: t.connection({
-    type: ApiKey,
-    permission: 'ADMIN',
-    description: 'The keys that the key administers, oldest first.',
-    resolve: (_, args, { key, prisma }) => {
-      const where = apiKeyScope(key);
-      return keysetConnection(
-        args,
-        (page) => prisma.apiKey.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-        () => prisma.apiKey.count({ where }),
-      );
+  apiKeys: t.connection(
+    {
+      type: ApiKey,
+      permission: 'ADMIN',
+      description: 'The keys that the key administers, oldest first.',
+      resolve: (_, args, { key, prisma }) => {
+        const where = apiKeyScope(key);
+        return keysetConnection(
+          args,
+          (page) => prisma.apiKey.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
+          () => prisma.apiKey.count({ where }),
+        );
+      },
     },
-  }),
+    ApiKeyConnection,
+  ),
 }));
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {

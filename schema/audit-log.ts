@@ -29,19 +29,27 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
   }),
 });
 
+const AuditRecordConnection = builder.connectionObject(
+  { type: AuditRecord, name: 'AuditRecordConnection', description: 'A page of the audit log.' },
+  { name: 'AuditRecordEdge', description: 'A record and its place in the list.' },
+);
+
 builder.queryField('auditLog', (t) =>
-  t.connection({
-    type: AuditRecord,
-    permission: 'ADMIN',
-    description: 'The changes of what the key reaches, newest first.',
-    resolve: (_, args, { key, prisma }) => {
-      const where = auditScope(key);
-      return keysetConnection(
-        args,
-        (page) => prisma.auditRecord.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-        () => prisma.auditRecord.count({ where }),
-        { newestFirst: true },
-      );
+  t.connection(
+    {
+      type: AuditRecord,
+      permission: 'ADMIN',
+      description: 'The changes of what the key reaches, newest first.',
+      resolve: (_, args, { key, prisma }) => {
+        const where = auditScope(key);
+        return keysetConnection(
+          args,
+          (page) => prisma.auditRecord.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
+          () => prisma.auditRecord.count({ where }),
+          { newestFirst: true },
+        );
+      },
     },
-  }),
+    AuditRecordConnection,
+  ),
 );

@@ -56,6 +56,10 @@ export const builder = new SchemaBuilder<{
     nodeFieldOptions: { description: 'The item.', nullable: false },
     cursorFieldOptions: { description: 'Where the item stands; for `after` and `before`.' },
     pageInfoFieldOptions: { description: 'Whether and how the list goes on.' },
+    hasNextPageFieldOptions: { description: 'Whether there are items after the page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether there are items before the page.' },
+    startCursorFieldOptions: { description: 'The cursor of the first item; null for an empty page.' },
+    endCursorFieldOptions: { description: 'The cursor of the last item; null for an empty page.' },
     pageInfoTypeOptions: { description: 'Whether and how a list goes on.' },
     firstArgOptions: {
       description: `How many items from the start of the list, or after \`after\`: 1 to 100; ${defaultPageSize} when neither \`first\` nor \`last\` is given.`,

@@ -6,7 +6,7 @@ import { companyForbidden, ServiceError } from '../src/errors.ts';
 import { isId, newId } from '../src/ids.ts';
 import { companyScope, reachesCompany } from '../src/scope.ts';
 import { builder } from './builder.ts';
-import { Location } from './location.ts';
+import { Location, LocationConnection } from './location.ts';
 import { idOrder, idWhere, keysetConnection } from './pagination.ts';
 import { filledText, freeObject, slug, text } from './rules.ts';
 
@@ -70,18 +70,26 @@ export const Company = builder.prismaObject('Company', {
   }),
 });
 
+const CompanyConnection = builder.connectionObject(
+  { type: Company, name: 'CompanyConnection', description: 'A page of companies.' },
+  { name: 'CompanyEdge', description: 'A company and its place in the list.' },
+);
+
 builder.objectField(Company, 'locations', (t) =>
-  t.connection({
-    type: Location,
-    permission: 'READ_LOCATIONS',
-    description: 'The locations of the company that the key reaches, oldest first.',
-    resolve: (company, args, { key, locations }) =>
-      keysetConnection(
-        args,
-        (page) => locations.ofCompany({ ...page, companyId: company.id, key }),
-        () => locations.countOfCompany({ companyId: company.id, key }),
-      ),
-  }),
+  t.connection(
+    {
+      type: Location,
+      permission: 'READ_LOCATIONS',
+      description: 'The locations of the company that the key reaches, oldest first.',
+      resolve: (company, args, { key, locations }) =>
+        keysetConnection(
+          args,
+          (page) => locations.ofCompany({ ...page, companyId: company.id, key }),
+          () => locations.countOfCompany({ companyId: company.id, key }),
+        ),
+    },
+    LocationConnection,
+  ),
 );
 builder.objectField(Location, 'company', (t) =>
   t.field({
@@ -97,20 +105,23 @@ builder.objectField(Location, 'company', (t) =>
 );
 
 builder.queryFields((t) => ({
-  companies: t.connection({
-    type: Company,
-    permission: 'READ_COMPANIES',
-    description:
-      'The companies that the key may see, oldest first: those it is tied to, and those that own a location it is tied to.',
-    resolve: (_, args, { key, prisma }) => {
-      const where = companyScope(key);
-      return keysetConnection(
-        args,
-        (page) => prisma.company.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-        () => prisma.company.count({ where }),
-      );
+  companies: t.connection(
+    {
+      type: Company,
+      permission: 'READ_COMPANIES',
+      description:
+        'The companies that the key may see, oldest first: those it is tied to, and those that own a location it is tied to.',
+      resolve: (_, args, { key, prisma }) => {
+        const where = companyScope(key);
+        return keysetConnection(
+          args,
+          (page) => prisma.company.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
+          () => prisma.company.count({ where }),
+        );
+      },
     },
-  }),
+    CompanyConnection,
+  ),
   company: t.field({
     type: Company,
     permission: 'READ_COMPANIES',

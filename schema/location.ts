@@ -66,6 +66,11 @@ export const Location = builder.prismaObject('Location', {
   }),
 });
 
+export const LocationConnection = builder.connectionObject(
+  { type: Location, name: 'LocationConnection', description: 'A page of locations.' },
+  { name: 'LocationEdge', description: 'A location and its place in the list.' },
+);
+
 /**
  * The location of an id that a client sent.
  *
@@ -76,26 +81,29 @@ export async function findLocation(id: string, { key, locations }: Context) {
 }
 
 builder.queryFields((t) => ({
-  locations: t.connection({
-    type: Location,
-    permission: 'READ_LOCATIONS',
-    description: 'The locations that the key reaches, oldest first.',
-    args: {
-      companyId: t.arg.id({
-        description: 'Only locations of this company. `FORBIDDEN` when the key may not see the company.',
-      }),
+  locations: t.connection(
+    {
+      type: Location,
+      permission: 'READ_LOCATIONS',
+      description: 'The locations that the key reaches, oldest first.',
+      args: {
+        companyId: t.arg.id({
+          description: 'Only locations of this company. `FORBIDDEN` when the key may not see the company.',
+        }),
+      },
+      resolve: (_, { companyId, ...args }, { key, prisma }) => {
+        if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
+          throw companyForbidden(companyId);
+        const where = { AND: [locationScope(key), companyId ? { companyId } : {}] };
+        return keysetConnection(
+          args,
+          (page) => prisma.location.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
+          () => prisma.location.count({ where }),
+        );
+      },
     },
-    resolve: (_, { companyId, ...args }, { key, prisma }) => {
-      if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
-        throw companyForbidden(companyId);
-      const where = { AND: [locationScope(key), companyId ? { companyId } : {}] };
-      return keysetConnection(
-        args,
-        (page) => prisma.location.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-        () => prisma.location.count({ where }),
-      );
-    },
-  }),
+    LocationConnection,
+  ),
   location: t.field({
     type: Location,
     permission: 'READ_LOCATIONS',

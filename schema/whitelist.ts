@@ -105,9 +105,9 @@ function whitelistConnection(locationId: string, args: WhitelistArguments, { key
   );
 }
 
-const WhitelistConnection = builder.connectionObject(
+const WhitelistEntryConnection = builder.connectionObject(
   { type: WhitelistEntry, name: 'WhitelistEntryConnection', description: 'A page of a whitelist.' },
-  { name: 'WhitelistEntryConnectionEdge', description: 'An entry and its place in the whitelist.' },
+  { name: 'WhitelistEntryEdge', description: 'An entry and its place in the whitelist.' },
 );
 
 const filterDescriptions = {
@@ -127,7 +127,7 @@ builder.objectField(Location, 'whitelist', (t) =>
       },
       resolve: (location, args, context) => whitelistConnection(location.id, args, context),
     },
-    WhitelistConnection,
+    WhitelistEntryConnection,
   ),
 );
 
@@ -145,7 +145,7 @@ builder.queryField('whitelist', (t) =>
       },
       resolve: (_, { locationId, ...args }, context) => whitelistConnection(locationId, args, context),
     },
-    WhitelistConnection,
+    WhitelistEntryConnection,
   ),
 );
 
