@@ -1,15 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createRestRouter, errorResponse } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { Services } from './context.ts';
-import { maskError } from './error-masking.ts';
+import { type ErrorSource, maskError } from './error-masking.ts';
 import { type ErrorCode, type ErrorDetails, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
 import { charge, createGuard, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
 import type { RateLimiter } from './limiter.ts';
-import type { GatewayEnv, RequestState } from './request-state.ts';
+import type { GatewayEnv } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
 
 /** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
@@ -27,7 +28,7 @@ export interface AppDependencies {
 }
 
 /** Shows an error in the form of the REST surface. */
-function renderRest(error: unknown, state: RequestState): Response {
+function renderRest(error: unknown, state: ErrorSource): Response {
   const { message, extensions } = maskError(error, state);
   return errorResponse({
     message,
@@ -38,7 +39,7 @@ function renderRest(error: unknown, state: RequestState): Response {
 }
 
 /** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
-function renderGraph(error: unknown, state: RequestState, status?: number): Response {
+function renderGraph(error: unknown, state: ErrorSource, status?: number): Response {
   const masked = maskError(error, state);
   return Response.json(
     { errors: [masked] },
@@ -87,6 +88,11 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   });
   app.all('/graphql/*', (c) => renderGraph(new ServiceError('NOT_FOUND', 'No such path'), c.var.state));
 
+  // Thrown behind the guard; the guard adds its headers to what is rendered here.
+  app.onError((error, c) => {
+    const state = c.var.state ?? { requestId: randomUUID(), log: dependencies.log };
+    return c.var.state?.surface === 'graphql' ? renderGraph(error, state) : renderRest(error, state);
+  });
   app.notFound(() => errorResponse({ code: 'NOT_FOUND', message: 'No such path' }));
   return app;
 }

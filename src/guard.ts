@@ -79,18 +79,14 @@ export function createGuard(options: {
       operation: 'unknown',
     };
     c.set('state', state);
-    let response: Response | undefined;
     try {
       const key = await admit(c.req.header('x-api-key'), state);
       c.set('context', { ...services, key, requestId: state.requestId, log });
-      c.header('X-Request-Id', state.requestId);
       await next();
-      if (c.error) response = render(c.error, state);
     } catch (error) {
-      response = render(await refuse(error, state), state);
+      c.res = render(await refuse(error, state), state);
     }
-    if (response) c.res = response;
-    const headers = c.res.headers;
+    const { headers } = c.res;
     headers.set('X-Request-Id', state.requestId);
     for (const [name, value] of Object.entries(rateLimitHeaders(state.decision!))) headers.set(name, value);
 
