@@ -34,6 +34,9 @@ interface RouteOf<Data, Variables> {
   /** Relative to the base address, `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
+  /** What the API reference calls the endpoint, and the group that it shows it in. */
+  summary: string;
+  tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /** Variables beyond those named like path parameters. A list's `first` and `after` are the adapter's. */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /** The answer is a whole list, or a page of it with `limit` and `cursor`. */
@@ -44,6 +47,8 @@ interface RouteOf<Data, Variables> {
   bare?: (data: Data) => unknown;
   /** 200 when left out. */
   status?: 201;
+  /** Former names of body fields that `variables` still takes, with the names of today. */
+  oldNames?: Readonly<Record<string, string>>;
   /** For a deprecated route: the path of its successor, with parameters in braces. */
   successor?: string;
 }
@@ -71,11 +76,20 @@ const residentBody = ({ body: input }: RestRequest) => ({
 
 /** The endpoint table: one row for each documented route. */
 export const routes: readonly Route[] = [
-  route({ method: 'GET', path: '/health', document: HealthDocument, bare: (data) => data.health }),
+  route({
+    method: 'GET',
+    path: '/health',
+    document: HealthDocument,
+    summary: 'Check health',
+    tag: 'Service',
+    bare: (data) => data.health,
+  }),
   route({
     method: 'POST',
     path: '/register/company',
     document: RegisterCompanyDocument,
+    summary: 'Register company',
+    tag: 'Companies',
     variables: body,
     status: 201,
     envelope: (data) => ({
@@ -87,18 +101,24 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/companies',
     document: ListCompaniesDocument,
+    summary: 'List companies',
+    tag: 'Companies',
     list: (data) => data.companies,
   }),
   route({
     method: 'GET',
     path: '/locations',
     document: ListLocationsDocument,
+    summary: 'List locations',
+    tag: 'Locations',
     list: (data) => data.locations,
   }),
   route({
     method: 'POST',
     path: '/locations',
     document: CreateLocationDocument,
+    summary: 'Create location',
+    tag: 'Locations',
     variables: body,
     status: 201,
     envelope: (data) => ({ data: data.createLocation }),
@@ -107,12 +127,16 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/locations/status',
     document: ListLocationStatusesDocument,
+    summary: 'List location statuses',
+    tag: 'Locations',
     envelope: (data) => ({ data: data.locationStatuses }),
   }),
   route({
     method: 'PUT',
     path: '/locations/{locationId}',
     document: UpdateLocationDocument,
+    summary: 'Update location',
+    tag: 'Locations',
     variables: body,
     envelope: (data) => ({ data: data.updateLocation }),
   }),
@@ -120,12 +144,16 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/locations/{locationId}/status',
     document: GetLocationStatusDocument,
+    summary: 'Get location status',
+    tag: 'Locations',
     envelope: (data) => ({ data: data.locationStatus }),
   }),
   route({
     method: 'GET',
     path: '/locations/{locationId}/whitelist',
     document: ListWhitelistDocument,
+    summary: 'List whitelist entries',
+    tag: 'Whitelist',
     variables: filters,
     list: (data) => data.whitelist,
   }),
@@ -133,6 +161,8 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/locations/{locationId}/whitelist',
     document: CreateWhitelistEntryDocument,
+    summary: 'Create whitelist entry',
+    tag: 'Whitelist',
     variables: body,
     status: 201,
     envelope: (data) => ({ data: data.createWhitelistEntry }),
@@ -141,6 +171,8 @@ export const routes: readonly Route[] = [
     method: 'PUT',
     path: '/locations/{locationId}/whitelist/{whitelistId}',
     document: UpdateWhitelistEntryDocument,
+    summary: 'Replace whitelist entry',
+    tag: 'Whitelist',
     variables: body,
     envelope: (data) => ({ data: data.updateWhitelistEntry }),
   }),
@@ -148,6 +180,8 @@ export const routes: readonly Route[] = [
     method: 'DELETE',
     path: '/locations/{locationId}/whitelist/{whitelistId}',
     document: DeleteWhitelistEntryDocument,
+    summary: 'Delete whitelist entry',
+    tag: 'Whitelist',
     envelope: (data) => ({
       message: 'Whitelist entry deleted successfully',
       data: { id: data.deleteWhitelistEntry.id },
@@ -157,6 +191,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/locations/{locationId}/residents',
     document: ListResidentsDocument,
+    summary: 'List residents',
+    tag: 'Residents',
     variables: filters,
     list: (data) => data.whitelist,
     successor: '/locations/{locationId}/whitelist',
@@ -165,7 +201,10 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/locations/{locationId}/residents',
     document: CreateResidentDocument,
+    summary: 'Create resident',
+    tag: 'Residents',
     variables: residentBody,
+    oldNames: { residentId: 'referenceId' },
     status: 201,
     envelope: (data) => ({ data: data.createWhitelistEntry }),
     successor: '/locations/{locationId}/whitelist',
@@ -174,6 +213,8 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/locations/{locationId}/residents/{residentId}/vehicles',
     document: ListResidentsDocument,
+    summary: 'List vehicles of resident',
+    tag: 'Residents',
     variables: ({ params, query }) => ({ referenceId: params.residentId, plateType: query.plateType }),
     list: (data) => data.whitelist,
     successor: '/locations/{locationId}/whitelist?referenceId={residentId}',

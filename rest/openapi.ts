@@ -1,0 +1,241 @@
+import { getNamedType, type GraphQLArgument, type GraphQLSchema } from 'graphql';
+import packageJson from '../package.json' with { type: 'json' };
+import type { ErrorCode } from '../src/errors.ts';
+import { type OperationPlan, planOperation } from '../src/operation.ts';
+import {
+  argumentSchema,
+  type Components,
+  describeData,
+  type JsonSchema,
+  objectSchema,
+  reference,
+} from './json-schema.ts';
+import {
+  deprecationHeaders,
+  errorDetails,
+  errorResponses,
+  everyHeaders,
+  headerReferences,
+  json,
+  retryHeaders,
+  sharedErrorResponses,
+} from './openapi-responses.ts';
+import { examples, introduction, isErrorCode, tags } from './openapi-text.ts';
+import { type Route, routes } from './routes.ts';
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApi {
+  openapi: string;
+  info: Record<string, unknown>;
+  servers: { url: string; description: string }[];
+  security: Record<string, string[]>[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, OpenApiOperation>>;
+  components: Record<string, Record<string, JsonSchema>>;
+}
+
+/** What an OpenAPI document says of one endpoint. */
+export interface OpenApiOperation {
+  operationId: string;
+  deprecated?: true;
+  parameters: Record<string, unknown>[];
+  requestBody?: Record<string, unknown>;
+  responses: Record<string, JsonSchema>;
+  [more: string]: unknown;
+}
+
+/**
+ * The API reference: an OpenAPI document made of the endpoint table, the error table, the rules that
+ * guard the arguments and the selections of the documents. Descriptions are the graph's.
+ */
+export function createOpenApi(schema: GraphQLSchema): OpenApi {
+  const schemas: Components = { ErrorDetails: errorDetails };
+  const paths: OpenApi['paths'] = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = describeRoute(schema, route, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Parking gateway', version: packageJson.version, description: introduction },
+    servers: [{ url: '/api', description: 'This environment.' }],
+    security: [{ apiKey: [] }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of the client.' },
+      },
+      headers: { ...everyHeaders, ...retryHeaders, ...deprecationHeaders },
+      responses: sharedErrorResponses(),
+      schemas,
+    },
+  };
+}
+
+function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components): OpenApiOperation {
+  const { method, summary, tag, status = 200, successor } = route;
+  const plan = planOperation(schema, route.document);
+  const description = [
+    describeRoots(schema, plan),
+    ...[...plan.permissions].map((permission) => `Needs the permission \`${permission}\`.`),
+    ...(successor ? [`Deprecated: use \`${successor}\`.`] : []),
+  ].join('\n\n');
+  const parameters = parametersOf(route, plan);
+  const input = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
+  const codes = codesOf({ description, parameters, input, plan });
+  return {
+    operationId: camelCase(summary),
+    summary,
+    description,
+    tags: [tag],
+    ...(successor && { deprecated: true as const }),
+    parameters,
+    ...(input && { requestBody: requestBody(route, input, schemas) }),
+    responses: {
+      [status]: {
+        description: status === 201 ? 'Created.' : 'Done.',
+        headers: headerReferences({ ...everyHeaders, ...(successor && deprecationHeaders) }),
+        content: json({ schema: answerSchema(schema, route, schemas) }),
+      },
+      ...errorResponses(codes),
+      ...((method === 'POST' || method === 'PUT') && {
+        413: { ...reference('responses', 'VALIDATION_ERROR'), description: 'The body is larger than 1 MiB.' },
+        415: {
+          ...reference('responses', 'VALIDATION_ERROR'),
+          description: 'The body is not sent as `application/json`.',
+        },
+      }),
+    },
+  };
+}
+
+/** The words of the graph for what an operation does. */
+function describeRoots(schema: GraphQLSchema, { operation, rootFields }: OperationPlan): string {
+  const fields = schema.getRootType(operation.operation)!.getFields();
+  return rootFields.map((name) => fields[name]!.description).join('\n\n');
+}
+
+/** `Register company` → `registerCompany` */
+const camelCase = (words: string) =>
+  words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/**
+ * The codes that an endpoint may answer with: those of every endpoint, those that follow from what it
+ * takes, and those that its description names.
+ */
+function codesOf({
+  description,
+  parameters,
+  input,
+  plan,
+}: {
+  description: string;
+  parameters: readonly { in?: unknown }[];
+  input: GraphQLArgument | undefined;
+  plan: OperationPlan;
+}): ErrorCode[] {
+  const named = [...description.matchAll(/`([A-Z_]+)`/g)].map(([, word]) => word!);
+  const codes = new Set<string>(['UNAUTHORIZED', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR', ...named]);
+  if (plan.permissions.size > 0) codes.add('FORBIDDEN');
+  if (parameters.some((parameter) => parameter.in === 'path')) codes.add('NOT_FOUND');
+  if (input || parameters.some((parameter) => parameter.in === 'query')) codes.add('VALIDATION_ERROR');
+  return [...codes].filter(isErrorCode);
+}
+
+/** Path parameters and filters are the variables that a request fills; a list has those of a page besides. */
+function parametersOf(route: Route, plan: OperationPlan): Record<string, unknown>[] {
+  const { variableArguments } = plan;
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const named = (names: readonly string[], place: string) =>
+    Object.fromEntries(names.map((name) => [name, `${place} ${name}`]));
+  const params = named(inPath, 'path');
+  const query = named(
+    variableArguments.map(({ variable }) => variable),
+    'query',
+  );
+  const variables: Record<string, unknown> = { ...params, ...route.variables?.({ params, query, body: {} }) };
+  const parameter = (place: 'path' | 'query', name: string) => {
+    const filled = variableArguments.find(({ variable }) => variables[variable] === `${place} ${name}`);
+    if (!filled) return [];
+    const { type, ...schema } = argumentSchema(filled.argument);
+    return {
+      name,
+      in: place,
+      required: place === 'path',
+      description: filled.argument.description,
+      schema: { type: Array.isArray(type) ? type[0] : type, ...schema }, // a parameter is never null
+    };
+  };
+  const argument = (variable: string) =>
+    argumentSchema(variableArguments.find((candidate) => candidate.variable === variable)!.argument);
+  return [
+    ...inPath.flatMap((name) => parameter('path', name)),
+    ...Object.keys(query).flatMap((name) => parameter('query', name)),
+    ...(route.list
+      ? [
+          {
+            name: 'limit',
+            in: 'query',
+            description: 'The most items of the page; without it and `cursor` the list is whole.',
+            schema: argument('first'),
+          },
+          {
+            name: 'cursor',
+            in: 'query',
+            description: 'The `nextCursor` of the page before.',
+            schema: argument('after'),
+          },
+        ]
+      : []),
+  ];
+}
+
+function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: Components) {
+  const { name } = getNamedType(input.type);
+  const schema = (schemas[name] = argumentSchema(input));
+  const renamed = Object.entries(oldNames).reduce(
+    (body, [oldName, newName]) => withOldName(body, oldName, newName),
+    schema,
+  );
+  return {
+    required: true,
+    content: json({
+      schema: renamed === schema ? reference('schemas', name) : renamed,
+      examples: Object.fromEntries(
+        Object.entries(examples[name] ?? {}).map(([key, value]) => [key, { value }]),
+      ),
+    }),
+  };
+}
+
+/** A body that takes a required field by its old name too. */
+function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
+  const properties = schema.properties as Record<string, JsonSchema>;
+  return {
+    ...schema,
+    properties: {
+      ...properties,
+      [oldName]: { ...properties[newName], deprecated: true, description: `Former name of \`${newName}\`.` },
+    },
+    required: (schema.required as string[]).filter((name) => name !== newName),
+    anyOf: [{ required: [newName] }, { required: [oldName] }],
+  };
+}
+
+/** The body of a success: the row shows its data, with schemas in the place of values. */
+function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
+  const { data, schemaOf } = describeData(schema, route.document, schemas);
+  if (route.bare) return schemaOf(route.bare(data as never));
+  const success = { type: 'boolean', const: true };
+  if (route.list) {
+    const { nodes } = route.list(data as never);
+    const nextCursor = {
+      type: ['string', 'null'],
+      description: 'Where the next page starts, null on the last; only with `limit` or `cursor`.',
+    };
+    return objectSchema({ success, data: schemaOf(nodes), nextCursor }, { optional: ['nextCursor'] });
+  }
+  const fields = Object.entries(route.envelope!(data as never)).map(([name, part]) => [name, schemaOf(part)]);
+  return objectSchema({ success, ...Object.fromEntries(fields) });
+}
