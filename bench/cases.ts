@@ -1,0 +1,300 @@
+import {
+  bulkLocations,
+  createdReference,
+  entriesPerLocation,
+  entryId,
+  locationId,
+  mainLocations,
+  plateOf,
+  referenceId,
+  type World,
+} from './world.ts';
+
+// What is asked, and of whom: the traffic of both sides of each case, and the cases that compare them.
+
+/** The gateway, or whom it is compared to. */
+export type Side = 'gateway' | PeerName;
+export type PeerName = 'hand-written' | 'postgraphile' | 'sofa' | 'node-http-401' | 'node-http-429';
+
+/** A request, in the form that autocannon takes. */
+export interface RequestSpec {
+  method: 'GET' | 'POST' | 'PUT';
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** Makes request number n; the same number asks the same of every side. */
+type Build = (world: World, n: number) => RequestSpec;
+
+/** What one name of traffic means to each side that knows it. */
+interface Traffic {
+  sides: Partial<Record<Side, Build>>;
+  /** Every request must be a new one. */
+  fresh?: boolean;
+}
+
+/** A spread of numbers that looks random and is the same in each run. */
+const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
+const someLocation = (n: number) => spread(n, mainLocations);
+const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
+const secretOf = (world: World, n: number) => world.secrets[n % world.secrets.length]!;
+
+const get = (secret: string, path: string): RequestSpec => ({
+  method: 'GET',
+  path,
+  headers: { 'X-API-Key': secret },
+});
+const send = (method: 'POST' | 'PUT', secret: string, path: string, body: unknown): RequestSpec => ({
+  method,
+  path,
+  headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const ask = (secret: string, query: string, variables: unknown) =>
+  send('POST', secret, '/graphql', { query, variables });
+
+const gateQuestion = `query Gate($locationId: ID!, $plate: PlateInput!) {
+  plateAccess(locationId: $locationId, plate: $plate) {
+    allowed reason
+    entry { id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil createdAt updatedAt }
+  }
+}`;
+const nestedFields = (id: string, location: string, company: string) => `nodes {
+    ${id} referenceId plateType plateCode plateNumber vehicleType validFrom validUntil
+    location${location} { ${id} name slug company${company} { ${id} name slug } }
+  }`;
+const nestedList = `query List($locationId: ID!, $referenceId: String) {
+  whitelist(locationId: $locationId, referenceId: $referenceId, first: 10) { ${nestedFields('id', '', '')} }
+}`;
+const nestedListOfPostGraphile = `query List($locationId: String!, $referenceId: String) {
+  whitelist: allWhitelistEntries(condition: { locationId: $locationId, referenceId: $referenceId }, first: 10) {
+    ${nestedFields('id: rowId', ': locationByLocationId', ': companyByCompanyId')}
+  }
+}`;
+const createMutation = `mutation Create($locationId: ID!, $input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) {
+    id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil createdAt updatedAt
+  }
+}`;
+
+const newEntry = (n: number) => ({
+  referenceId: createdReference,
+  plateType: 'RAK',
+  plateCode: 'Z',
+  plateNumber: String(n),
+  vehicleType: 'suv',
+  note: 'benchmark',
+  validFrom: '2026-01-01T00:00:00Z',
+});
+
+const whitelistPath = (position: number) => `/api/locations/${locationId(position)}/whitelist`;
+const filtered = (position: number, reference: string) =>
+  `${whitelistPath(position)}?referenceId=${reference}`;
+
+const restList: Build = (world, n) =>
+  get(secretOf(world, n), filtered(someLocation(n), referenceId(someEntry(n))));
+const restCreate: Build = (world, n) =>
+  send('POST', secretOf(world, n), whitelistPath(someLocation(n)), newEntry(n));
+const restUpdate: Build = (world, n) => {
+  const [location, entry] = [someLocation(n), someEntry(n)];
+  return send('PUT', secretOf(world, n), `${whitelistPath(location)}/${entryId(location, entry)}`, {
+    referenceId: referenceId(entry),
+    ...plateOf(entry),
+    vehicleType: 'sedan',
+    note: `update ${n}`,
+  });
+};
+
+/** Every second plate is listed. */
+const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
+const gateAt =
+  (secret: (world: World, n: number) => string, location: (n: number) => number): Build =>
+  (world, n) =>
+    ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
+const gate = gateAt(secretOf, someLocation);
+const gateOverRest: Build = (world, n) =>
+  get(
+    secretOf(world, n),
+    `/api/locations/${locationId(someLocation(n))}/access?${new URLSearchParams(gatePlate(n))}`,
+  );
+
+const mixed =
+  (gateBuild: Build): Build =>
+  (world, n) => {
+    const share = spread(n, 100);
+    if (share < 70) return gateBuild(world, n);
+    return share < 95 ? restList(world, n) : restCreate(world, n);
+  };
+
+/** Strangers come from many addresses, so that they are refused for their key and not for their number. */
+const strangers = 1000;
+const badKey: Build = (world, n) => {
+  const request = get(n % 2 ? world.unknownSecret : 'pms_test_mistyped', whitelistPath(0));
+  const [high, low] = [Math.floor((n % strangers) / 250), n % 250];
+  return { ...request, headers: { ...request.headers, 'X-Forwarded-For': `198.51.${high}.${low}` } };
+};
+const overLimit: Build = (world) => get(world.refusedSecret, whitelistPath(0));
+
+const bothSides = (build: Build) => ({ gateway: build, 'hand-written': build });
+const bulk = (world: World) => world.bulkSecret;
+
+const traffics: Record<string, Traffic> = {
+  'rest-list': {
+    sides: {
+      ...bothSides(restList),
+      sofa: (world, n) =>
+        get(
+          secretOf(world, n),
+          `/api/whitelist?locationId=${locationId(someLocation(n))}&referenceId=${referenceId(someEntry(n))}&first=100`,
+        ),
+    },
+  },
+  'rest-create': { sides: bothSides(restCreate), fresh: true },
+  'rest-update': { sides: bothSides(restUpdate), fresh: true },
+  'rest-status': {
+    sides: bothSides((world, n) => get(secretOf(world, n), '/api/locations/status')),
+  },
+  'graphql-list': {
+    sides: {
+      gateway: (world, n) =>
+        ask(secretOf(world, n), nestedList, {
+          locationId: locationId(someLocation(n)),
+          referenceId: referenceId(someEntry(n)),
+        }),
+      postgraphile: (world, n) =>
+        ask(secretOf(world, n), nestedListOfPostGraphile, {
+          locationId: locationId(someLocation(n)),
+          referenceId: referenceId(someEntry(n)),
+        }),
+    },
+  },
+  'graphql-create': {
+    sides: {
+      gateway: (world, n) =>
+        ask(secretOf(world, n), createMutation, {
+          locationId: locationId(someLocation(n)),
+          input: newEntry(n),
+        }),
+      'hand-written': restCreate,
+    },
+    fresh: true,
+  },
+  gate: { sides: { gateway: gate, 'hand-written': gateOverRest } },
+  'list-1000': {
+    sides: bothSides((world, n) => get(secretOf(world, n), whitelistPath(someLocation(n)))),
+  },
+  mixed: { sides: { gateway: mixed(gate), 'hand-written': mixed(gateOverRest) }, fresh: true },
+  'bad-key': { sides: { gateway: badKey, 'node-http-401': badKey } },
+  'over-limit': { sides: { gateway: overLimit, 'node-http-429': overLimit } },
+  'gate-at-1000': { sides: { gateway: gateAt(secretOf, () => 0) } },
+  'gate-at-1000000': { sides: { gateway: gateAt(bulk, () => bulkLocations.million) } },
+  'list-at-1000': {
+    sides: { gateway: (world, n) => get(secretOf(world, n), filtered(0, referenceId(someEntry(n)))) },
+  },
+  'list-at-1000000': {
+    sides: {
+      gateway: (world, n) =>
+        get(world.bulkSecret, filtered(bulkLocations.million, referenceId(spread(n, 100_000), 1_000_000))),
+    },
+  },
+  exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
+};
+
+/** The requests of a side, by number. */
+export function trafficOf(
+  name: string,
+  side: Side,
+  world: World,
+): { build: (n: number) => RequestSpec; fresh: boolean } {
+  const traffic = traffics[name];
+  const build = traffic?.sides[side];
+  if (!build) throw new Error(`${side} knows no traffic ${name}`);
+  return { build: (n) => build(world, n), fresh: traffic.fresh ?? false };
+}
+
+/** A case in which both sides answer the same requests under full load. */
+export interface ComparedCase {
+  /** Also the name of its traffic, unless that is given. */
+  name: string;
+  title: string;
+  traffic?: string;
+  peer: PeerName;
+  /** What the answers must be. */
+  statuses: readonly number[];
+  /** The share of other statuses that is normal; none when left out. */
+  tolerance?: number;
+  /** The least ratio of requests per second, gateway to peer. */
+  goal?: number;
+  /** Whether the gateway's p99 must be lower than the peer's. */
+  lowerP99?: boolean;
+  /** The part of an answer that both sides must agree on; the whole body when left out. */
+  data?: Partial<Record<Side, (body: never) => unknown>>;
+}
+
+export const comparedCases: readonly ComparedCase[] = [
+  { name: 'rest-list', title: 'REST list of 10', peer: 'hand-written', statuses: [200], goal: 0.85 },
+  { name: 'rest-create', title: 'REST create', peer: 'hand-written', statuses: [201], goal: 0.85 },
+  { name: 'rest-update', title: 'REST update', peer: 'hand-written', statuses: [200], goal: 0.85 },
+  {
+    name: 'rest-status',
+    title: 'REST status of 100 locations',
+    peer: 'hand-written',
+    statuses: [200],
+  },
+  {
+    name: 'rest-list-sofa',
+    title: 'REST list of 10 (REST over GraphQL)',
+    traffic: 'rest-list',
+    peer: 'sofa',
+    statuses: [200],
+    goal: 2,
+    data: {
+      gateway: (body: { data: unknown }) => body.data,
+      sofa: (body: { nodes: unknown }) => body.nodes,
+    },
+  },
+  {
+    name: 'graphql-list',
+    title: 'GraphQL list of 10, nested',
+    peer: 'postgraphile',
+    statuses: [200],
+    goal: 2,
+  },
+  {
+    name: 'graphql-create',
+    title: 'GraphQL create (peer: REST)',
+    peer: 'hand-written',
+    statuses: [200, 201],
+    data: {
+      gateway: (body: { data: { createWhitelistEntry: unknown } }) => body.data.createWhitelistEntry,
+      'hand-written': (body: { data: unknown }) => body.data,
+    },
+  },
+  {
+    name: 'gate',
+    title: 'Gate decision (peer: REST)',
+    peer: 'hand-written',
+    statuses: [200],
+    goal: 1.3,
+    lowerP99: true,
+    data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
+  },
+  { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200] },
+  {
+    name: 'mixed',
+    title: 'Mixed: 70% gate, 25% lists, 5% creates',
+    peer: 'hand-written',
+    statuses: [200, 201],
+    data: { gateway: (body: { data: { plateAccess?: unknown } }) => body.data.plateAccess ?? body },
+  },
+  { name: 'bad-key', title: '401 for a bad key', peer: 'node-http-401', statuses: [401], goal: 0.5 },
+  {
+    name: 'over-limit',
+    title: '429 over the limit',
+    peer: 'node-http-429',
+    statuses: [429],
+    tolerance: 0.001, // one request of each window passes
+    goal: 0.5,
+  },
+];

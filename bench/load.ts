@@ -1,0 +1,119 @@
+import autocannon from 'autocannon';
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RequestSpec, type Side, trafficOf } from './cases.ts';
+import type { World } from './world.ts';
+
+// The load process: makes the requests of one round, in a process apart from everything that is measured.
+
+/** One round. */
+export interface LoadJob {
+  /** The name of the traffic. */
+  traffic: string;
+  side: Side;
+  origin: string;
+  world: World;
+  seconds: number;
+  connections: number;
+  /** The number of the first request; requests that create something have numbers of their own. */
+  from: number;
+  /** Requests per second, evenly; as many as are answered when left out. */
+  rate?: number | undefined;
+}
+
+/** What a round saw. */
+export interface LoadResult {
+  answers: number;
+  seconds: number;
+  p50: number;
+  p99: number;
+  /** How often each status came; 0 stands for an answer that is an error in spite of its status. */
+  statuses: Record<number, number>;
+  failures: number;
+}
+
+/** Requests that are built before the round, for each connection. */
+const preparedRequests = 100;
+
+const percentile = (sorted: readonly number[], share: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+function resultOf(latencies: number[], seconds: number, rest: Pick<LoadResult, 'statuses' | 'failures'>) {
+  latencies.sort((a, b) => a - b);
+  return {
+    answers: latencies.length,
+    seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    ...rest,
+  };
+}
+
+/** As many requests as are answered, each connection one after the other. */
+async function saturate(job: LoadJob): Promise<LoadResult> {
+  const { build, fresh } = trafficOf(job.traffic, job.side, job.world);
+  const latencies: number[] = [];
+  const statuses: Record<number, number> = {};
+  let next = job.from;
+  const startedAt = performance.now();
+  const run = autocannon({
+    url: job.origin,
+    connections: job.connections,
+    duration: job.seconds,
+    sampleInt: 50,
+    ...(fresh && { requests: [{ setupRequest: (request) => ({ ...request, ...build(next++) }) }] }),
+    setupClient(client) {
+      if (!fresh) client.setRequests(Array.from({ length: preparedRequests }, () => build(next++)));
+      client.on('response', (status, _bytes, milliseconds) => {
+        latencies.push(milliseconds);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      });
+    },
+    verifyBody: (body: string) => !body.startsWith('{"errors"'),
+  } as autocannon.Options);
+  const { errors, mismatches, finish } = await run;
+  const seconds = (finish.getTime() - performance.timeOrigin - startedAt) / 1000;
+  statuses[0] = mismatches;
+  return resultOf(latencies, seconds, { statuses, failures: errors });
+}
+
+/** One request after the other at a fixed rate, whether or not the last one is answered. */
+async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
+  const { build } = trafficOf(job.traffic, job.side, job.world);
+  const agent = new Agent({ keepAlive: true, maxSockets: job.connections });
+  const latencies: number[] = [];
+  const statuses: Record<number, number> = {};
+  let failures = 0;
+
+  async function ask(spec: RequestSpec, due: number): Promise<void> {
+    const { path, body, ...options } = spec;
+    const request = httpRequest(new URL(path, job.origin), { ...options, agent }).end(body);
+    const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream & { statusCode: number }];
+    await once(response.resume(), 'end');
+    latencies.push(performance.now() - due);
+    statuses[response.statusCode] = (statuses[response.statusCode] ?? 0) + 1;
+  }
+
+  const asked: Promise<void>[] = [];
+  const startedAt = performance.now();
+  const total = Math.round(rate * job.seconds);
+  while (asked.length < total) {
+    const due = startedAt + (asked.length * 1000) / rate;
+    if (due > performance.now()) await sleep(1);
+    else asked.push(ask(build(job.from + asked.length), performance.now()).catch(() => void failures++));
+  }
+  await Promise.all(asked);
+  agent.destroy();
+  return resultOf(latencies, (performance.now() - startedAt) / 1000, { statuses, failures });
+}
+
+process.on('message', (job: LoadJob) => {
+  (job.rate === undefined ? saturate(job) : pace(job, job.rate)).then(
+    (result) => process.send!(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

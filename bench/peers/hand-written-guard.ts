@@ -1,0 +1,203 @@
+import type { MiddlewareHandler } from 'hono';
+import { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
+import { createHmac, randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import pg from 'pg';
+import { pino } from 'pino';
+import { v7 } from 'uuid';
+
+// What stands before the hand-written routes: the key check, the limiter, the log and the usage records.
+
+const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
+const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
+const burstWindowMs = Number(process.env.RATE_LIMIT_BURST_WINDOW_SECONDS) * 1000;
+
+const log = pino({ level: LOG_LEVEL!, base: undefined }, pino.destination({ sync: false }));
+const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE_POOL_SIZE) });
+
+/** Runs a named statement. */
+export const query = async <Row>(name: string, text: string, values: unknown[]) =>
+  (await pool.query({ name, text, values })).rows as Row[];
+
+/** An error that is meant for the client. */
+export class Failure extends Error {
+  constructor(
+    readonly status: 400 | 401 | 404 | 409 | 429,
+    readonly body: { code: string; message: string; details?: unknown },
+  ) {
+    super(body.message);
+  }
+}
+const keyRequired = new Failure(401, { code: 'UNAUTHORIZED', message: 'API key is required' });
+export const keyInvalid = new Failure(401, { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' });
+const tooMany = new Failure(429, {
+  code: 'RATE_LIMIT_EXCEEDED',
+  message: 'Too many requests, please try again later',
+});
+
+/** An answer in the form of the service. */
+export const json = (value: unknown, status = 200) =>
+  new Response(JSON.stringify(value), {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+  });
+
+// Keys
+
+export interface Key {
+  id: string;
+  unrestricted: boolean;
+  permissions: string[];
+  hourlyLimit: number;
+  burstLimit: number;
+  endsAt: number;
+  companyIds: string[];
+  locationIds: string[];
+}
+const keys = new LRUCache<string, Key | 'unknown'>({ max: 10_000, ttl: 5_000 });
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function checksum(text: string): string {
+  let digits = '';
+  for (let rest = crc32(text); digits.length < 6; rest = Math.floor(rest / 62))
+    digits = alphabet[rest % 62] + digits;
+  return digits;
+}
+
+async function authenticate(secret: string | undefined): Promise<Key> {
+  if (!secret) throw keyRequired;
+  if (!/^pms_(?:live|test)_[0-9A-Za-z]{49}$/.test(secret)) throw keyInvalid;
+  if (checksum(secret.slice(0, -6)) !== secret.slice(-6)) throw keyInvalid;
+  const hash = createHmac('sha256', KEY_PEPPER!).update(secret).digest('base64url');
+  let key = keys.get(hash);
+  if (!key) {
+    const [row] = await query<Key>(
+      'key',
+      `SELECT k.id, k.unrestricted, k.permissions::text[], k."hourlyLimit", k."burstLimit",
+        coalesce(extract(epoch FROM least(s."expiresAt", k."expiresAt")) * 1000, 'infinity')::float8 AS "endsAt",
+        ARRAY(SELECT "B" FROM "_ApiKeyToCompany" WHERE "A" = k.id) AS "companyIds",
+        ARRAY(SELECT "B" FROM "_ApiKeyToLocation" WHERE "A" = k.id) AS "locationIds"
+      FROM "ApiKeySecret" s JOIN "ApiKey" k ON k.id = s."apiKeyId"
+      WHERE s.hash = $1 AND k."revokedAt" IS NULL AND k.environment = 'development'`,
+      [hash],
+    );
+    key = row ?? 'unknown';
+    keys.set(hash, key);
+  }
+  if (key === 'unknown' || key.endsAt <= Date.now()) throw keyInvalid;
+  return key;
+}
+
+// Limits: a list of times for each key, both windows in one round trip
+
+const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
+  take(...args: (string | number)[]): Promise<[used: number, retryAfter: number, resetAt: number]>;
+};
+redis.defineCommand('take', {
+  numberOfKeys: 1,
+  lua: `
+    local key, window, burst_window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + math.floor(time[2] / 1000)
+    local oldest = redis.call('LINDEX', key, 0)
+    while oldest and tonumber(oldest) <= now - window do
+      redis.call('LPOP', key)
+      oldest = redis.call('LINDEX', key, 0)
+    end
+    local used = redis.call('LLEN', key)
+    local function wait_for(limit, length)
+      if used < limit then return 0 end
+      return math.max(tonumber(redis.call('LINDEX', key, used - limit)) + length - now, 0)
+    end
+    local wait = math.max(wait_for(tonumber(ARGV[3]), window), wait_for(tonumber(ARGV[4]), burst_window))
+    if wait == 0 then
+      redis.call('RPUSH', key, now)
+      redis.call('PEXPIRE', key, window)
+      used = used + 1
+      oldest = oldest or now
+    end
+    return { used, wait, oldest + window }`,
+});
+
+async function limit(headers: Headers, id: string, hourly: number, burst: number): Promise<void> {
+  const [used, wait, resetAt] = await redis.take(
+    `hand-written:${id}`,
+    hourWindowMs,
+    burstWindowMs,
+    hourly,
+    burst,
+  );
+  headers.set('X-RateLimit-Limit', String(hourly));
+  headers.set('X-RateLimit-Remaining', String(wait > 0 ? 0 : hourly - used));
+  headers.set('X-RateLimit-Reset', String(Math.ceil(resetAt / 1000)));
+  if (wait === 0) return;
+  headers.set('Retry-After', String(Math.ceil(wait / 1000)));
+  throw tooMany;
+}
+
+// Usage records, written once a second
+
+type Usage = [string, string | null, string, string, string, number, number, string, string];
+let usage: Usage[] = [];
+setInterval(() => {
+  if (usage.length === 0) return;
+  const records = usage;
+  usage = [];
+  void query(
+    'usage',
+    `WITH inserted AS (
+      INSERT INTO "UsageRecord" (id, "apiKeyId", "requestId", surface, operation, status, "durationMs", address,
+        "createdAt")
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::float8[],
+        $8::text[], $9::timestamptz[])
+      RETURNING "apiKeyId", "createdAt")
+    UPDATE "ApiKey" k SET "lastUsedAt" = used.at
+    FROM (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
+    WHERE k.id = used."apiKeyId"`,
+    records[0]!.map((_, column) => records.map((record) => record[column])),
+  );
+}, 1000).unref();
+
+/** What the guard hands to a route. */
+export interface Env {
+  Variables: { key: Key; requestId: string };
+}
+
+/** Authenticates, limits and records every request. */
+export const guard: MiddlewareHandler<Env> = async (c, next) => {
+  const startedAt = performance.now();
+  const requestId = randomUUID();
+  const address = c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() ?? 'unknown';
+  const headers = new Headers();
+  let key: Key | undefined;
+  try {
+    key = await authenticate(c.req.header('x-api-key')).catch(async (error: unknown) => {
+      await limit(headers, `address:${address}`, 1000, 100);
+      throw error;
+    });
+    await limit(headers, `key:${key.id}`, key.hourlyLimit, key.burstLimit);
+    c.set('key', key);
+    c.set('requestId', requestId);
+    await next();
+    if (c.error) throw c.error;
+  } catch (error) {
+    if (!(error instanceof Failure)) log.error({ requestId, err: error }, 'unexpected error');
+    const { status, body } =
+      error instanceof Failure
+        ? error
+        : { status: 500 as const, body: { code: 'INTERNAL_ERROR', message: 'Internal server error' } };
+    c.res = json({ success: false, error: body }, status);
+  }
+  c.res.headers.set('X-Request-Id', requestId);
+  headers.forEach((value, name) => c.res.headers.set(name, value));
+  const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
+  const operation = `${c.req.method} ${c.req.path}`;
+  const { status } = c.res;
+  log.info(
+    { requestId, surface: 'rest', operation, status, durationMs, address, keyId: key?.id ?? null },
+    'request',
+  );
+  const now = new Date().toISOString();
+  usage.push([v7(), key?.id ?? null, requestId, 'rest', operation, status, durationMs, address, now]);
+};

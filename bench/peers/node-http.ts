@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+
+// The ceiling: Node's own HTTP server, which answers every request with one refusal and looks at nothing.
+
+const refusals = {
+  401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },
+  429: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests, please try again later' },
+};
+const status = process.env.ANSWER === '429' ? 429 : 401;
+const body = JSON.stringify({ success: false, error: refusals[status] });
+const length = Buffer.byteLength(body);
+
+createServer((_, response) => {
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': length,
+    'X-Request-Id': randomUUID(),
+    'X-RateLimit-Limit': '1000',
+    'X-RateLimit-Remaining': '0',
+    'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1000)),
+    ...(status === 429 && { 'Retry-After': '1' }),
+  });
+  response.end(body);
+}).listen(Number(process.env.PORT), '127.0.0.1');

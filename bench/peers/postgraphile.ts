@@ -1,0 +1,38 @@
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+// PostGraphile 5 over the same tables, as its documentation sets it up for production. It neither checks
+// keys nor limits, nor records anything. It wants Node 22 or later, and is installed apart from the product.
+
+/** What is used of PostGraphile's packages, whose own types are not installed here. */
+interface PostGraphile {
+  postgraphile(preset: object): { createServ(grafserv: unknown): { addTo(server: Server): Promise<void> } };
+}
+
+const resolve = createRequire(`${process.env.POSTGRAPHILE_FOLDER}/package.json`).resolve;
+const load = async <Module>(name: string) => (await import(pathToFileURL(resolve(name)).href)) as Module;
+
+const { postgraphile } = await load<PostGraphile>('postgraphile');
+const { PostGraphileAmberPreset } = await load<{ PostGraphileAmberPreset: object }>(
+  'postgraphile/presets/amber',
+);
+const { makePgService } = await load<{ makePgService(options: object): object }>('postgraphile/adaptors/pg');
+const { grafserv } = await load<{ grafserv: unknown }>('postgraphile/grafserv/node');
+
+const server = createServer();
+await postgraphile({
+  extends: [PostGraphileAmberPreset],
+  pgServices: [
+    makePgService({
+      connectionString: process.env.DATABASE_URL,
+      schemas: ['public'],
+      poolConfig: { max: Number(process.env.DATABASE_POOL_SIZE) },
+    }),
+  ],
+  grafserv: { graphqlPath: '/graphql', graphiql: false, watch: false },
+  grafast: { explain: false },
+})
+  .createServ(grafserv)
+  .addTo(server);
+server.listen(Number(process.env.PORT), '127.0.0.1');

@@ -1,0 +1,80 @@
+import { getRequestListener } from '@hono/node-server';
+import type { GraphQLObjectType } from 'graphql';
+import { Hono } from 'hono';
+import { createServer } from 'node:http';
+import { useSofa } from 'sofa-api';
+import { schema } from '../../schema/index.ts';
+import { hashSecret } from '../../src/api-key-format.ts';
+import { createAuthenticator } from '../../src/auth.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/db.ts';
+import { createGuard } from '../../src/guard.ts';
+import { createRateLimiter } from '../../src/limiter.ts';
+import { createLocationStore } from '../../src/location-store.ts';
+import { createLog } from '../../src/log.ts';
+import { createLocalPubSub } from '../../src/pub-sub.ts';
+import { connected, createRedisClient } from '../../src/redis.ts';
+import type { GatewayEnv } from '../../src/request-state.ts';
+import { createUsageRecorder } from '../../src/usage.ts';
+import { createWhitelistStore } from '../../src/whitelist-store.ts';
+
+// SOFA over the gateway's own schema, resolvers and guard: only the way from REST to the graph differs.
+
+const config = loadConfig(process.env);
+const log = createLog(config.logLevel);
+const { environment, keyPepper: pepper } = config;
+const database = await openDatabase({
+  databaseUrl: config.databaseUrl,
+  dataDir: config.dataDir,
+  poolSize: config.databasePoolSize,
+  log,
+});
+const { prisma, sql } = database;
+const redis = createRedisClient(config.redisUrl!, log);
+await connected(redis);
+const services = {
+  sql,
+  prisma,
+  whitelist: createWhitelistStore(sql),
+  locations: createLocationStore(sql),
+  authenticator: await createAuthenticator({
+    prisma,
+    pubSub: createLocalPubSub(),
+    environment,
+    pepper,
+    operatorSecret: undefined,
+  }),
+  environment,
+  hashSecret: (secret: string) => hashSecret(secret, pepper),
+};
+
+/** SOFA selects every field it finds: leave it those of the documented route, or it would fetch the whole graph. */
+function removeFields(type: string, ...names: string[]): void {
+  const fields = (schema.getType(type) as GraphQLObjectType).getFields();
+  for (const name of names) Reflect.deleteProperty(fields, name);
+}
+removeFields('WhitelistEntry', 'location');
+removeFields('WhitelistEntryConnection', 'edges', 'totalCount');
+const sofa = useSofa({ basePath: '/api', schema });
+
+const app = new Hono<GatewayEnv>();
+app.get('/livez', (c) => c.json({ status: 'ok' }));
+app.use(
+  '/api/*',
+  createGuard({
+    surface: 'rest',
+    services,
+    limiter: createRateLimiter({
+      windowSeconds: config.rateLimitWindowSeconds,
+      burstWindowSeconds: config.rateLimitBurstWindowSeconds,
+      redis,
+      log,
+    }),
+    usage: createUsageRecorder({ sql, log }),
+    log,
+    trustProxy: config.trustProxy,
+    render: (error) => Response.json({ error: String(error) }, { status: 500 }),
+  }),
+);
+app.all('/api/*', async (c) => sofa.fetch(c.req.raw, { ...c.var.context }));
+createServer(getRequestListener(app.fetch)).listen(config.port, '127.0.0.1');

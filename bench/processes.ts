@@ -1,0 +1,125 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { LoadJob, LoadResult } from './load.ts';
+
+const built = (name: string) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
+
+/** How long a process may take until it answers, in milliseconds. */
+const longestStart = 30_000;
+
+/** A server in a process of its own. */
+export interface Server {
+  origin: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** How to start a server; it is told its PORT. */
+export interface ServerOptions {
+  /** The name of the built script. */
+  script: string;
+  env: NodeJS.ProcessEnv;
+  /** Options of Node, before the script. */
+  nodeOptions?: string[];
+  /** The Node to run it with; this one when left out. */
+  node?: string | undefined;
+}
+
+/** Starts a server and waits until it answers. What it logs goes nowhere; its errors are shown. */
+export async function startServer({
+  script,
+  env,
+  nodeOptions = [],
+  node = process.execPath,
+}: ServerOptions): Promise<Server> {
+  const port = await freePort();
+  const child = spawn(node, [...nodeOptions, built(script)], {
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const origin = `http://127.0.0.1:${port}`;
+  for (const startedAt = Date.now(); ; await sleep(50)) {
+    if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}`);
+    if (Date.now() - startedAt > longestStart) throw new Error(`${script} does not answer`);
+    const answered = await fetch(`${origin}/livez`).then(
+      () => true,
+      () => false,
+    );
+    if (answered) break;
+  }
+  return {
+    origin,
+    pid: child.pid!,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** A process that makes load, one round at a time. */
+export interface LoadProcess {
+  run(job: LoadJob): Promise<LoadResult>;
+  stop(): void;
+}
+
+/** Starts a load process. */
+export function startLoad(): LoadProcess {
+  const child: ChildProcess = fork(built('bench-load'));
+  return {
+    async run(job) {
+      child.send(job);
+      const [result] = (await Promise.race([
+        once(child, 'message'),
+        once(child, 'exit').then(() => {
+          throw new Error('the load process ended');
+        }),
+      ])) as [LoadResult];
+      return result;
+    },
+    stop: () => void child.kill(),
+  };
+}
+
+/** The memory of a process in MiB; undefined where the system has no /proc. */
+export async function residentMemory(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const [, kibibytes] = status.match(/^VmRSS:\s*(\d+)/m) ?? [];
+  return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
+}
+
+/** The processor time that a process has used, in milliseconds; undefined where the system has no /proc. */
+export async function processorTime(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  const [, , , , , , , , , , , user, system] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  return user === undefined ? undefined : (Number(user) + Number(system)) * 10;
+}
+
+/** Watches the memory of a process until `stop`, which tells its peak in MiB. */
+export function watchMemory(pid: number): { stop(): number } {
+  let peak = 0;
+  const sample = async () => {
+    peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
+  };
+  const timer = setInterval(() => void sample(), 20);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak;
+    },
+  };
+}

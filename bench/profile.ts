@@ -1,0 +1,48 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+/** The part of V8's profile format that is read. */
+interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+const shownFunctions = 40;
+
+/** The functions and packages in which the profiled processes themselves spent most time, as text. */
+export async function hottest(folder: string): Promise<string> {
+  const byFunction = new Map<string, number>();
+  const byPackage = new Map<string, number>();
+  for (const file of await readdir(folder)) {
+    const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
+    const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+    profile.samples.forEach((id, index) => {
+      const { functionName, url, lineNumber } = frames.get(id)!;
+      if (functionName === '(idle)') return;
+      const time = profile.timeDeltas[index]!;
+      const place = placeOf(url);
+      add(byFunction, `${functionName || '(anonymous)'}  ${place}:${lineNumber + 1}`, time);
+      add(byPackage, url === '' ? functionName || '(native)' : packageOf(place), time);
+    });
+  }
+  const total = [...byPackage.values()].reduce((sum, time) => sum + time, 0);
+  const lines = (times: Map<string, number>, most: number) =>
+    [...times]
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, most)
+      .map(([name, time]) => `  ${((100 * time) / total).toFixed(1).padStart(5)}%  ${name}`)
+      .join('\n');
+  return `\nSelf time by package, of busy time\n${lines(byPackage, 20)}\nSelf time by function\n${lines(byFunction, shownFunctions)}`;
+}
+
+function add(times: Map<string, number>, name: string, time: number): void {
+  times.set(name, (times.get(name) ?? 0) + time);
+}
+
+const placeOf = (url: string) =>
+  url.startsWith('file://') ? relative(process.cwd(), new URL(url).pathname) : url;
+
+const packageOf = (place: string) =>
+  place.match(/node_modules\/((?:@[^/]+\/)?[^/]+)(?!.*node_modules)/)?.[1] ??
+  place.replace(/^node:.*/, 'node:*');

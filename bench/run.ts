@@ -1,0 +1,218 @@
+import { build } from 'esbuild';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { openDatabase } from '../src/db.ts';
+import { comparedCases, type Side } from './cases.ts';
+import { type Bench, compare } from './measure.ts';
+import { type ServerOptions, startLoad, startServer } from './processes.ts';
+import { hottest } from './profile.ts';
+import { caseLines, type CaseResult, isMet, machine, writeReport } from './report.ts';
+import { seedWorld, tidy } from './seed.ts';
+import { specialCases } from './special-cases.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    embedded: { type: 'boolean', default: false },
+    scale: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    cases: { type: 'string' },
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const { embedded, scale, profile } = options;
+const cases = [
+  ...comparedCases.map((compared) => ({
+    name: compared.name,
+    needsPeers: false,
+    needsScale: false,
+    run: (bench: Bench) => compare(bench, compared),
+  })),
+  ...specialCases,
+];
+const wanted = options.cases?.split(',') ?? (profile ? [] : cases.map(({ name }) => name));
+const unknown = wanted.filter((name) => !cases.some((known) => known.name === name));
+if (unknown.length > 0 || wanted.length === 0) {
+  console.error(`--cases is some of ${cases.map(({ name }) => name).join(',')}`);
+  process.exit(1);
+}
+
+const { DATABASE_URL, REDIS_URL } = process.env;
+if (!embedded && (!DATABASE_URL || !REDIS_URL)) {
+  console.error('Set DATABASE_URL and REDIS_URL, or measure the default with --embedded');
+  process.exit(1);
+}
+// Where scratch databases are made follows from this variable.
+if (embedded) delete process.env.DATABASE_URL;
+const { createScratchDatabase } = await import('../test/scratch-database.ts');
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const run = promisify(execFile);
+const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
+const poolSize = 10;
+const windowSeconds = 2;
+const burstWindowSeconds = 1;
+const connections = 50;
+
+/** The servers that are no part of the product, bundled as the gateway is. */
+async function buildAll(): Promise<void> {
+  await run('npm', ['run', '--silent', 'build'], { cwd: root });
+  await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries([
+      ['bench-load', 'bench/load.ts'],
+      ...['hand-written', 'postgraphile', 'sofa', 'node-http'].map((peer) => [
+        `bench-${peer}`,
+        `bench/peers/${peer}.ts`,
+      ]),
+    ]) as Record<string, string>,
+    outdir: 'dist',
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+}
+
+const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
+
+/** Node for what does not run on version 20, and PostGraphile itself, once. */
+async function installPostGraphile(): Promise<string> {
+  const { stdout } = await run('npx', ['-y', '-p', 'node@24', 'node', '-p', 'process.execPath']);
+  if (!existsSync(join(postgraphileFolder, 'node_modules/postgraphile'))) {
+    await mkdir(postgraphileFolder, { recursive: true });
+    await writeFile(join(postgraphileFolder, 'package.json'), '{ "private": true }\n');
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', 'postgraphile@5.1.5'], {
+      cwd: postgraphileFolder,
+    });
+  }
+  return stdout.trim();
+}
+
+await buildAll();
+const scratch = await createScratchDatabase();
+const log = pino({ level: 'warn' });
+const openScratch = () =>
+  openDatabase({ databaseUrl: scratch.databaseUrl, dataDir: scratch.dataDir, poolSize: 2, log });
+const database = await openScratch();
+const profiles = profile ? await mkdtemp(join(tmpdir(), 'parking-profile-')) : undefined;
+
+try {
+  console.log(`Seeding${scale ? ', with one location of 1,000,000' : ''} …`);
+  const world = await seedWorld(database, { pepper, million: scale });
+  const [version] = await database.sql.query<{ server_version: string }>(
+    { name: '', text: 'SHOW server_version' },
+    [],
+  );
+  // One process at a time has an embedded database.
+  if (embedded) await database.close();
+
+  const env: NodeJS.ProcessEnv = {
+    ...(embedded ? { DATA_DIR: scratch.dataDir } : { DATABASE_URL: scratch.databaseUrl, REDIS_URL }),
+    DATABASE_POOL_SIZE: String(poolSize),
+    KEY_PEPPER: pepper,
+    LOG_LEVEL: 'info',
+    RATE_LIMIT_WINDOW_SECONDS: String(windowSeconds),
+    RATE_LIMIT_BURST_WINDOW_SECONDS: String(burstWindowSeconds),
+    TRUST_PROXY: 'true',
+  };
+
+  async function serverOptions(side: Side): Promise<ServerOptions> {
+    switch (side) {
+      case 'gateway':
+        return {
+          script: 'server',
+          env,
+          nodeOptions: profiles ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [],
+        };
+      case 'postgraphile':
+        return {
+          script: 'bench-postgraphile',
+          env: { ...env, POSTGRAPHILE_FOLDER: postgraphileFolder },
+          node: await installPostGraphile(),
+        };
+      case 'node-http-401':
+      case 'node-http-429':
+        return { script: 'bench-node-http', env: { ANSWER: side.slice(-3) } };
+      default:
+        return { script: `bench-${side}`, env };
+    }
+  }
+
+  const bench: Bench = {
+    world,
+    database,
+    start: async (side) => startServer(await serverOptions(side)),
+    startLoad,
+    rounds: profile ? 1 : Number(options.rounds),
+    seconds: profile ? 5 : Number(options.seconds),
+    warmUpSeconds: Math.min(1.5, Number(options.seconds)),
+    connections,
+    peers: !embedded && !profile,
+  };
+  const redisVersion = embedded ? undefined : await versionOfRedis(REDIS_URL!);
+  const settings = {
+    machine: machine(),
+    node: process.versions.node,
+    database: embedded
+      ? `embedded PostgreSQL ${version!.server_version}, no Redis`
+      : `PostgreSQL ${version!.server_version}, Redis ${redisVersion}`,
+    connections,
+    rounds: bench.rounds,
+    secondsOfARound: bench.seconds,
+    warmUpSeconds: bench.warmUpSeconds,
+    databasePoolSize: poolSize,
+    limits: `10,000,000 a window of ${windowSeconds} s and a burst of ${burstWindowSeconds} s on both sides, 10 keys in turn`,
+    logLevel: 'info, to /dev/null',
+    strangers: '401: 1,000 addresses by X-Forwarded-For, TRUST_PROXY=true',
+  };
+  console.log(
+    Object.entries(settings)
+      .map(([name, value]) => `  ${name}: ${value}`)
+      .join('\n'),
+  );
+
+  const results: CaseResult[] = [];
+  for (const { name, run: measure, needsPeers, needsScale } of cases) {
+    if (!wanted.includes(name) || (needsPeers && !bench.peers) || (needsScale && !scale)) continue;
+    const result = await measure(bench).catch((error: Error) => ({
+      name,
+      title: name,
+      sides: [],
+      goals: [],
+      notes: [`NOT MEASURED: ${error.message}`],
+    }));
+    results.push(result);
+    console.log(`\n${caseLines(result)}`);
+    if (!embedded) await tidy(database);
+  }
+  if (profiles) console.log(await hottest(profiles));
+  else {
+    const report = { at: new Date().toISOString(), settings, cases: results };
+    const file = await writeReport(report, { chart: !embedded && options.cases === undefined });
+    const goals = results.flatMap((result) => result.goals);
+    console.log(`\n${goals.filter(isMet).length} of ${goals.length} goals met; ${file}`);
+  }
+} finally {
+  if (profiles) await rm(profiles, { recursive: true });
+  if (!embedded) await database.close();
+  await scratch.drop();
+}
+
+async function versionOfRedis(url: string): Promise<string> {
+  const redis = new Redis(url);
+  try {
+    return (await redis.info('server')).match(/redis_version:(\S+)/)?.[1] ?? 'unknown';
+  } finally {
+    redis.disconnect();
+  }
+}

@@ -1,0 +1,127 @@
+import { newSecret, secretHint, hashSecret } from '../src/api-key-format.ts';
+import type { Database } from '../src/db.ts';
+import { newId } from '../src/ids.ts';
+import { Permission } from '../prisma/generated/client/enums.ts';
+import {
+  bulkLocations,
+  companies,
+  companyId,
+  createdReference,
+  entriesPerLocation,
+  entriesPerReference,
+  entryId,
+  exactLimit,
+  locationId,
+  mainLocations,
+  plateTypes,
+  type World,
+} from './world.ts';
+
+/** No request of a benchmark gets near it. */
+const hugeLimit = 10_000_000;
+const bulkCompany = companies;
+
+/** Fills an empty, migrated database: 100 locations of 1,000 entries, and the large ones. */
+export async function seedWorld(
+  database: Database,
+  { pepper, million }: { pepper: string; million: boolean },
+): Promise<World> {
+  const { prisma } = database;
+  await prisma.company.createMany({
+    data: Array.from({ length: companies + 1 }, (_, position) => ({
+      id: companyId(position),
+      name: `Company ${position}`,
+      slug: `company-${position}`,
+      address: 'Sheikh Zayed Road, Dubai',
+    })),
+  });
+  const locations = Array.from({ length: mainLocations }, (_, position) => position);
+  const bulk = Object.values(bulkLocations);
+  await prisma.location.createMany({
+    data: [...locations, ...bulk].map((position) => ({
+      id: locationId(position),
+      companyId: companyId(
+        position < mainLocations ? Math.floor(position / (mainLocations / companies)) : bulkCompany,
+      ),
+      name: `Location ${position}`,
+      slug: `location-${position}`,
+      address: 'Dubai Marina, Dubai',
+      capacity: 500,
+      timezone: 'Asia/Dubai',
+    })),
+  });
+  for (const position of locations) await fill(database, position, entriesPerLocation);
+  await fill(database, bulkLocations.hundredThousand, 100_000);
+  if (million) await fill(database, bulkLocations.million, 1_000_000);
+
+  const main = locations.slice(0, companies);
+  const key = (name: string, reached: number[], limits: { hourlyLimit: number; burstLimit: number }) =>
+    createKey(database, { name, reached, limits, pepper });
+  const huge = { hourlyLimit: hugeLimit, burstLimit: hugeLimit };
+  const world: World = {
+    secrets: await Promise.all(main.map((number) => key(`Main ${number}`, main, huge))),
+    bulkSecret: await key('Bulk', [bulkCompany], huge),
+    refusedSecret: await key('Refused', main, { hourlyLimit: 1, burstLimit: 1 }),
+    exactSecret: await key('Exact', main, { hourlyLimit: exactLimit, burstLimit: exactLimit }),
+    unknownSecret: newSecret('development'),
+  };
+  await tidy(database);
+  return world;
+}
+
+/** Removes what a case added, so that the next one finds what the seed made. */
+export async function removeCreated(database: Database): Promise<void> {
+  await database.sql.query(
+    { name: 'bench-remove', text: 'DELETE FROM "WhitelistEntry" WHERE "referenceId" = $1' },
+    [createdReference],
+  );
+}
+
+/** Leaves the database as it was before a case, statistics included. */
+export async function tidy(database: Database): Promise<void> {
+  await removeCreated(database);
+  await database.sql.query({ name: '', text: 'TRUNCATE "AuditRecord", "UsageRecord"' }, []);
+  await database.sql.query({ name: '', text: 'VACUUM ANALYZE' }, []);
+}
+
+async function createKey(
+  { prisma }: Database,
+  options: {
+    name: string;
+    reached: number[];
+    limits: { hourlyLimit: number; burstLimit: number };
+    pepper: string;
+  },
+): Promise<string> {
+  const secret = newSecret('development');
+  await prisma.apiKey.create({
+    data: {
+      id: newId(),
+      name: options.name,
+      environment: 'development',
+      permissions: Object.values(Permission).filter((permission) => permission !== 'ADMIN'),
+      companies: { connect: options.reached.map((position) => ({ id: companyId(position) })) },
+      ...options.limits,
+      secrets: {
+        create: { id: newId(), hash: hashSecret(secret, options.pepper), hint: secretHint(secret) },
+      },
+    },
+  });
+  return secret;
+}
+
+async function fill({ sql }: Database, location: number, entries: number): Promise<void> {
+  const [idPrefix] = entryId(location, 0).match(/^.*-/)!;
+  await sql.query(
+    {
+      name: 'bench-fill',
+      text: `
+        INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
+          "vehicleType", note, "validFrom")
+        SELECT $1 || lpad(to_hex(i), 12, '0'), $2, 'unit-' || lpad((i % $3::int)::text, 6, '0'),
+          ($4::text[])[1 + i % cardinality($4::text[])], 'A', (i + 1)::text, 'sedan', 'seeded', now() - interval '1 day'
+        FROM generate_series(0, $5::int - 1) AS i`,
+    },
+    [idPrefix, locationId(location), entries / entriesPerReference, [...plateTypes], entries],
+  );
+}

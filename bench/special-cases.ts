@@ -1,0 +1,336 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Statement } from '../src/db.ts';
+import { alternate, type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
+import { processorTime, residentMemory, type Server, watchMemory } from './processes.ts';
+import type { CaseResult } from './report.ts';
+import { removeCreated } from './seed.ts';
+import { bulkLocations, createdReference, exactLimit, locationId, referenceId } from './world.ts';
+
+// What is more than requests per second: long answers, one large request, growth, and two processes.
+
+/** A case that measures in its own way. */
+export interface SpecialCase {
+  name: string;
+  /** Whether it needs PostgreSQL, and a peer or a second process. */
+  needsPeers: boolean;
+  needsScale: boolean;
+  run(bench: Bench): Promise<CaseResult>;
+}
+
+interface Fetched {
+  firstByteMs: number;
+  totalMs: number;
+  bytes: number;
+}
+
+async function fetchList(server: Server, secret: string, path: string): Promise<Fetched> {
+  const startedAt = performance.now();
+  const request = httpRequest(server.origin + path, { headers: { 'X-API-Key': secret } }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let firstByteMs = 0;
+  let bytes = 0;
+  let end = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    firstByteMs ||= performance.now() - startedAt;
+    bytes += chunk.length;
+    end = chunk.subarray(-2).toString();
+  }
+  if (response.statusCode !== 200 || end !== ']}') throw new Error(`${path} answers ${response.statusCode}`);
+  return { firstByteMs, totalMs: performance.now() - startedAt, bytes };
+}
+
+async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let turn = 0; turn < times; turn++) results.push(await work());
+  return results;
+}
+
+const listPath = (position: number, reference?: string) =>
+  `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
+
+/** The gate of another client: so many decisions a second, one after the other. */
+const gateRate = 200;
+const gateConnections = 10;
+const longLists = 3;
+
+async function wholeList(bench: Bench): Promise<CaseResult> {
+  const server = await bench.start('gateway');
+  const load = bench.startLoad();
+  const { bulkSecret } = bench.world;
+  const long = () => fetchList(server, bulkSecret, listPath(bulkLocations.hundredThousand));
+  const gates = (seconds: number, rate?: number) =>
+    load.run({
+      traffic: 'gate',
+      side: 'gateway',
+      origin: server.origin,
+      world: bench.world,
+      seconds,
+      connections: gateConnections,
+      from: freshNumbers(),
+      rate,
+    });
+  try {
+    // Warm: full load, then lists and gates as they are measured.
+    await gates(bench.warmUpSeconds);
+    const shortPath = listPath(bulkLocations.hundredThousand, referenceId(7, 100_000));
+    const short = () => fetchList(server, bulkSecret, shortPath);
+    await repeat(30, short);
+    const baseline = await residentMemory(server.pid);
+    const memory = watchMemory(server.pid);
+    const firsts: number[] = [];
+    const tens: number[] = [];
+    let fetched: Fetched = { firstByteMs: 0, totalMs: 0, bytes: 0 };
+    for (let turn = 0; turn < longLists; turn++) {
+      tens.push(...(await repeat(10, short)).map(({ firstByteMs }) => firstByteMs));
+      fetched = await long();
+      firsts.push(fetched.firstByteMs);
+    }
+    const growth = memory.stop() - (baseline ?? Number.NaN);
+
+    const quiet = await gates(bench.seconds * 2, gateRate);
+    let done = false;
+    const lists = (async () => {
+      let count = 0;
+      for (; !done; count++) await long();
+      return count;
+    })();
+    const busy = await gates(bench.seconds * 2, gateRate);
+    done = true;
+    await lists;
+    expectStatuses([200])(quiet);
+    expectStatuses([200])(busy);
+    return {
+      name: 'list-100000',
+      title: 'Whole list of 100,000',
+      sides: [],
+      goals: [
+        { text: 'first byte to that of a list of 10', value: median(firsts) / median(tens), most: 3 },
+        { text: 'memory growth, MiB', value: growth, most: 64 },
+        { text: 'gate p99 meanwhile to quiet p99', value: busy.p99 / quiet.p99, most: 3 },
+      ],
+      notes: [
+        `first byte ${median(firsts).toFixed(2)} ms (list of 10: ${median(tens).toFixed(2)} ms), ` +
+          `total ${fetched.totalMs.toFixed(0)} ms for ${(fetched.bytes / 2 ** 20).toFixed(1)} MiB, ` +
+          `from ${baseline?.toFixed(0) ?? '–'} MiB`,
+        `gates at ${gateRate}/s: quiet p50 ${quiet.p50.toFixed(2)} p99 ${quiet.p99.toFixed(2)} ms, ` +
+          `meanwhile p50 ${busy.p50.toFixed(2)} p99 ${busy.p99.toFixed(2)} ms`,
+      ],
+    };
+  } finally {
+    load.stop();
+    await server.stop();
+  }
+}
+
+const importedRows = 10_000;
+
+const rowsToImport = Array.from({ length: importedRows }, (_, position) => ({
+  referenceId: createdReference,
+  plateType: 'RAK',
+  plateCode: 'Y',
+  plateNumber: String(position + 1),
+  vehicleType: 'suv',
+  note: 'imported',
+}));
+
+const importMutation = `mutation Import($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+  importWhitelistEntries(locationId: $locationId, entries: $entries) { created }
+}`;
+
+/** What an import cannot be faster than: its rows in one statement, with nothing around it. */
+const bareInsert: Statement = {
+  name: 'bench-insert',
+  text: `
+    INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
+      "vehicleType", note)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+      $8::text[])
+    ON CONFLICT DO NOTHING`,
+};
+
+async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
+  const response = await fetch(server.origin + path, {
+    method: 'POST',
+    headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok || !text.includes(`"created":${importedRows}`)) {
+    throw new Error(`${path} answers ${response.status}: ${text.slice(0, 200)}`);
+  }
+  return text;
+}
+
+async function importing(bench: Bench): Promise<CaseResult> {
+  const { bulkSecret } = bench.world;
+  const target = locationId(bulkLocations.import);
+  const servers: Server[] = [];
+  try {
+    const gateway = await bench.start('gateway');
+    servers.push(gateway);
+    const peer = await bench.start('hand-written');
+    servers.push(peer);
+    const ways: { label: string; pid: number | undefined; run: () => Promise<unknown> }[] = [
+      {
+        label: 'gateway',
+        pid: gateway.pid,
+        run: () =>
+          post(gateway, bulkSecret, '/graphql', {
+            query: importMutation,
+            variables: { locationId: target, entries: rowsToImport },
+          }),
+      },
+      {
+        label: 'statement alone',
+        pid: undefined,
+        run: () =>
+          bench.database.sql.query(bareInsert, [
+            rowsToImport.map((_, position) => `bench-${position}`),
+            rowsToImport.map(() => target),
+            ...(['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const).map(
+              (field) => rowsToImport.map((row) => row[field]),
+            ),
+          ]),
+      },
+      {
+        label: 'hand-written route',
+        pid: peer.pid,
+        run: () => post(peer, bulkSecret, `/api/locations/${target}/whitelist/import`, rowsToImport),
+      },
+    ];
+    const times = ways.map((): number[] => []);
+    const peaks = ways.map(() => 0);
+    for (let round = -1; round < Math.max(bench.rounds, 3); round++) {
+      for (const [index, { pid, run }] of ways.entries()) {
+        const memory = pid === undefined ? undefined : watchMemory(pid);
+        const before = performance.now();
+        await run();
+        if (round >= 0) times[index]!.push(performance.now() - before);
+        peaks[index] = Math.max(peaks[index]!, memory?.stop() ?? 0);
+        await removeCreated(bench.database);
+      }
+    }
+    const [ours, statement, route] = times.map(median);
+    return {
+      name: 'import',
+      title: 'Import of 10,000 rows',
+      sides: [],
+      ratio: statement! / ours!,
+      goals: [{ text: 'rows/s to the statement alone', value: statement! / ours!, least: 0.7 }],
+      notes: ways
+        .map(
+          ({ label }, index) =>
+            `${label}: ${median(times[index]!).toFixed(0)} ms${peaks[index] ? `, ${peaks[index]!.toFixed(0)} MiB` : ''}`,
+        )
+        .concat(`rows/s to the hand-written route: ${(route! / ours!).toFixed(2)}`),
+    };
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+/** What a question costs at 1,000,000 entries, against 1,000. */
+const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
+  name,
+  needsPeers: false,
+  needsScale: true,
+  async run(bench) {
+    const server = await bench.start('gateway');
+    try {
+      const [atSmall, atLarge] = await alternate(
+        bench,
+        [
+          { side: 'gateway', label: 'at 1,000', server, traffic: small },
+          { side: 'gateway', label: 'at 1,000,000', server, traffic: large },
+        ],
+        expectStatuses([200]),
+      );
+      const cost = atSmall!.perSecond / atLarge!.perSecond;
+      return {
+        name,
+        title,
+        sides: [atSmall!, atLarge!],
+        goals: [{ text: 'cost at 1,000,000 to 1,000', value: cost, most: 1.3 }],
+      };
+    } finally {
+      await server.stop();
+    }
+  },
+});
+
+const exactQuestions = exactLimit * 3;
+
+async function twoProcesses(bench: Bench): Promise<CaseResult> {
+  const servers: Server[] = [];
+  const loads = [bench.startLoad(), bench.startLoad()];
+  const [first, second] = loads as [(typeof loads)[0], (typeof loads)[0]];
+  try {
+    servers.push(await bench.start('gateway'), await bench.start('gateway'));
+    const gates = (index: number, connections: number) =>
+      (index ? second : first).run({
+        traffic: 'gate',
+        side: 'gateway',
+        origin: servers[index]!.origin,
+        world: bench.world,
+        seconds: bench.seconds,
+        connections,
+        from: freshNumbers(),
+      });
+    const half = bench.connections / 2;
+    const ones: number[] = [];
+    const twos: number[] = [];
+    const busy: number[] = [];
+    for (let round = -1; round < bench.rounds; round++) {
+      const one = await gates(0, bench.connections);
+      const before = await processorTime(servers[0]!.pid);
+      const two = await Promise.all([gates(0, half), gates(1, half)]);
+      busy.push(((await processorTime(servers[0]!.pid)) ?? 0) - (before ?? 0));
+      [one, ...two].forEach(expectStatuses([200]));
+      if (round < 0) continue;
+      ones.push(one.answers / one.seconds);
+      twos.push(two.reduce((sum, { answers, seconds }) => sum + answers / seconds, 0));
+    }
+    const answers = await Promise.all(
+      Array.from({ length: exactQuestions }, async (_, number) => {
+        const response = await fetch(`${servers[number % 2]!.origin}/api/health`, {
+          headers: { 'X-API-Key': bench.world.exactSecret },
+        });
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    const allowed = answers.filter((status) => status === 200).length;
+    const gain = median(twos) / median(ones);
+    return {
+      name: 'two-processes',
+      title: 'Two gateway processes against one, gate decisions',
+      sides: [],
+      goals: [
+        { text: 'throughput of two to one', value: gain, least: 1 },
+        {
+          text: `allowed of ${exactQuestions} at both, limit ${exactLimit}`,
+          value: allowed,
+          least: exactLimit,
+          most: exactLimit,
+        },
+      ],
+      notes: [
+        `one ${median(ones).toFixed(0)}/s, two ${median(twos).toFixed(0)}/s; ` +
+          `each of the two used ${((median(busy) / (bench.seconds * 1000)) * 100).toFixed(0)}% of a core: ` +
+          'load, PostgreSQL and Redis run on the same machine',
+      ],
+    };
+  } finally {
+    loads.forEach((load) => load.stop());
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+export const specialCases: readonly SpecialCase[] = [
+  { name: 'list-100000', needsPeers: false, needsScale: false, run: wholeList },
+  { name: 'import', needsPeers: true, needsScale: false, run: importing },
+  { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
+  flat('flat-gate', 'Flat: gate decision', 'gate-at-1000', 'gate-at-1000000'),
+  flat('flat-list', 'Flat: list of one reference id', 'list-at-1000', 'list-at-1000000'),
+];
