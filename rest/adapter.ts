@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Context } from '../src/context.ts';
@@ -13,6 +14,9 @@ export type RouteAnswer = RestAnswer | (Omit<RestAnswer, 'body'> & { body: Reada
 
 /** How many items the pages of a whole list have: the most that a connection gives. */
 const streamedPage = 100;
+
+/** Milliseconds in which other requests have their turn, however fast a client reads a long list. */
+const pauseBetweenPages = 2;
 
 /** What the query parameters of a page are called in the graph. */
 const pageParameters = { limit: 'first', cursor: 'after' } as const;
@@ -132,6 +136,7 @@ function streamList(first: ConnectionPage, next: (after: string) => Promise<Conn
     async pull(controller) {
       const { hasNextPage, endCursor } = page.pageInfo;
       if (hasNextPage && endCursor) {
+        await sleep(pauseBetweenPages);
         page = await next(endCursor);
         // Empty when what was left has been deleted since.
         controller.enqueue(encoder.encode(page.nodes.length > 0 ? `,${itemsOf(page)}` : ' '));

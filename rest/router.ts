@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { GraphQLSchema } from 'graphql';
 import { type Context as HonoContext, Hono } from 'hono';
 import { ServiceError } from '../src/errors.ts';
@@ -19,15 +18,18 @@ export function errorResponse(error: RestError, status?: number, headers?: Recor
   return new Response(answer.body, { status: answer.status, headers: { ...jsonHeaders, ...headers } });
 }
 
+/** What decoding leaves in place of bytes that are not UTF-8, and of text that was lost before it came here. */
+const replacementCharacter = '\u{fffd}';
+
 /**
  * The JSON of a request's body; undefined when it has none.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` with no field
  */
-function parseBody(bytes: ArrayBuffer): unknown {
-  if (bytes.byteLength === 0) return undefined;
+function parseBody(text: string): unknown {
+  if (text === '') return undefined;
   try {
-    if (isUtf8(bytes)) return JSON.parse(Buffer.from(bytes).toString()) as unknown;
+    if (!text.includes(replacementCharacter)) return JSON.parse(text) as unknown;
   } catch {
     // The parser's words could repeat the body: the client gets ours.
   }
@@ -55,14 +57,14 @@ export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
       c.var.state.operation = operation;
-      const bytes = takesBody ? await c.req.arrayBuffer() : new ArrayBuffer();
-      if (bytes.byteLength > 0 && !isJson(c.req.header('content-type'))) {
+      const text = takesBody ? await c.req.text() : '';
+      if (text !== '' && !isJson(c.req.header('content-type'))) {
         return errorResponse(
           { code: 'VALIDATION_ERROR', message: 'Content-Type must be application/json' },
           415,
         );
       }
-      const request = { params: c.req.param(), query: firstValues(c), body: parseBody(bytes) };
+      const request = { params: c.req.param(), query: firstValues(c), body: parseBody(text) };
       const { status, body, headers } = await handle(request, c.var.context);
       return new Response(body, { status, headers: { ...jsonHeaders, ...headers } });
     });

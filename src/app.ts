@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { jsonHeaders, type RestError } from '../rest/envelope.ts';
 import { createRestRouter, errorResponse } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { Services } from './context.ts';
 import { type ErrorSource, maskError } from './error-masking.ts';
-import { type ErrorCode, type ErrorDetails, errorStatus, ServiceError } from './errors.ts';
+import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
 import { charge, createGuard, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
@@ -27,24 +28,22 @@ export interface AppDependencies {
   readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
 }
 
+type Headers = Record<string, string>;
+
 /** Shows an error in the form of the REST surface. */
-function renderRest(error: unknown, state: ErrorSource): Response {
-  const { message, extensions } = maskError(error, state);
-  return errorResponse({
-    message,
-    code: extensions.code as ErrorCode,
-    details: extensions.details as ErrorDetails | undefined,
-    requestId: extensions.requestId as string | undefined,
-  });
+function renderRest(error: unknown, source: ErrorSource, headers?: Headers): Response {
+  const { message, extensions } = maskError(error, source);
+  const { code, details, requestId } = extensions as Pick<RestError, 'code' | 'details' | 'requestId'>;
+  return errorResponse({ message, code, details, requestId }, undefined, headers);
 }
 
 /** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
-function renderGraph(error: unknown, state: ErrorSource, status?: number): Response {
-  const masked = maskError(error, state);
-  return Response.json(
-    { errors: [masked] },
-    { status: status ?? errorStatus[masked.extensions.code as ErrorCode] },
-  );
+function renderGraph(error: unknown, source: ErrorSource, headers?: Headers, status?: number): Response {
+  const masked = maskError(error, source);
+  return new Response(JSON.stringify({ errors: [masked] }), {
+    status: status ?? errorStatus[masked.extensions.code as ErrorCode],
+    headers: { ...jsonHeaders, ...headers },
+  });
 }
 
 /**
@@ -73,7 +72,12 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   app.use(
     '/graphql',
     limitBody(largestGraphRequest, (c) =>
-      renderGraph(new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'), c.get('state'), 413),
+      renderGraph(
+        new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'),
+        c.get('state'),
+        {},
+        413,
+      ),
     ),
   );
   app.all('/graphql', (c) => {

@@ -31,6 +31,11 @@ export async function charge(
   if (!state.decision.allowed) throw rateLimitExceeded;
 }
 
+/** The headers that every response of a surface has. */
+function responseHeaders({ requestId, decision }: RequestState): Record<string, string> {
+  return { 'X-Request-Id': requestId, ...(decision && rateLimitHeaders(decision)) };
+}
+
 /** A forwarded request names its client last: what stands before came from the client itself. */
 function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
@@ -48,7 +53,7 @@ export function createGuard(options: {
   usage: UsageRecorder;
   log: Logger;
   trustProxy: boolean;
-  render: (error: unknown, state: RequestState) => Response;
+  render: (error: unknown, state: RequestState, headers: Record<string, string>) => Response;
 }): MiddlewareHandler<GatewayEnv> {
   const { surface, services, limiter, usage, log, trustProxy, render } = options;
 
@@ -83,12 +88,12 @@ export function createGuard(options: {
       const key = await admit(c.req.header('x-api-key'), state);
       c.set('context', { ...services, key, requestId: state.requestId, log });
       await next();
+      const { headers } = c.res;
+      for (const [name, value] of Object.entries(responseHeaders(state))) headers.set(name, value);
     } catch (error) {
-      c.res = render(await refuse(error, state), state);
+      const refusal = await refuse(error, state);
+      c.res = render(refusal, state, responseHeaders(state));
     }
-    const { headers } = c.res;
-    headers.set('X-Request-Id', state.requestId);
-    for (const [name, value] of Object.entries(rateLimitHeaders(state.decision!))) headers.set(name, value);
 
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;
     const record = {
