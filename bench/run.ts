@@ -1,8 +1,7 @@
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
@@ -104,7 +103,7 @@ const log = pino({ level: 'warn' });
 const openScratch = () =>
   openDatabase({ databaseUrl: scratch.databaseUrl, dataDir: scratch.dataDir, poolSize: 2, log });
 const database = await openScratch();
-const profiles = profile ? await mkdtemp(join(tmpdir(), 'parking-profile-')) : undefined;
+const profiles = profile ? join(root, `bench/results/profile-${Date.now()}`) : undefined;
 
 try {
   console.log(`Seeding${scale ? ', with one location of 1,000,000' : ''} …`);
@@ -183,7 +182,7 @@ try {
 
   const results: CaseResult[] = [];
   for (const { name, run: measure, needsPeers, needsScale } of cases) {
-    if (!wanted.includes(name) || (needsPeers && !bench.peers) || (needsScale && !scale)) continue;
+    if (!wanted.includes(name) || (needsPeers && embedded) || (needsScale && !scale)) continue;
     const result = await measure(bench).catch((error: Error) => ({
       name,
       title: name,
@@ -195,7 +194,7 @@ try {
     console.log(`\n${caseLines(result)}`);
     if (!embedded) await tidy(database);
   }
-  if (profiles) console.log(await hottest(profiles));
+  if (profiles) console.log(`${await hottest(profiles)}\nFor a flame graph: ${profiles}`);
   else {
     const report = { at: new Date().toISOString(), settings, cases: results };
     const file = await writeReport(report, { chart: !embedded && options.cases === undefined });
@@ -203,7 +202,6 @@ try {
     console.log(`\n${goals.filter(isMet).length} of ${goals.length} goals met; ${file}`);
   }
 } finally {
-  if (profiles) await rm(profiles, { recursive: true });
   if (!embedded) await database.close();
   await scratch.drop();
 }
