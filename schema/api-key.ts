@@ -134,6 +134,16 @@ builder.queryFields((t) => ({
   ),
 }));
 
+builder.queryField('apiKey', (t) =>
+  t.field({
+    type: ApiKey,
+    permission: 'ADMIN',
+    description: 'One of the keys that the key administers.',
+    args: { id: t.arg.id({ required: true, description: 'Identifier of the key.' }) },
+    resolve: (_, { id }, context) => findApiKey(id, context),
+  }),
+);
+
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
     "A key to issue. It reaches what it is tied to; without companies and locations, and with ADMIN, issued by an operator's key, it is an operator's key itself.",

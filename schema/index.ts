@@ -5,6 +5,7 @@ import './company.ts';
 import './health.ts';
 import './location.ts';
 import './status.ts';
+import './usage.ts';
 import './whitelist.ts';
 import './whitelist-import.ts';
 import { builder } from './builder.ts';

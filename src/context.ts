@@ -4,6 +4,7 @@ import type { PrismaClient } from '../prisma/generated/client/client.ts';
 import type { AuthenticatedKey, Authenticator } from './auth.ts';
 import type { Sql } from './db.ts';
 import type { LocationStore } from './location-store.ts';
+import type { UsageStore } from './usage-store.ts';
 import type { WhitelistStore } from './whitelist-store.ts';
 
 /** What one process shares among its requests. */
@@ -14,6 +15,7 @@ export interface Services {
   /** The statements of the hot paths. */
   whitelist: WhitelistStore;
   locations: LocationStore;
+  usage: UsageStore;
   authenticator: Authenticator;
   environment: Environment;
   /** Hashes a new key's secret for the database. */

@@ -13,6 +13,7 @@ import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
 import { connected, createRedisClient } from './redis.ts';
 import type { GatewayEnv } from './request-state.ts';
 import { createUsageRecorder } from './usage.ts';
+import { createUsageStore } from './usage-store.ts';
 import { createWhitelistStore } from './whitelist-store.ts';
 
 /** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
@@ -69,6 +70,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
       sql,
       whitelist: createWhitelistStore(sql),
       locations: createLocationStore(sql),
+      usage: createUsageStore(sql),
       authenticator,
       environment,
       hashSecret: (secret) => hashSecret(secret, pepper),

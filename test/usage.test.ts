@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../src/ids.ts';
+import { openTestGateway } from './harness.ts';
+import { statementsOf } from './statements.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
+const { prisma } = gateway.database;
+
+const hour = 3_600_000;
+const thisHour = Math.floor(Date.now() / hour) * hour;
+const at = (hours: number, minutes = 0) => new Date(thisHour + hours * hour + minutes * 60_000);
+
+async function keyWithId(options = {}) {
+  const key = await gateway.newKey(options);
+  const { body } = await gateway.graph('{ viewer { id } }', { key });
+  const id: string = body.data.viewer.id;
+  return { key, id };
+}
+
+/** Records requests as the guard does: [when, operation, status, surface]. */
+async function used(apiKeyId: string, ...requests: [Date, string, number, string?][]) {
+  await prisma.usageRecord.createMany({
+    data: requests.map(([createdAt, operation, status, surface = 'rest']) => ({
+      id: newId(),
+      apiKeyId,
+      requestId: newId(),
+      surface,
+      operation,
+      status,
+      durationMs: 1,
+      address: 'test',
+      createdAt,
+    })),
+  });
+}
+
+const bucket = '{ hour surface operation requests refused errors }';
+
+/** The usage of the key itself between two times. */
+async function ownUsage(key: string, from?: Date, to?: Date) {
+  const { body } = await gateway.graph(
+    `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,
+    { key, variables: { from, to } },
+  );
+  return body.errors ? body.errors[0].extensions : body.data.viewer.usage;
+}
+
+describe('the usage of a key', () => {
+  test('counts requests, refusals and errors by hour, operation and surface', async () => {
+    const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
+    await used(
+      id,
+      [at(-2, 59), 'GET /status', 200],
+      [at(-2, 0), 'GET /status', 429],
+      [at(-2, 1), 'GET /status', 403],
+      [at(-2, 2), 'GET /status', 404],
+      [at(-2, 3), 'GET /status', 500],
+      [at(-2, 4), 'GET /a', 200, 'rest'],
+      [at(-2, 5), 'GET /a', 200, 'graphql'],
+      [at(-3, 59), 'unknown', 429],
+      [at(-5), 'before', 200],
+      [at(0), 'after', 200],
+    );
+    const row = (hours: number, surface: string, operation: string, counts: number[]) => ({
+      hour: at(hours).toISOString(),
+      surface,
+      operation,
+      requests: counts[0],
+      refused: counts[1],
+      errors: counts[2],
+    });
+    expect(await ownUsage(key, at(-4), at(0))).toEqual([
+      row(-3, 'rest', 'unknown', [1, 1, 0]),
+      row(-2, 'graphql', 'GET /a', [1, 0, 0]),
+      row(-2, 'rest', 'GET /a', [1, 0, 0]),
+      row(-2, 'rest', 'GET /status', [5, 2, 2]),
+    ]);
+  });
+
+  test('is that of the last 24 hours when no time is given', async () => {
+    const { key, id } = await keyWithId();
+    await used(id, [at(-26), 'old', 200], [at(-20), 'new', 200]);
+    const operations = (await ownUsage(key)).map(({ operation }: { operation: string }) => operation);
+    expect(operations).toContain('new');
+    expect(operations).not.toContain('old');
+    const earlier = await ownUsage(key, undefined, at(-21));
+    expect(earlier.map(({ operation }: { operation: string }) => operation)).toEqual(['old']);
+  });
+
+  test('has what the guard recorded: a real refusal too', async () => {
+    const { key, id } = await keyWithId({ burstLimit: 3 });
+    await gateway.rest('GET', '/health', { key });
+    await gateway.rest('GET', '/health', { key });
+    expect((await gateway.rest('GET', '/health', { key })).status).toBe(429);
+    const seen = async () => {
+      const { body } = await gateway.graph(`query ($id: ID!) { apiKey(id: $id) { usage ${bucket} } }`, {
+        key: operator,
+        variables: { id },
+      });
+      return body.data.apiKey.usage;
+    };
+    await expect.poll(async () => (await seen()).length, { timeout: 5000 }).toBe(3);
+    expect(await seen()).toMatchObject([
+      { operation: 'GET /health', requests: 2, refused: 0 },
+      { operation: 'query viewer', requests: 1, refused: 0 },
+      { operation: 'unknown', requests: 1, refused: 1 },
+    ]);
+  });
+
+  test.each([
+    ['an end before the start', at(0), at(-1)],
+    ['a start in the future', at(48), undefined],
+    ['more than 31 days', at(-31 * 24 - 1), at(0)],
+  ])('refuses %s', async (_, from, to) => {
+    const { key } = await keyWithId();
+    expect(await ownUsage(key, from, to)).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { field: 'from' },
+    });
+  });
+
+  test('takes 31 days', async () => {
+    const { key } = await keyWithId();
+    expect(await ownUsage(key, at(-31 * 24), at(0))).toEqual([]);
+  });
+
+  test('of a page of keys takes one statement', async () => {
+    const { companyId } = await gateway.newTenant();
+    const { key: admin } = await keyWithId({ companyIds: [companyId], permissions: ['ADMIN'] });
+    const own = await Promise.all([1, 2, 3].map(() => keyWithId({ companyIds: [companyId] })));
+    await Promise.all(own.map(({ id }, index) => used(id, [at(-1), `operation ${index}`, 200])));
+    let usage: { id: string; usage: { operation: string }[] }[] = [];
+    const statements = await statementsOf(async () => {
+      const { body } = await gateway.graph(
+        `query ($from: DateTime, $to: DateTime) {
+          apiKeys { nodes { id usage(from: $from, to: $to) { operation } } } }`,
+        { key: admin, variables: { from: at(-1), to: at(0) } },
+      );
+      usage = body.data.apiKeys.nodes;
+    });
+    for (const [index, { id }] of own.entries()) {
+      expect(usage.find((found) => found.id === id)?.usage).toEqual([{ operation: `operation ${index}` }]);
+    }
+    expect(statements.filter((text) => text.includes('FROM unnest') && text.includes('hour'))).toHaveLength(
+      1,
+    );
+  });
+});
+
+describe('one key by its id', () => {
+  const find = async (key: string, id: string) => {
+    const { body } = await gateway.graph('query ($id: ID!) { apiKey(id: $id) { id } }', {
+      key,
+      variables: { id },
+    });
+    return body.errors?.[0].extensions ?? body.data.apiKey;
+  };
+
+  test('is there for those who administer it, and NOT_FOUND for others', async () => {
+    const { companyId } = await gateway.newTenant();
+    const { id } = await keyWithId({ companyIds: [companyId] });
+    const admin = await gateway.newKey({ companyIds: [companyId], permissions: ['ADMIN'] });
+    const stranger = (await gateway.newTenant()).key;
+    expect(await find(admin, id)).toEqual({ id });
+    for (const [key, wanted] of [
+      [stranger, id],
+      [admin, newId()],
+      [admin, 'no id'],
+    ] as const) {
+      expect(await find(key, wanted)).toMatchObject({ code: 'NOT_FOUND', details: { field: 'id' } });
+    }
+  });
+
+  test('needs ADMIN, for itself too', async () => {
+    const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
+    expect(await find(key, id)).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
