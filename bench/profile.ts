@@ -9,6 +9,8 @@ interface CpuProfile {
 }
 
 const shownFunctions = 40;
+/** The first part of a profile: modules are loaded and code is compiled. */
+const startUp = 0.3;
 
 /** The functions and packages in which the profiled processes themselves spent most time, as text. */
 export async function hottest(folder: string): Promise<string> {
@@ -17,7 +19,11 @@ export async function hottest(folder: string): Promise<string> {
   for (const file of await readdir(folder)) {
     const profile = JSON.parse(await readFile(join(folder, file), 'utf8')) as CpuProfile;
     const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+    const duration = profile.timeDeltas.reduce((sum, delta) => sum + delta, 0);
+    let elapsed = 0;
     profile.samples.forEach((id, index) => {
+      elapsed += profile.timeDeltas[index]!;
+      if (elapsed < duration * startUp) return;
       const { functionName, url, lineNumber } = frames.get(id)!;
       if (functionName === '(idle)') return;
       const time = profile.timeDeltas[index]!;
