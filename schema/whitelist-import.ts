@@ -5,7 +5,7 @@ import { type ErrorCode, locationNotFound, type ServiceError } from '../src/erro
 import { isId } from '../src/ids.ts';
 import { validationError } from '../src/validation.ts';
 import { type MergeMode, mergeWhitelist } from '../src/whitelist-merge.ts';
-import type { WhitelistEntryValues } from '../src/whitelist-store.ts';
+import type { Plate, WhitelistEntryValues } from '../src/whitelist-store.ts';
 import { builder } from './builder.ts';
 import { findLocation } from './location.ts';
 import {
@@ -19,6 +19,9 @@ import {
 /** The most rows of a call, and of a statement. */
 const mostRows = 10_000;
 const batchSize = 2_500;
+
+/** How many rows are checked before other requests have their turn. */
+const rowsAtOnce = 500;
 
 /** The rows are checked one by one, so that a bad one does not keep the good ones out. */
 const entriesRule = z
@@ -54,16 +57,16 @@ type Fault = Pick<ServiceError, 'code' | 'message' | 'details'>;
 interface RejectedRow {
   index: number;
   error: Fault;
-  /** The entry that is in the way. */
-  entry: typeof WhitelistEntry.$inferType | null;
+  /** The plate that an entry has already, if that is why. */
+  taken: (Plate & { locationId: string }) | null;
 }
 
 function rejectedRow(
   index: number,
   { code, message, details }: ServiceError,
-  entry: RejectedRow['entry'] = null,
+  taken: RejectedRow['taken'] = null,
 ): RejectedRow {
-  return { index, error: { code, message, details }, entry };
+  return { index, error: { code, message, details }, taken };
 }
 
 interface Import {
@@ -106,10 +109,12 @@ const ImportRow = builder.objectRef<RejectedRow>('ImportRow').implement({
       description: 'What became of the row.',
       resolve: () => 'REJECTED' as const,
     }),
-    entry: t.expose('entry', {
+    entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       description: 'The entry that has the plate already, if that is why.',
+      resolve: async ({ taken }, _, { whitelist }) =>
+        taken && ((await whitelist.findPlate(taken))?.entry ?? null),
     }),
     error: t.field({
       type: ImportError,
@@ -152,7 +157,7 @@ async function checkRows(entries: readonly unknown[]): Promise<{ good: GoodRow[]
   const rejected: RejectedRow[] = [];
   const indexByPlate = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
-    if (index % batchSize === batchSize - 1) await nextTurn(); // other requests have their turn too
+    if (index % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
     const parsed = whitelistEntryRule.safeParse(entry);
     if (!parsed.success) {
       rejected.push(rejectedRow(index, validationError(parsed.error.issues, entry)));
@@ -199,14 +204,17 @@ async function importRows(
       part.map(({ values }) => values),
       options,
     );
+    const created = merged.isNew.filter(Boolean).length;
+    result.created += created;
+    result.updated += merged.updated;
     result.deleted += merged.deleted;
-    for (const [position, { outcome, existing }] of merged.rows.entries()) {
-      const { index, values } = part[position]!;
-      if (outcome === 'CREATED') result.created += 1;
-      else if (outcome === 'UPDATED') result.updated += 1;
-      else if (options.mode === 'CREATE')
-        rejected.push(rejectedRow(index, duplicateVehicle(values), existing));
-      else result.unchanged += 1;
+    if (options.mode !== 'CREATE') {
+      result.unchanged += part.length - created - merged.updated;
+      continue;
+    }
+    for (const [position, { index, values }] of part.entries()) {
+      if (!merged.isNew[position])
+        rejected.push(rejectedRow(index, duplicateVehicle(values), { locationId, ...values }));
     }
   }
   rejected.sort((a, b) => a.index - b.index);

@@ -1,113 +1,128 @@
-import type { PrismaClient, WhitelistEntry } from '../prisma/generated/client/client.ts';
+import type { PrismaClient } from '../prisma/generated/client/client.ts';
 import type { Sql, Statement } from './db.ts';
-import { newId } from './ids.ts';
 import { locationNotFound } from './errors.ts';
-import { scopeValues } from './scope.ts';
-import {
-  auditColumns,
-  type Author,
-  entryColumns,
-  iso,
-  reachedLocation,
-  type WhitelistEntryValues,
-} from './whitelist-store.ts';
+import { newId } from './ids.ts';
+import { scopeCondition, scopeValues } from './scope.ts';
+import { auditColumns, type Author, iso, type WhitelistEntryValues } from './whitelist-store.ts';
 
 /** How rows meet the entries that a location has. */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** What became of a row: `UNCHANGED` also stands for an entry that CREATE leaves as it is. */
-export interface MergedRow {
-  outcome: 'CREATED' | 'UPDATED' | 'UNCHANGED';
-  /** The entry that was there before, if there was one. */
-  existing: WhitelistEntry | null;
-}
-
 /** What a merge did. */
 export interface MergeResult {
-  /** One for each row, in their order. */
-  rows: MergedRow[];
+  /** For each row, in their order, whether it is a new entry. */
+  isNew: boolean[];
+  /** How many rows changed an entry. */
+  updated: number;
   /** How many entries REPLACE removed. */
   deleted: number;
 }
 
 /**
- * The whole merge of one batch: what is there, what changes, what is new, what goes, and the audit record.
- * Every part sees the state before the statement.
+ * Reaches a location and takes the turn to merge into it: merges of one location, which would otherwise wait
+ * for each other's plates in any order, run one after the other. Not `FOR UPDATE`: the foreign keys of single
+ * creates would wait for that with their plate in hand, and the merge for the plate.
  */
-const mergeEntries: Statement = {
-  name: 'whitelist-merge',
+const reachLocation = `
+  SELECT l.id, l."companyId" FROM "Location" l
+  WHERE l.id = $1 AND ${scopeCondition('$2', '$3', '$4')} FOR NO KEY UPDATE`;
+
+/** Waits for changes of single entries that are under way, and keeps others out. */
+const holdEntries = `
+  SELECT count(*)::int FROM (SELECT FROM "WhitelistEntry" WHERE "locationId" = $1 ORDER BY id FOR UPDATE) held`;
+
+/** What CREATE does about a plate that is there, and what the other modes do. */
+const leaveIt = 'DO NOTHING';
+const replaceIt = `
+  DO UPDATE SET "referenceId" = excluded."referenceId", "vehicleType" = excluded."vehicleType",
+    note = excluded.note, "validFrom" = excluded."validFrom", "validUntil" = excluded."validUntil",
+    "updatedAt" = now()
+  WHERE (w."referenceId", w."vehicleType", w.note, w."validFrom", w."validUntil") IS DISTINCT FROM
+    (excluded."referenceId", excluded."vehicleType", excluded.note, excluded."validFrom", excluded."validUntil")`;
+
+/**
+ * The whole merge of one batch with its audit record. The unique plate decides what is there, not a look
+ * before. It has no join of two long sides: a prepared plan expects ten rows, and a nested loop over 10,000
+ * would take minutes. `IN` without outer references is hashed under any plan.
+ */
+const mergeStatement = (mode: MergeMode): Statement => ({
+  name: `whitelist-merge ${mode}`,
   text: `
-    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
+    WITH reached AS (${reachLocation}),
     input AS (
       SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-        $12::timestamptz[], $13::timestamptz[]) WITH ORDINALITY AS i("newId", "referenceId", "plateType",
-        "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", n)
-    ), existing AS (
-      SELECT w.*, i.n FROM reached
-      JOIN "WhitelistEntry" w ON w."locationId" = reached.id
-      JOIN input i USING ("plateType", "plateCode", "plateNumber")
-    ), inserted AS (
-      INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
+        $12::timestamptz[], $13::timestamptz[]) AS i("newId", "referenceId", "plateType", "plateCode",
+        "plateNumber", "vehicleType", note, "validFrom", "validUntil")
+    ), written AS (
+      INSERT INTO "WhitelistEntry" AS w (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
         "vehicleType", note, "validFrom", "validUntil")
       SELECT i."newId", reached.id, i."referenceId", i."plateType", i."plateCode", i."plateNumber",
         i."vehicleType", i.note, i."validFrom", i."validUntil"
-      FROM reached, input i WHERE NOT EXISTS (SELECT FROM existing e WHERE e.n = i.n)
-      ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") DO NOTHING
-      RETURNING id
-    ), updated AS (
-      UPDATE "WhitelistEntry" w SET "referenceId" = i."referenceId", "vehicleType" = i."vehicleType",
-        note = i.note, "validFrom" = i."validFrom", "validUntil" = i."validUntil", "updatedAt" = now()
-      FROM existing e JOIN input i ON i.n = e.n
-      WHERE $14::text <> 'CREATE' AND w.id = e.id
-        AND (w."referenceId", w."vehicleType", w.note, w."validFrom", w."validUntil")
-          IS DISTINCT FROM (i."referenceId", i."vehicleType", i.note, i."validFrom", i."validUntil")
-      RETURNING w.id
+      FROM reached, input i
+      ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") ${mode === 'CREATE' ? leaveIt : replaceIt}
+      RETURNING w.id, w.id IN (SELECT "newId" FROM input) AS "isNew"
     ), deleted AS (
       DELETE FROM "WhitelistEntry" w USING reached
-      WHERE $14::text = 'REPLACE' AND w."locationId" = reached.id
-        AND NOT EXISTS (SELECT FROM existing e WHERE e.id = w.id)
+      WHERE $14::text = 'REPLACE' AND w."locationId" = reached.id AND (w."plateType", w."plateCode", w."plateNumber")
+        NOT IN (SELECT "plateType", "plateCode", "plateNumber" FROM input)
       RETURNING w.id
     ), changes AS (
-      SELECT (SELECT jsonb_agg(id) FROM inserted) AS created, (SELECT jsonb_agg(id) FROM updated) AS updated,
+      SELECT jsonb_agg(id) FILTER (WHERE "isNew") AS created, jsonb_agg(id) FILTER (WHERE NOT "isNew") AS updated,
         (SELECT jsonb_agg(id) FROM deleted) AS deleted
+      FROM written
     ), audited AS (
       INSERT INTO ${auditColumns}
       SELECT $15, $16, $17, 'whitelist.imported', reached."companyId", reached.id, reached.id,
         jsonb_strip_nulls(jsonb_build_object('mode', $14::text, 'created', created, 'updated', updated, 'deleted', deleted))
       FROM reached, changes WHERE coalesce(created, updated, deleted) IS NOT NULL
     )
-    SELECT i.n::int, reached.id AS "foundId", ${entryColumns},
-      CASE WHEN i.n IS NULL THEN NULL
-        WHEN EXISTS (SELECT FROM inserted WHERE inserted.id = i."newId") THEN 'CREATED'
-        WHEN EXISTS (SELECT FROM updated WHERE updated.id = e.id) THEN 'UPDATED' ELSE 'UNCHANGED' END AS outcome,
-      (SELECT count(*) FROM deleted)::int AS deleted
-    FROM reached LEFT JOIN input i ON true LEFT JOIN existing e ON e.n = i.n
-    ORDER BY i.n`,
+    SELECT coalesce(created, '[]') AS created, coalesce(jsonb_array_length(updated), 0) AS updated,
+      coalesce(jsonb_array_length(deleted), 0) AS deleted
+    FROM reached, changes`,
+});
+
+const mergeStatements: Record<MergeMode, Statement> = {
+  CREATE: mergeStatement('CREATE'),
+  UPSERT: mergeStatement('UPSERT'),
+  REPLACE: mergeStatement('REPLACE'),
 };
 
-const lockLocation = `SELECT id FROM "Location" WHERE id = $1 FOR UPDATE`;
-
-/** How long a batch may take, in milliseconds. */
-const longestBatch = 60_000;
-
-type Row = WhitelistEntry & { n: number | null; deleted: number; outcome: MergedRow['outcome'] };
+interface Merged {
+  created: string[];
+  updated: number;
+  deleted: number;
+}
 
 /** Ends a dry run: what it did is rolled back. */
 class DryRunOver extends Error {
-  readonly rows: Row[];
+  readonly merged: Merged[];
 
-  constructor(rows: Row[]) {
+  constructor(merged: Merged[]) {
     super('A dry run changes nothing');
-    this.rows = rows;
+    this.merged = merged;
+  }
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Runs the merges of one location in turn, so that those that wait hold no connection to the database. */
+async function inTurn<Result>(locationId: string, work: () => Promise<Result>): Promise<Result> {
+  const before = turns.get(locationId) ?? Promise.resolve();
+  const turn = before.then(work, work);
+  turns.set(locationId, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(locationId) === turn) turns.delete(locationId);
   }
 }
 
 /**
- * Merges a batch of rows into the whitelist of a location, in one transaction with its audit record. No two
- * rows may have the same plate.
+ * Merges a batch of rows into the whitelist of a location, in one transaction with its audit record; a batch
+ * that changes nothing leaves none. No two rows may have the same plate.
  *
- * CREATE is one statement. The other modes take the location's lock first: creates of single entries, which
- * hold a share of it, wait until the batch is done.
+ * CREATE and UPSERT are one statement. REPLACE must see all that went before it, so it waits for that in
+ * statements of its own.
  *
  * @param dryRun does the same and takes it back
  * @throws {ServiceError} `NOT_FOUND` for a location out of reach
@@ -119,10 +134,12 @@ export async function mergeWhitelist(
   entries: readonly WhitelistEntryValues[],
   { mode, dryRun }: { mode: MergeMode; dryRun: boolean },
 ): Promise<MergeResult> {
+  const statement = mergeStatements[mode];
+  const reach = [locationId, ...scopeValues(author.key)];
+  const newIds = entries.map(() => newId());
   const values = [
-    locationId,
-    ...scopeValues(author.key),
-    entries.map(() => newId()),
+    ...reach,
+    newIds,
     entries.map((entry) => entry.referenceId),
     entries.map((entry) => entry.plateType),
     entries.map((entry) => entry.plateCode),
@@ -136,28 +153,30 @@ export async function mergeWhitelist(
     author.key.id,
     author.requestId,
   ];
-  const rows =
-    mode === 'CREATE' && !dryRun
-      ? await sql.query<Row>(mergeEntries, values)
-      : await prisma
-          .$transaction(
-            async (transaction) => {
-              await transaction.$queryRawUnsafe(lockLocation, locationId);
-              const merged = await transaction.$queryRawUnsafe<Row[]>(mergeEntries.text, ...values);
-              if (dryRun) throw new DryRunOver(merged);
-              return merged;
-            },
-            { timeout: longestBatch, maxWait: longestBatch },
-          )
-          .catch((error: unknown) => {
-            if (error instanceof DryRunOver) return error.rows;
-            throw error;
-          });
-  if (!rows[0]) throw locationNotFound(locationId);
+  const mergeInTransaction = () =>
+    prisma
+      .$transaction(async (transaction) => {
+        if (mode === 'REPLACE') {
+          const reached = await transaction.$queryRawUnsafe<unknown[]>(reachLocation, ...reach);
+          if (reached.length === 0) return [];
+          await transaction.$queryRawUnsafe(holdEntries, locationId);
+        }
+        const merged = await transaction.$queryRawUnsafe<Merged[]>(statement.text, ...values);
+        if (dryRun) throw new DryRunOver(merged);
+        return merged;
+      })
+      .catch((error: unknown) => {
+        if (error instanceof DryRunOver) return error.merged;
+        throw error;
+      });
+  const [merged] = await inTurn(locationId, () =>
+    dryRun || mode === 'REPLACE' ? mergeInTransaction() : sql.query<Merged>(statement, values),
+  );
+  if (!merged) throw locationNotFound(locationId);
+  const created = new Set(merged.created);
   return {
-    deleted: rows[0].deleted,
-    rows: rows
-      .filter(({ n }) => n !== null)
-      .map((row) => ({ outcome: row.outcome, existing: row.id === null ? null : row })),
+    isNew: newIds.map((id) => created.has(id)),
+    updated: merged.updated,
+    deleted: merged.deleted,
   };
 }
