@@ -1,5 +1,12 @@
-import { type ExecutionResult, GraphQLError, type GraphQLErrorExtensions, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLErrorExtensions,
+  type GraphQLSchema,
+} from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
@@ -21,6 +28,9 @@ interface RequestParameters {
   variables?: Record<string, unknown> | null;
   operationName?: string | null;
 }
+
+/** Documents that Yoga keeps parsed; those that run are remembered by the executor. */
+const mostParsedDocuments = 100;
 
 /**
  * Serves a schema over HTTP (GraphQL over HTTP), within the limits of an operation. Yoga answers; what is
@@ -44,6 +54,11 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
       const { document, operationName, variableValues, contextValue } = args;
       const refusal = await executor.refusal(document, operationName, variableValues, contextValue);
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
+      return {
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) => setResult(maskResult(result, contextValue)),
+        }),
+      };
     },
     onResultProcess({ result, setResult, serverContext }) {
       if (Array.isArray(result) || !('errors' in result)) return;
@@ -59,6 +74,11 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     landingPage: false,
     batching: false,
     multipart: false,
+    parserAndValidationCache: {
+      documentCache: new LRUCache<string, DocumentNode>({ max: mostParsedDocuments }),
+      // To remember a refused text of megabytes costs more than to refuse it again.
+      errorCache: { get: () => undefined, set: () => {} },
+    },
     cors: false,
     logging: false,
     maskedErrors: false,
@@ -82,13 +102,10 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
   return {
     async handle(request, context) {
       const refusal = refusalOf(request);
-      if (refusal) {
-        const { status, message, headers } = refusal;
-        const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
-        return Response.json({ errors: [error] }, { status, ...(headers && { headers }) });
-      }
+      if (refusal) return refuse(refusal);
       if (request.method !== 'POST' || !acceptsPlainJson(request.headers.get('accept'))) {
-        return yoga.fetch(request, context) as Promise<Response>;
+        const response = await yoga.fetch(request, context);
+        return response.status === notAcceptable.status ? refuse(notAcceptable) : response;
       }
       const body = await request.text();
       const { url, method, headers } = request;
@@ -112,16 +129,24 @@ function maskResult({ errors, data, extensions }: ExecutionResult, context: Cont
 
 /** Masks an error and keeps the HTTP status that goes with it. */
 function maskRequestError(error: GraphQLError, context: Context): GraphQLError {
+  // Yoga passes on what the parser says of the parameters in an address.
+  if (!error.path && error.originalError instanceof SyntaxError) return maskRequestError(notJson, context);
   const masked = maskError(error, context);
   const refused = masked.extensions.code === 'RATE_LIMIT_EXCEEDED';
   const http = httpOf(error) ?? (refused ? { status: errorStatus.RATE_LIMIT_EXCEEDED } : undefined);
   if (!http) return masked;
-  return new GraphQLError(masked.message, { path: masked.path, extensions: { ...masked.extensions, http } });
+  const { message, nodes, source, positions, path, extensions } = masked;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extensions, http } });
 }
+
+const notJson = new GraphQLError('Variables and extensions must be valid JSON', {
+  extensions: { http: { status: 400 } },
+});
 
 /** What the response should be; a request that is no GraphQL at all is a 400 whatever it accepts. */
 function httpOf(error: GraphQLError): GraphQLErrorExtensions['http'] {
-  const { http } = error.extensions as GraphQLErrorExtensions;
+  // graphql-jit gives the errors of resolvers no extensions.
+  const { http } = (error.extensions ?? {}) as GraphQLErrorExtensions;
   return http && !error.locations ? { ...http, spec: false } : http;
 }
 
@@ -156,13 +181,28 @@ function parseParameters(text: string): RequestParameters | undefined {
   return hasForm ? (body as RequestParameters) : undefined;
 }
 
+/** An answer to a request that is not looked at. */
+interface Refusal {
+  status: number;
+  message: string;
+  headers?: Record<string, string>;
+}
+
+const notAcceptable: Refusal = {
+  status: 406,
+  message: 'Accept must allow application/json or application/graphql-response+json',
+};
+
+function refuse({ status, message, headers }: Refusal): Response {
+  const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
+  return Response.json({ errors: [error] }, { status, ...(headers && { headers }) });
+}
+
 /**
  * Why a request is not looked at: what changes something comes as JSON, which no link and no form of
  * another site can send.
  */
-function refusalOf(
-  request: Request,
-): { status: number; message: string; headers?: Record<string, string> } | undefined {
+function refusalOf(request: Request): Refusal | undefined {
   if (request.method === 'GET') return undefined; // Yoga runs queries of a GET and refuses its mutations
   if (request.method !== 'POST') {
     return {

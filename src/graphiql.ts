@@ -1,7 +1,9 @@
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 
-const examples = [
-  `# Type your key into "Headers" below: {"X-API-Key": "pms_…"}
+/** What the page opens with: an operation in each tab, with the variables that it takes. */
+const examples: { query: string; variables?: Record<string, unknown> }[] = [
+  {
+    query: `# Type your key into "Headers" below: {"X-API-Key": "pms_…"}
 # Which locations does the key reach, and how full are they?
 query Locations {
   locations(first: 10) {
@@ -21,7 +23,9 @@ query Locations {
   }
 }
 `,
-  `# The vehicles of one resident. Variables: {"locationId": "…", "referenceId": "unit-0101"}
+  },
+  {
+    query: `# The vehicles of one resident
 query Whitelist($locationId: ID!, $referenceId: String) {
   whitelist(locationId: $locationId, referenceId: $referenceId, first: 10) {
     nodes {
@@ -39,8 +43,10 @@ query Whitelist($locationId: ID!, $referenceId: String) {
   }
 }
 `,
-  `# A gate's question. Variables:
-# {"locationId": "…", "plate": {"plateType": "DXB", "plateCode": "A", "plateNumber": "7"}}
+    variables: { locationId: '…', referenceId: 'unit-0101' },
+  },
+  {
+    query: `# A gate's question
 query MayEnter($locationId: ID!, $plate: PlateInput!) {
   plateAccess(locationId: $locationId, plate: $plate) {
     allowed
@@ -52,8 +58,10 @@ query MayEnter($locationId: ID!, $plate: PlateInput!) {
   }
 }
 `,
-  `# Adds a vehicle. Variables: {"locationId": "…", "input":
-# {"referenceId": "unit-0101", "plateType": "SHJ", "plateCode": "3", "plateNumber": "48214"}}
+    variables: { locationId: '…', plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '7' } },
+  },
+  {
+    query: `# Adds a vehicle
 mutation AddVehicle($locationId: ID!, $input: WhitelistEntryInput!) {
   createWhitelistEntry(locationId: $locationId, input: $input) {
     id
@@ -61,7 +69,13 @@ mutation AddVehicle($locationId: ID!, $input: WhitelistEntryInput!) {
   }
 }
 `,
-  `# Who am I?
+    variables: {
+      locationId: '…',
+      input: { referenceId: 'unit-0101', plateType: 'SHJ', plateCode: '3', plateNumber: '48214' },
+    },
+  },
+  {
+    query: `# Who am I?
 query Viewer {
   viewer {
     name
@@ -72,6 +86,7 @@ query Viewer {
   }
 }
 `,
+  },
 ];
 
 const headers = JSON.stringify({ 'X-API-Key': '' });
@@ -80,7 +95,11 @@ const headers = JSON.stringify({ 'X-API-Key': '' });
 export function graphiqlPage(): string {
   return renderGraphiQL({
     title: 'Parking gateway',
-    defaultTabs: examples.map((query) => ({ query, headers })),
+    defaultTabs: examples.map(({ query, variables }) => ({
+      query,
+      headers,
+      ...(variables && { variables: JSON.stringify(variables, null, 2) }),
+    })),
     defaultHeaders: headers,
     headers,
     shouldPersistHeaders: true,

@@ -3,17 +3,25 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import {
+  BREAK,
+  coerceInputValue,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  isInputType,
+  isValueNode,
   Kind,
   parse,
   type SelectionSetNode,
+  typeFromAST,
   validate,
   type ValidationRule,
+  valueFromASTUntyped,
+  visit,
 } from 'graphql';
-import { ServiceError } from './errors.ts';
+import { invalidField, ServiceError } from './errors.ts';
 import type { OperationPlan } from './operation.ts';
+import { fieldName } from './validation.ts';
 
 /** What one operation may ask for. GraphiQL's introspection, the largest honest document, fits. */
 export const operationLimits = {
@@ -33,6 +41,12 @@ export const operationLimits = {
   cost: 50_000,
   /** Changes in one request. */
   rootMutationFields: 10,
+  /** Values in the variables, those in lists and objects included: an import of 10,000 full rows fits. */
+  variableValues: 150_000,
+  /** Levels of nesting in the variables: free JSON may have 32, and what reads a value follows it down. */
+  variableDepth: 40,
+  /** Faults in the variables: each is put into words, which costs more than the row that it is in. */
+  variableFaults: 100,
   /** Errors that are listed for one document. */
   errors: 20,
 };
@@ -58,7 +72,10 @@ export function validateDocument(
     return [new GraphQLError(`Document selects more than ${operationLimits.selections} fields`)];
   }
   try {
-    return validate(schema, document, [...rules, ...documentRules], { maxErrors: operationLimits.errors });
+    const options = { maxErrors: operationLimits.errors };
+    return validate(schema, document, [...rules, ...documentRules], options).map((error) =>
+      namingField(error, document),
+    );
   } catch (error) {
     // The limits of GraphQL Armor are thrown, not reported.
     if (error instanceof GraphQLError) return [error];
@@ -66,7 +83,32 @@ export function validateDocument(
   }
 }
 
-/** Selections of all operations with fragments spread; a fragment is counted once, however often it is spread. */
+/** An error about a value that is written in the document, with the field that has it, as variables get. */
+function namingField(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const [faulty] = error.nodes ?? [];
+  if (!faulty || !isValueNode(faulty)) return error;
+  const names: string[] = [];
+  visit(document, {
+    enter(node, _key, parent, _path, ancestors) {
+      if (node !== faulty) return undefined;
+      for (const holder of [...ancestors, parent]) {
+        if (!holder || !('kind' in holder)) continue;
+        if (holder.kind === Kind.ARGUMENT || holder.kind === Kind.OBJECT_FIELD) names.push(holder.name.value);
+      }
+      return BREAK;
+    },
+  });
+  if (names.length === 0) return error;
+  // graphql-js names a missing field in its words alone.
+  const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
+  const field = fieldName([...names, ...(absent ? [absent] : [])]);
+  const originalError = absent
+    ? invalidField(field, `Missing required field: ${field}`, undefined)
+    : invalidField(field, error.message, valueFromASTUntyped(faulty));
+  return new GraphQLError(originalError.message, { nodes: error.nodes, originalError });
+}
+
+/** The most selections of the operations together, or of a fragment, with every spread counted. */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
@@ -92,10 +134,12 @@ function countSelections(document: DocumentNode): number {
     }, 0);
   }
 
-  return document.definitions.reduce(
+  const ofOperations = document.definitions.reduce(
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
+  // Rules look into fragments that no operation spreads, too.
+  return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }
 
 /**
@@ -130,8 +174,51 @@ function costOf(
   return complexity;
 }
 
+/** Counts the values in a value, and gives up on one over the limits before counting costs much. */
+function countValues(value: unknown, levels = operationLimits.variableDepth, counted = 0): number {
+  const { variableValues, variableDepth } = operationLimits;
+  if (levels < 0) {
+    throw new ServiceError('VALIDATION_ERROR', `Variables are nested more than ${variableDepth} levels`);
+  }
+  if (counted >= variableValues) {
+    throw new ServiceError('VALIDATION_ERROR', `Variables hold more than ${variableValues} values`);
+  }
+  let total = counted + 1;
+  if (typeof value !== 'object' || value === null) return total;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    total = countValues(item, levels - 1, total);
+  }
+  return total;
+}
+
 /**
- * Lets an operation pass whose cost, with the page sizes that its variables ask for, is within the limit.
+ * Lets variables pass whose faults, if any, are few enough to be explained.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR`
+ */
+function requireExplicable(
+  schema: GraphQLSchema,
+  { operation }: OperationPlan,
+  variables: Readonly<Record<string, unknown>>,
+): void {
+  const { variableFaults } = operationLimits;
+  if (countValues(variables) <= variableFaults) return;
+  let faults = 0;
+  for (const definition of operation.variableDefinitions ?? []) {
+    const name = definition.variable.name.value;
+    const type = typeFromAST(schema, definition.type);
+    if (!isInputType(type) || !Object.hasOwn(variables, name)) continue;
+    coerceInputValue(variables[name], type, (path, value, error) => {
+      faults += 1;
+      if (faults <= variableFaults) return;
+      const message = `${error.message} It is one of more than ${variableFaults} faults.`;
+      throw invalidField(fieldName([name, ...path]), message, value);
+    });
+  }
+}
+
+/**
+ * Lets an operation pass whose variables can be judged and whose cost, with the page sizes that its variables ask for, is within the limit.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  * @throws {GraphQLError} when the variables do not fit their types
@@ -149,6 +236,7 @@ export function requireAffordable(
       `A request may have at most ${rootMutationFields} root mutation fields`,
     );
   }
+  requireExplicable(schema, plan, variables);
   const asked = costOf(schema, plan, variables, context);
   if (asked > cost) {
     throw new ServiceError(

@@ -29,6 +29,19 @@ describe('an operation that asks for too much', () => {
       '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A companies { totalCount } }',
     ],
     ['a fragment bomb', bomb(25)],
+    [
+      'a fragment bomb that no operation sets off',
+      `{ health { status } } ${bomb(25).replace('{ ...F0 }', '')}`,
+    ],
+    [
+      'duplicate fields in an unused fragment',
+      `{ health { status } } fragment F on Company { ${'name '.repeat(1400)} }`,
+    ],
+    ['tokens', `{ company(id: [${'1 '.repeat(1500)}]) { id } }`],
+    [
+      'a negative page that would pay for a large one',
+      '{ a: companies(first: 100) { nodes { locations(first: 100) { nodes { whitelist(first: 100) { nodes { id } } } } } } b: companies(first: -2000000) { nodes { id } } }',
+    ],
     ['50 mutations', `mutation { ${times(50, rename)} }`],
     ['11 mutations', `mutation { ${times(11, rename)} }`],
     ['200 directives', `{ companies { totalCount ${'@include(if: true) '.repeat(200)} } }`],

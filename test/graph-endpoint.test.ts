@@ -1,0 +1,371 @@
+import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { compileQuery } from 'graphql-jit';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { Permission } from '../prisma/generated/client/enums.ts';
+import { schema } from '../schema/index.ts';
+import type { Context } from '../src/context.ts';
+import { rateLimitExceeded } from '../src/errors.ts';
+import { createGraphEndpoint } from '../src/graph-endpoint.ts';
+import type { GraphRequestContext } from '../src/graph-executor.ts';
+import { newId } from '../src/ids.ts';
+import { operationLimits } from '../src/operation-limits.ts';
+
+// The endpoint over the real schema, with stores in memory that count their calls: no guard, no database.
+
+vi.mock('graphql-jit', async (original) => {
+  const actual = await original<{ compileQuery: typeof compileQuery }>();
+  return { ...actual, compileQuery: vi.fn(actual.compileQuery) };
+});
+
+/** The parts of a larger thing that these tests use. */
+const stub = <T>(parts: object) => parts as T;
+
+const at = new Date('2026-01-31T08:00:00Z');
+const company = {
+  id: newId(),
+  name: 'Marina',
+  slug: 'marina',
+  address: 'Dubai',
+  createdAt: at,
+  updatedAt: at,
+};
+const rows = Array.from({ length: 100 }, (_, index) => ({
+  id: newId(),
+  companyId: company.id,
+  name: `Location ${index}`,
+  slug: `location-${index}`,
+  address: null,
+  capacity: index === 0 ? null : 10,
+  timezone: 'UTC',
+  createdAt: at,
+  updatedAt: at,
+}));
+
+const store = vi.fn((answer: unknown) => Promise.resolve(answer));
+const charge = vi.fn((_points: number) => Promise.resolve());
+const operationIs = vi.fn((_name: string) => {});
+const logged = vi.fn((_line: string) => {});
+const log = pino({ level: 'error' }, { write: logged });
+
+const context = (permissions: readonly Permission[] = Object.values(Permission)): GraphRequestContext => ({
+  ...stub<Context>({
+    prisma: {
+      location: {
+        findMany: ({ take }: { take: number }) => store(rows.slice(0, take)),
+        count: () => store(100),
+      },
+    },
+    locations: {
+      location: (id: string) =>
+        id === rows[9]!.id
+          ? Promise.reject(new Error('lost the database'))
+          : store(rows.find((row) => row.id === id)),
+      company: () => store(company),
+      occupancy: (id: string) => store({ id, occupied: 3, whitelistedVehicles: 1, lastActivityAt: null }),
+    },
+  }),
+  key: stub<Context['key']>({ id: newId(), permissions: new Set(permissions), unrestricted: true }),
+  requestId: 'request-1',
+  log,
+  charge,
+  operationIs,
+});
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: {
+    data?: unknown;
+    errors?: { message: string; extensions: Record<string, unknown>; locations?: unknown }[];
+  };
+}
+
+const send = async (request: Request, endpoint = createGraphEndpoint({ schema }), as = context()) => {
+  const response = await endpoint.handle(request, as);
+  return { status: response.status, headers: response.headers, body: await response.json() } as Answer;
+};
+
+const post = (body: unknown, headers: Record<string, string> = {}) =>
+  new Request('http://gateway/graphql', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+const get = (parameters: Record<string, string>) =>
+  new Request(`http://gateway/graphql?${new URLSearchParams(parameters)}`);
+
+beforeEach(() => {
+  vi.clearAllMocks();
+});
+
+describe('a request that is not GraphQL', () => {
+  const query = '{ health { status } }';
+  test.each([
+    ['malformed JSON', post('{"query": tru'), 400],
+    ['an empty body', post(''), 400],
+    ['null', post('null'), 400],
+    ['an array', post(`[${JSON.stringify({ query })}]`), 400],
+    ['a string', post('"query"'), 400],
+    ['no query', post({}), 400],
+    ['variables that are no object', post({ query, variables: [] }), 400],
+    ['an unknown parameter', post({ query, querry: query }), 400],
+    ['an unknown operation', post({ query: `query A ${query}`, operationName: 'B' }), 400],
+    ['a GET without a query', get({}), 400],
+    ['a GET whose variables are no JSON', get({ query, variables: '{{' }), 400],
+    ['a GET with a mutation', get({ query: 'mutation { revokeApiKey(id: "x") { id } }' }), 405],
+    ['another method', new Request('http://gateway/graphql', { method: 'PUT', body: '{}' }), 405],
+    ['plain text', post('{}', { 'Content-Type': 'text/plain' }), 415],
+    ['a bare document', post(query, { 'Content-Type': 'application/graphql' }), 415],
+    ['a form', post('query=x', { 'Content-Type': 'application/x-www-form-urlencoded' }), 415],
+    ['an answer of a type that there is not', post({ query }, { Accept: 'image/png' }), 406],
+  ])('gets a code, and no word of a parser: %s', async (_, request, status) => {
+    const answer = await send(request);
+    expect(answer.status).toBe(status);
+    expect(answer.body.errors).toEqual([
+      { message: expect.any(String), extensions: { code: 'VALIDATION_ERROR' } },
+    ]);
+    expect(answer.body.errors![0]!.message).not.toMatch(/token|position|property name|end of/i);
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+    expect(store).not.toHaveBeenCalled();
+  });
+
+  test('learns which methods there are', async () => {
+    const options = new Request('http://gateway/graphql', {
+      method: 'OPTIONS',
+      headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
+    });
+    expect((await send(options)).headers.get('Allow')).toBe('GET, POST');
+    const change = get({ query: 'mutation { revokeApiKey(id: "x") { id } }' });
+    expect((await send(change)).headers.get('Allow')).toBe('POST');
+  });
+});
+
+describe('a document that is wrong', () => {
+  test('is answered with the place of the fault', async () => {
+    const { body } = await send(post({ query: '{\n  helth { status } }' }));
+    expect(body.errors).toEqual([
+      {
+        message: 'Cannot query field "helth" on type "Query". Did you mean "health"?',
+        locations: [{ line: 2, column: 3 }],
+        extensions: { code: 'VALIDATION_ERROR' },
+      },
+    ]);
+  });
+
+  test.each([
+    ['location(id: { a: 1 }) { id }', 'id', { a: 1 }],
+    ['locations(first: "ten") { totalCount }', 'first', 'ten'],
+    [
+      'plateAccess(locationId: "x", plate: { plateType: "DXB", plateCode: 7, plateNumber: "7" }) { allowed }',
+      'plateCode',
+      7,
+    ],
+    [
+      'plateAccess(locationId: "x", plate: { plateType: "DXB", plateNumber: "7" }) { allowed }',
+      'plateCode',
+      null,
+    ],
+  ])('names the field of a literal, as for a variable: %s', async (selection, field, value) => {
+    const { body } = await send(post({ query: `{ ${selection} }` }));
+    const [error] = body.errors!;
+    expect(error!.extensions).toEqual({
+      code: 'VALIDATION_ERROR',
+      details: { field, value, errors: [{ field, message: error!.message }] },
+    });
+  });
+});
+
+describe('variables over the limits', () => {
+  const endpoint = createGraphEndpoint({ schema });
+  const query = `mutation ($entries: [WhitelistEntryInput!]!) {
+    importWhitelistEntries(locationId: "x", entries: $entries) { total } }`;
+  const importOf = (entries: string) =>
+    `{"query":${JSON.stringify(query)},"variables":{"entries":${entries}}}`;
+  const ofId = (id: string) =>
+    `{"query":"query ($id: ID!) { location(id: $id) { id } }","variables":{"id":${id}}}`;
+  const levels = 200_000;
+
+  test.each([
+    ['nesting', ofId('['.repeat(levels) + ']'.repeat(levels)), /40 levels/],
+    ['values', importOf(`[${Array(operationLimits.variableValues).fill('{}').join()}]`), /values/],
+    ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
+  ])('are refused in few words, before a change is charged: %s', async (_, body, message) => {
+    // The third time runs compiled.
+    for (let time = 0; time < 3; time += 1) {
+      const { status, body: answer } = await send(post(body), endpoint);
+      expect([status, answer.errors?.length, answer.data]).toEqual([200, 1, undefined]);
+      expect(answer.errors![0]!.message).toMatch(message);
+      expect(answer.errors![0]!.extensions.code).toBe('VALIDATION_ERROR');
+      expect(JSON.stringify(answer).length).toBeLessThan(1000);
+    }
+    expect(store).not.toHaveBeenCalled();
+  });
+
+  test('are explained one by one when they are few', async () => {
+    const { body } = await send(post(importOf('[{}, {}]')), endpoint);
+    expect(body.errors![0]!.extensions.details).toMatchObject({
+      field: 'entries.0.referenceId',
+      value: null,
+    });
+  });
+});
+
+describe('an operation', () => {
+  test('is charged for its changes after the first, fragments and aliases included', async () => {
+    const change = 'revokeApiKey(id: "x") { id }';
+    await send(
+      post({
+        query: `mutation { a: ${change} b: ${change} ...More } fragment More on Mutation { c: ${change} }`,
+      }),
+    );
+    expect(charge.mock.calls).toEqual([[2]]);
+    expect(operationIs).toHaveBeenCalledWith('mutation revokeApiKey');
+    await send(post({ query: `mutation { ${change} }` }));
+    await send(post({ query: '{ a: health { status } b: health { status } }' }));
+    expect(charge).toHaveBeenCalledTimes(1);
+  });
+
+  test('does not run when its charge is refused', async () => {
+    charge.mockRejectedValueOnce(rateLimitExceeded);
+    const input = '{ companyId: "x", name: "n", slug: "s" }';
+    const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;
+    const { status, body } = await send(post({ query: `mutation { ${change('a')} ${change('b')} }` }));
+    expect([status, body.errors![0]!.extensions.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
+    expect(store).not.toHaveBeenCalled();
+  });
+
+  test('does not run, nor explain its variables, for a key that may not', async () => {
+    const request = post({
+      query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
+      variables: { n: 'x' },
+    });
+    const { body } = await send(request, createGraphEndpoint({ schema }), context([]));
+    expect(body.errors![0]!.extensions).toEqual({ code: 'FORBIDDEN' });
+    expect(store).not.toHaveBeenCalled();
+  });
+});
+
+describe('an operation that comes again', () => {
+  const list = 'nodes { id name capacity createdAt status { state available } company { name } }';
+  const mostRows = rows.length;
+  test.each<[string, Record<string, unknown>?]>([
+    ['{ health { status __typename } __typename }'],
+    [`{ locations(first: 10) { ${list} pageInfo { hasNextPage endCursor } totalCount } }`],
+    [`query ($n: Int = 3) { locations(first: $n) { ${list} edges { cursor node { slug } } } }`],
+    [`query ($n: Int = 3) { locations(first: $n) { ${list} } }`, { n: null }],
+    [
+      `query ($n: Int) { a: locations(first: $n) { ...L } b: locations(last: 2) { ...L } }
+      fragment L on LocationConnection { ${list} ... on LocationConnection { totalCount } }`,
+      { n: mostRows },
+    ],
+    [
+      'query ($yes: Boolean!) { health { status @include(if: $yes) service @skip(if: $yes) } }',
+      { yes: true },
+    ],
+    [
+      'query ($yes: Boolean!) { health { status @include(if: $yes) service @skip(if: $yes) } }',
+      { yes: false },
+    ],
+    ['query ($yes: Boolean!) { health { status @include(if: $yes) service } }', { yes: 'yes' }],
+    ['query ($id: ID!) { location(id: $id) { id name } }', { id: rows[1]!.id }],
+    ['query ($id: ID!) { location(id: $id) { id name } }', { id: 7 }],
+    ['query ($id: ID!) { location(id: $id) { id name } }', { id: ['x'] }],
+    ['query ($id: ID!) { location(id: $id) { id name } }', {}],
+    ['query ($id: ID!) { here: location(id: $id) { id } health { status } }', { id: newId() }],
+    ['query ($id: ID!) { location(id: $id) { id } }', { id: rows[9]!.id }],
+    ['query ($n: Int) { locations(first: $n) { totalCount } }', { n: 101 }],
+    ['query ($n: Int) { locations(first: $n) { totalCount } }', { n: 1.5 }],
+    ['query ($n: Int, $c: ID) { locations(first: $n, companyId: $c) { totalCount } }', { n: 1, unknown: 1 }],
+    [
+      'query ($p: PlateInput!) { plateAccess(locationId: "x", plate: $p) { allowed } }',
+      { p: { plateType: 1 } },
+    ],
+    ['query ($p: PlateInput!) { plateAccess(locationId: "x", plate: $p) { allowed } }', { p: null }],
+    [
+      'query ($p: PlateInput!) { plateAccess(locationId: "x", plate: $p) { allowed } }',
+      { p: { plateType: 'DXB', plateCode: 'A', plateNumber: '7', color: 'red' } },
+    ],
+    [
+      'mutation ($i: CreateLocationInput!) { createLocation(input: $i) { id } }',
+      { i: { name: '', slug: 'A' } },
+    ],
+    ['{ __type(name: "Location") { name fields { name type { kind ofType { name } } } } }'],
+  ])(
+    'is answered the same by graphql-js, compiled, and by each media type: %s %o',
+    async (query, variables) => {
+      const endpoint = createGraphEndpoint({ schema });
+      const answers: unknown[] = [];
+      for (let time = 1; time <= 5; time += 1) {
+        const { status, body } = await send(post({ query, variables }), endpoint);
+        answers.push({ status, body });
+      }
+      expect(answers).toEqual(Array(5).fill(answers[0]));
+      const accept = 'application/graphql-response+json';
+      const { body } = await send(post({ query, variables }, { Accept: accept }), endpoint);
+      expect(body).toEqual((answers[0] as Answer).body);
+      expect(compileQuery).toHaveBeenCalledTimes(reachesExecution(body) ? 1 : 0);
+    },
+  );
+
+  // What is refused before it runs is never worth compiling.
+  const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
+
+  test('is compiled at the third time and not before', async () => {
+    const endpoint = createGraphEndpoint({ schema });
+    const compiled: number[] = [];
+    for (let time = 1; time <= 4; time += 1) {
+      await send(post({ query: '{ health { service } }' }), endpoint);
+      compiled.push(vi.mocked(compileQuery).mock.calls.length);
+    }
+    expect(compiled).toEqual([0, 0, 1, 1]);
+  });
+
+  test('shows no cause of an unexpected error, compiled or not', async () => {
+    const endpoint = createGraphEndpoint({ schema });
+    for (let time = 1; time <= 4; time += 1) {
+      const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
+      expect(body.errors).toEqual([
+        {
+          message: 'Internal server error',
+          path: ['location'],
+          extensions: { code: 'INTERNAL_ERROR', requestId: 'request-1' },
+        },
+      ]);
+    }
+    expect(logged).toHaveBeenCalledTimes(4);
+    expect(logged.mock.calls[0]![0]).toContain('lost the database');
+  });
+});
+
+test('a subscription streams, its unexpected errors masked too', async () => {
+  const ticking = new GraphQLSchema({
+    query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),
+    subscription: new GraphQLObjectType({
+      name: 'Subscription',
+      fields: {
+        tick: {
+          type: GraphQLString,
+          subscribe: async function* () {
+            yield 'good';
+            yield 'bad';
+          },
+          resolve: (tick: string) => {
+            if (tick === 'bad') throw new Error('secret cause');
+            return tick;
+          },
+        },
+      },
+    }),
+  });
+  const response = await createGraphEndpoint({ schema: ticking }).handle(
+    post({ query: 'subscription { tick }' }, { Accept: 'text/event-stream' }),
+    context(),
+  );
+  expect(response.headers.get('Content-Type')).toBe('text/event-stream');
+  const stream = await response.text();
+  expect(stream).toContain('{"data":{"tick":"good"}}');
+  expect(stream).toContain('INTERNAL_ERROR');
+  expect(stream).not.toContain('secret cause');
+});
