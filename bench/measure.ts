@@ -12,7 +12,7 @@ export interface Bench {
   world: World;
   database: Database;
   /** The pepper and the URLs are set already. */
-  start(side: Side): Promise<Server>;
+  start(side: Side, nodeOptions?: string[]): Promise<Server>;
   startLoad(): LoadProcess;
   rounds: number;
   seconds: number;

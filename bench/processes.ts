@@ -83,12 +83,16 @@ export function startLoad(): LoadProcess {
   return {
     async run(job) {
       child.send(job);
-      const [result] = (await Promise.race([
-        once(child, 'message'),
-        once(child, 'exit').then(() => {
-          throw new Error('the load process ended');
-        }),
-      ])) as [LoadResult];
+      const waiting = new AbortController();
+      const { signal } = waiting;
+      const ended = once(child, 'exit', { signal }).then(() => {
+        throw new Error('the load process ended');
+      });
+      const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
+      const [result] = await Promise.race([answered, ended]).finally(() => {
+        ended.catch(() => undefined); // given up with the other
+        waiting.abort();
+      });
       return result;
     },
     stop: () => void child.kill(),

@@ -150,7 +150,10 @@ try {
   const bench: Bench = {
     world,
     database,
-    start: async (side) => startServer(await serverOptions(side)),
+    start: async (side, nodeOptions = []) => {
+      const server = await serverOptions(side);
+      return startServer({ ...server, nodeOptions: [...(server.nodeOptions ?? []), ...nodeOptions] });
+    },
     startLoad,
     rounds: profile ? 1 : Number(options.rounds),
     seconds: profile ? 5 : Number(options.seconds),
