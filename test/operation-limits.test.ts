@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { openTestGateway } from './harness.ts';
+import { newEntry, openTestGateway } from './harness.ts';
 import { statementsOf } from './statements.ts';
 
 const gateway = await openTestGateway();
@@ -82,6 +82,21 @@ describe('an operation that asks for too much', () => {
     const large = await gateway.graph(query, { key, variables: { n: 100 } });
     expect(large.body.errors[0].extensions.code).toBe('VALIDATION_ERROR');
     expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
+  });
+
+  test('is refused when it hangs a page of pages on each row of an import', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const importing = (selection: string) =>
+      gateway.graph(
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+          importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: true) { ${selection} } }`,
+        { key, variables: { locationId, entries: [newEntry()] } },
+      );
+    const large = 'rows { entry { location { whitelist(first: 100) { nodes { id } } } } }';
+    expect((await importing(large)).body.errors[0].extensions.code).toBe('VALIDATION_ERROR');
+    const report =
+      'total rows { index outcome entry { id location { name } } error { code message field value } }';
+    expect((await importing(report)).body.errors).toBeUndefined();
   });
 });
 
