@@ -1,34 +1,82 @@
+import { z } from 'zod';
+import { AccessReason as reasons } from '../prisma/generated/client/enums.ts';
 import { isId } from '../src/ids.ts';
+import { plateDifferences, type PlateDifference } from '../src/plate-reading.ts';
 import { reachable } from '../src/scope.ts';
+import { parseInput } from '../src/validation.ts';
+import type { Plate } from '../src/whitelist-store.ts';
 import { builder } from './builder.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
-import { instant } from './rules.ts';
+import { instant, wholeNumber } from './rules.ts';
 
 /** Why a vehicle may or may not enter. */
-const AccessReason = builder.enumType('AccessReason', {
+export const AccessReason = builder.enumType(reasons, {
+  name: 'AccessReason',
   description: 'Why a vehicle may or may not enter.',
   values: {
     LISTED: { description: 'The whitelist has the plate, and the entry is valid at the time.' },
     NOT_LISTED: { description: 'The whitelist does not have the plate.' },
     NOT_YET_VALID: { description: 'The entry of the plate starts later.' },
     EXPIRED: { description: 'The entry of the plate has ended.' },
-  } as const,
+  },
 });
 
+type AccessReasonName = typeof AccessReason.$inferType;
 type Entry = typeof WhitelistEntry.$inferType;
 
-interface Decision {
-  reason: typeof AccessReason.$inferType;
-  entry: Entry | null;
+/** An entry whose plate a camera may have misread. */
+interface Candidate {
+  entry: Entry;
+  differences: PlateDifference[];
 }
 
-/** Whether an entry lets its vehicle in at a time: from `validFrom` on, and before `validUntil`. */
-export function decide(entry: Entry | null, at: Date): Decision {
-  if (!entry) return { reason: 'NOT_LISTED', entry };
-  if (entry.validFrom && at < entry.validFrom) return { reason: 'NOT_YET_VALID', entry };
-  if (entry.validUntil && at >= entry.validUntil) return { reason: 'EXPIRED', entry };
-  return { reason: 'LISTED', entry };
+interface Decision {
+  reason: AccessReasonName;
+  entry: Entry | null;
+  candidates: Candidate[];
 }
+
+/** What a camera may make of a plate: any part may have digits for letters and the other way round. */
+const readingRule = z.object({
+  plateType: z.string().regex(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
+  plateCode: plateRule.shape.plateCode,
+  plateNumber: z.string().regex(/^[A-Z0-9]{1,20}$/, 'Invalid plate number format'),
+});
+
+/** Whether an entry lets its vehicle in at a time: from `validFrom` on, and before `validUntil`. */
+export function accessReason(entry: Entry | null | undefined, at: Date): AccessReasonName {
+  if (!entry) return 'NOT_LISTED';
+  if (entry.validFrom && at < entry.validFrom) return 'NOT_YET_VALID';
+  if (entry.validUntil && at >= entry.validUntil) return 'EXPIRED';
+  return 'LISTED';
+}
+
+/** Decides by the entry whose plate is the one that was read, or else by the only one that is like it. */
+function decideSimilar(read: Plate, entries: Entry[], at: Date): Decision {
+  const similar = entries.map((entry) => ({ entry, differences: plateDifferences(read, entry) }));
+  const exact = similar.find(({ differences }) => differences.length === 0);
+  const candidates = exact ? [] : similar;
+  const { entry } = exact ?? (similar.length === 1 ? similar[0]! : { entry: null });
+  return { reason: accessReason(entry, at), entry, candidates };
+}
+
+const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference').implement({
+  description: 'A character that was read differently from what the whitelist has.',
+  fields: (t) => ({
+    field: t.exposeString('field', { description: '`plateType`, `plateCode` or `plateNumber`.' }),
+    position: t.exposeInt('position', { description: 'Which character of the field, counted from 1.' }),
+    read: t.exposeString('read', { description: 'What was read.' }),
+    listed: t.exposeString('listed', { description: 'What the entry has.' }),
+  }),
+});
+
+const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
+  description: 'An entry whose plate differs from what was read by one character that cameras confuse.',
+  fields: (t) => ({
+    entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
+    differences: t.expose('differences', { type: [PlateDifferenceType], description: 'What differs.' }),
+  }),
+});
 
 const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
   description: "The answer to a gate's question: may this vehicle enter?",
@@ -41,13 +89,19 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     entry: t.expose('entry', {
       type: WhitelistEntry,
       nullable: true,
-      description: 'The entry of the plate, if the whitelist has one.',
+      description:
+        'The entry that decided: that of the plate, or with a tolerance the only candidate; null when there is none, or more than one candidate.',
+    }),
+    candidates: t.expose('candidates', {
+      type: [AccessCandidate],
+      description:
+        'With a tolerance, when the whitelist does not have the plate as read: the entries that it may be. With more than one nobody is let in: a person must decide.',
     }),
   }),
 });
 
 export const PlateInput = builder.inputType('PlateInput', {
-  description: 'A plate, compared exactly as sent.',
+  description: 'A plate, compared exactly as sent unless a tolerance is asked for.',
   fields: (t) => ({
     plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
     plateCode: t.string({ required: true, description: '`White`, or 1 to 3 letters or digits.' }),
@@ -66,17 +120,30 @@ builder.queryField('plateAccess', (t) =>
         type: PlateInput,
         required: true,
         description: 'What the camera read.',
-        validate: plateRule,
       }),
       at: t.arg({
         type: 'DateTime',
         description: 'The time in question; now when left out.',
         validate: instant,
       }),
+      tolerance: t.arg.int({
+        defaultValue: 0,
+        description:
+          'With 1, a plate that the whitelist does not have as read may differ from an entry by one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z), and any part of it may have digits and capital letters.',
+        validate: wholeNumber(0, 1).nullish(),
+      }),
     },
-    resolve: async (_, { locationId, plate, at }, { key, whitelist }) => {
-      const lookup = isId(locationId) ? await whitelist.findPlate({ locationId, ...plate }) : undefined;
-      return decide(reachable(key, locationId, lookup).entry, at ?? new Date());
+    resolve: async (_, { locationId, at, tolerance, ...args }, { key, whitelist }) => {
+      const time = at ?? new Date();
+      const plate = parseInput(tolerance ? readingRule : plateRule, args.plate);
+      const question = { locationId, ...plate };
+      if (tolerance) {
+        const found = isId(locationId) ? await whitelist.findSimilar(question) : undefined;
+        return decideSimilar(plate, reachable(key, locationId, found).entries, time);
+      }
+      const found = isId(locationId) ? await whitelist.findPlate(question) : undefined;
+      const { entry } = reachable(key, locationId, found);
+      return { reason: accessReason(entry, time), entry, candidates: [] };
     },
   }),
 );

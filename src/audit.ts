@@ -5,6 +5,12 @@ import { newId } from './ids.ts';
 /** A Prisma client inside of a transaction. */
 export type Transaction = Prisma.TransactionClient;
 
+/** Who changes something, and in which request: what an audit record says. */
+export interface Author {
+  key: AuthenticatedKey;
+  requestId: string;
+}
+
 /** What a change did, for the audit log. */
 export interface AuditedChange {
   /** What happened, named like the webhook event of it: `company.registered`. */
@@ -23,7 +29,7 @@ export interface AuditedChange {
  */
 export async function recordChange(
   transaction: Transaction,
-  author: { key: AuthenticatedKey; requestId: string },
+  author: Author,
   { changes, ...change }: AuditedChange,
 ): Promise<void> {
   await transaction.auditRecord.create({

@@ -1,9 +1,11 @@
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
+import type { Author } from './audit.ts';
 import type { Sql, Statement } from './db.ts';
 import { locationNotFound } from './errors.ts';
 import { newId } from './ids.ts';
-import { scopeCondition, scopeValues } from './scope.ts';
-import { auditColumns, type Author, iso, type WhitelistEntryValues } from './whitelist-store.ts';
+import { lockedLocation, lockLocation } from './location-lock.ts';
+import { scopeValues } from './scope.ts';
+import { auditColumns, iso, type WhitelistEntryValues } from './whitelist-store.ts';
 
 /** How rows meet the entries that a location has. */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
@@ -17,15 +19,6 @@ export interface MergeResult {
   /** How many entries REPLACE removed. */
   deleted: number;
 }
-
-/**
- * Reaches a location and takes the turn to merge into it: merges of one location, which would otherwise wait
- * for each other's plates in any order, run one after the other. Not `FOR UPDATE`: the foreign keys of single
- * creates would wait for that with their plate in hand, and the merge for the plate.
- */
-const reachLocation = `
-  SELECT l.id, l."companyId" FROM "Location" l
-  WHERE l.id = $1 AND ${scopeCondition('$2', '$3', '$4')} FOR NO KEY UPDATE`;
 
 /** Waits for changes of single entries that are under way, and keeps others out. */
 const holdEntries = `
@@ -44,11 +37,13 @@ const replaceIt = `
  * The whole merge of one batch with its audit record. The unique plate decides what is there, not a look
  * before. It has no join of two long sides: a prepared plan expects ten rows, and a nested loop over 10,000
  * would take minutes. `IN` without outer references is hashed under any plan.
+ *
+ * It holds the location: merges would otherwise wait for each other's plates in any order.
  */
 const mergeStatement = (mode: MergeMode): Statement => ({
   name: `whitelist-merge ${mode}`,
   text: `
-    WITH reached AS (${reachLocation}),
+    WITH reached AS (${lockedLocation}),
     input AS (
       SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
         $12::timestamptz[], $13::timestamptz[]) AS i("newId", "referenceId", "plateType", "plateCode",
@@ -135,10 +130,10 @@ export async function mergeWhitelist(
   { mode, dryRun }: { mode: MergeMode; dryRun: boolean },
 ): Promise<MergeResult> {
   const statement = mergeStatements[mode];
-  const reach = [locationId, ...scopeValues(author.key)];
   const newIds = entries.map(() => newId());
   const values = [
-    ...reach,
+    locationId,
+    ...scopeValues(author.key),
     newIds,
     entries.map((entry) => entry.referenceId),
     entries.map((entry) => entry.plateType),
@@ -157,8 +152,7 @@ export async function mergeWhitelist(
     prisma
       .$transaction(async (transaction) => {
         if (mode === 'REPLACE') {
-          const reached = await transaction.$queryRawUnsafe<unknown[]>(reachLocation, ...reach);
-          if (reached.length === 0) return [];
+          await lockLocation(transaction, locationId, author.key);
           await transaction.$queryRawUnsafe(holdEntries, locationId);
         }
         const merged = await transaction.$queryRawUnsafe<Merged[]>(statement.text, ...values);

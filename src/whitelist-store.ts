@@ -1,8 +1,9 @@
 import type { WhitelistEntry } from '../prisma/generated/client/client.ts';
-import type { AuthenticatedKey } from './auth.ts';
+import type { Author } from './audit.ts';
 import { createStatementBatch } from './batch.ts';
 import type { Sql, Statement } from './db.ts';
 import { newId } from './ids.ts';
+import { similarPlates } from './plate-reading.ts';
 import { scopeCondition, scopeValues } from './scope.ts';
 
 // The hot path of the service as statements of its own: what a gate and a clerk's list ask, and the
@@ -55,17 +56,18 @@ export interface PlateLookup {
   entry: WhitelistEntry | null;
 }
 
-/** Who changes something, and in which request: what an audit record says. */
-export interface Author {
-  key: AuthenticatedKey;
-  requestId: string;
-}
-
 type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 type LocationAndEntry = Nullable<WhitelistEntry> & { n: number; foundId: string; companyId: string };
 
 const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
+
+const pageOf = ([first, ...others]: LocationAndEntry[]): WhitelistPage | undefined =>
+  first && {
+    id: first.foundId,
+    companyId: first.companyId,
+    entries: [first, ...others].map(entryOf).filter((entry) => entry !== null),
+  };
 
 const columns =
   'id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", "createdAt", "updatedAt"'.split(
@@ -135,6 +137,20 @@ const findPlate: Statement = {
     JOIN "Location" l ON l.id = q."locationId"
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND e."plateType" = q."plateType"
       AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"`,
+};
+
+/** The same for plates of which several stand for one question, the plate as read first. */
+const findPlates: Statement = {
+  name: 'whitelist-find-plates',
+  text: `
+    SELECT q.n, l.id AS "foundId", l."companyId", ${entryColumns}
+    FROM unnest($1::int[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[])
+      AS q(n, exact, "locationId", "plateType", "plateCode", "plateNumber")
+    JOIN "Location" l ON l.id = q."locationId"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND e."plateType" = q."plateType"
+      AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"
+    WHERE q.exact OR e.id IS NOT NULL
+    ORDER BY q.n, e.id`,
 };
 
 /** The location of an id as `reached`, if the key reaches it. */
@@ -231,12 +247,7 @@ export function createWhitelistStore(sql: Sql) {
         ...filters.map(({ field }) => questions.map((question) => question[field] ?? null)),
         questions.map((question) => question.limit),
       ],
-      answerOf: (rows) =>
-        rows[0] && {
-          id: rows[0].foundId,
-          companyId: rows[0].companyId,
-          entries: rows.map(entryOf).filter((entry) => entry !== null),
-        },
+      answerOf: pageOf,
     }),
 
     /** How many entries of a location pass the filters. */
@@ -260,6 +271,30 @@ export function createWhitelistStore(sql: Sql) {
         questions.map((question) => question.plateNumber),
       ],
       answerOf: ([row]) => row && { id: row.foundId, companyId: row.companyId, entry: entryOf(row) },
+    }),
+
+    /** The entries of a plate and of those that a camera takes for it; undefined for an unknown location. */
+    findSimilar: createStatementBatch<PlateQuestion, LocationAndEntry, WhitelistPage | undefined>(sql, {
+      statementOf: () => findPlates,
+      valuesOf: (questions) => {
+        const plates = questions.flatMap((question, index) =>
+          similarPlates(question).map((plate, position) => ({
+            ...plate,
+            n: index + 1,
+            exact: position === 0,
+            locationId: question.locationId,
+          })),
+        );
+        return [
+          plates.map(({ n }) => n),
+          plates.map(({ exact }) => exact),
+          plates.map(({ locationId }) => locationId),
+          plates.map(({ plateType }) => plateType),
+          plates.map(({ plateCode }) => plateCode),
+          plates.map(({ plateNumber }) => plateNumber),
+        ];
+      },
+      answerOf: pageOf,
     }),
 
     /**

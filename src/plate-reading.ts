@@ -1,0 +1,45 @@
+import type { Plate } from './whitelist-store.ts';
+
+/** Characters that cameras take for each other. */
+const confused = ['0O', '1I', '8B', '5S', '2Z'];
+
+const twins = new Map(
+  confused.flatMap((pair): [string, string][] => [
+    [pair[0]!, pair[1]!],
+    [pair[1]!, pair[0]!],
+  ]),
+);
+
+/** One character of a plate that was read differently from what the whitelist has. */
+export interface PlateDifference {
+  field: keyof Plate;
+  /** Which character of the field, counted from 1. */
+  position: number;
+  read: string;
+  listed: string;
+}
+
+const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
+
+/** A plate as read, then each plate that differs from it by one character that cameras confuse: at most 28. */
+export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
+  const read = { plateType, plateCode, plateNumber };
+  const variants = fields.flatMap((field) =>
+    [...read[field]].flatMap((character, index) => {
+      const twin = twins.get(character);
+      const value = read[field];
+      return twin ? [{ ...read, [field]: value.slice(0, index) + twin + value.slice(index + 1) }] : [];
+    }),
+  );
+  return [read, ...variants];
+}
+
+/** Where a plate was read differently from an entry of the same length. */
+export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
+  return fields.flatMap((field) =>
+    [...read[field]].flatMap((character, index) => {
+      const other = listed[field].charAt(index);
+      return character === other ? [] : [{ field, position: index + 1, read: character, listed: other }];
+    }),
+  );
+}
