@@ -88,4 +88,7 @@ builder.globalConnectionField('totalCount', (t) =>
 );
 
 builder.queryType({ description: 'What a key may read.' });
+builder.subscriptionType({
+  description: 'What a key may watch, as server-sent events. A subscription ends with the key.',
+});
 builder.mutationType({ description: 'What a key may change. Each change leaves an audit record.' });

@@ -4,6 +4,8 @@ import './audit-log.ts';
 import './company.ts';
 import './health.ts';
 import './location.ts';
+import './parking-event.ts';
+import './parking-session.ts';
 import './status.ts';
 import './usage.ts';
 import './whitelist.ts';

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { recordChange } from '../src/audit.ts';
 import type { Context } from '../src/context.ts';
 import { isUniqueViolation } from '../src/db-errors.ts';
-import { companyForbidden, invalidField, ServiceError } from '../src/errors.ts';
+import { companyForbidden, invalidField, locationNotFound, ServiceError } from '../src/errors.ts';
 import { isId, newId } from '../src/ids.ts';
+import { lockLocation } from '../src/location-lock.ts';
+import { countInside, recordStateChange } from '../src/location-state.ts';
 import { locationScope, reachable, reachesCompany } from '../src/scope.ts';
 import { builder } from './builder.ts';
 import { idOrder, idWhere, keysetConnection } from './pagination.ts';
@@ -228,10 +230,11 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: async (_, { id, input }, context) => {
-      const before = await findLocation(id, context);
+      if (!isId(id)) throw locationNotFound(id);
       const { name, slug, timezone, ...optional } = input;
-      return context.prisma
+      const updated = await context.prisma
         .$transaction(async (transaction) => {
+          const before = await lockLocation(transaction, id, context.key);
           const after = await transaction.location.update({
             where: { id },
             data: {
@@ -249,9 +252,16 @@ builder.mutationFields((t) => ({
             locationId: id,
             changes: { before, after },
           });
+          const occupied = await countInside(transaction, id);
+          await recordStateChange(transaction, context, after, {
+            before: { capacity: before.capacity, occupied },
+            after: { capacity: after.capacity, occupied },
+          });
           return after;
         })
         .catch(slugTaken(slug ?? undefined));
+      await context.statusNotices.publish(id);
+      return updated;
     },
   }),
 }));

@@ -2,6 +2,12 @@ import type { Location as LocationRow } from '../prisma/generated/client/client.
 import { locationScope } from '../src/scope.ts';
 import { locationNotFound } from '../src/errors.ts';
 import type { Context } from '../src/context.ts';
+import {
+  freePlaces,
+  type LocationState as LocationStateName,
+  locationState,
+  type Room,
+} from '../src/location-state.ts';
 import type { Occupancy } from '../src/location-store.ts';
 import { builder } from './builder.ts';
 import { findLocation, Location } from './location.ts';
@@ -12,17 +18,15 @@ const LocationState = builder.enumType('LocationState', {
     AVAILABLE: { description: 'There is room.' },
     FULL: { description: 'Every place is taken.' },
     UNKNOWN: { description: 'The capacity is unknown.' },
-  } as const,
+  } satisfies Record<LocationStateName, unknown>,
 });
 
 interface Status extends Occupancy {
   location: LocationRow;
 }
 
-/** Free places, never below 0; null when the capacity is unknown (decisions, "status of a location"). */
-function freePlaces({ location, occupied }: Status): number | null {
-  return location.capacity === null ? null : Math.max(location.capacity - occupied, 0);
-}
+/** The room that the location of a status has. */
+const roomOf = ({ location: { capacity }, occupied }: Status): Room => ({ capacity, occupied });
 
 export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
   description: 'How full a location is now.',
@@ -33,11 +37,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     state: t.field({
       type: LocationState,
       description: 'Whether there is room.',
-      resolve: (status) => {
-        const free = freePlaces(status);
-        if (free === null) return 'UNKNOWN';
-        return free > 0 ? 'AVAILABLE' : 'FULL';
-      },
+      resolve: (status) => locationState(roomOf(status)),
     }),
     capacity: t.int({
       nullable: true,
@@ -48,7 +48,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     available: t.int({
       nullable: true,
       description: 'How many places are free, never below 0; null when the capacity is unknown.',
-      resolve: freePlaces,
+      resolve: (status) => freePlaces(roomOf(status)),
     }),
     whitelistedVehicles: t.exposeInt('whitelistedVehicles', {
       description: 'How many entries the whitelist has.',
@@ -81,6 +81,19 @@ builder.objectField(Location, 'status', (t) =>
     permission: 'READ_STATUS',
     description: 'How full the location is now.',
     resolve: (location, _, context) => statusOf(location, context),
+  }),
+);
+
+builder.subscriptionField('locationStatusChanged', (t) =>
+  t.field({
+    type: LocationStatus,
+    permission: 'READ_STATUS',
+    description:
+      'The status of a location, each time that a vehicle enters or leaves or the location changes. Changes that follow each other fast may come as one.',
+    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
+    subscribe: async (_, { locationId }, context) =>
+      context.statusNotices.watch((await findLocation(locationId, context)).id),
+    resolve: async (_, { locationId }, context) => statusOf(await findLocation(locationId, context), context),
   }),
 );
 

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../prisma/generated/client/enums.ts';
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
+import type { ActivityStore } from './activity-store.ts';
 import type { AuthenticatedKey, Authenticator } from './auth.ts';
 import type { Sql } from './db.ts';
 import type { LocationStore } from './location-store.ts';
+import type { StatusNotices } from './status-notices.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WhitelistStore } from './whitelist-store.ts';
 
@@ -15,7 +17,9 @@ export interface Services {
   /** The statements of the hot paths. */
   whitelist: WhitelistStore;
   locations: LocationStore;
+  activity: ActivityStore;
   usage: UsageStore;
+  statusNotices: StatusNotices;
   authenticator: Authenticator;
   environment: Environment;
   /** Hashes a new key's secret for the database. */

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { createActivityStore } from './activity-store.ts';
 import { createApp } from './app.ts';
 import { hashSecret } from './api-key-format.ts';
 import { createAuthenticator } from './auth.ts';
@@ -12,6 +13,7 @@ import { ensureOperatorKey } from './operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
 import { connected, createRedisClient } from './redis.ts';
 import type { GatewayEnv } from './request-state.ts';
+import { createStatusNotices } from './status-notices.ts';
 import { createUsageRecorder } from './usage.ts';
 import { createUsageStore } from './usage-store.ts';
 import { createWhitelistStore } from './whitelist-store.ts';
@@ -23,6 +25,8 @@ const longestLimiterWait = 150;
 export interface Gateway {
   app: Hono<GatewayEnv>;
   database: Database;
+  /** Ends what would not end by itself, so that the listener can close: subscriptions. */
+  endStreams(): void;
   /** Writes what is still to be written and gives up every connection. */
   close(): Promise<void>;
 }
@@ -64,13 +68,16 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     operatorSecret: operatorApiKey,
   });
 
+  const stopping = new AbortController();
   const app = createApp({
     services: {
       prisma,
       sql,
       whitelist: createWhitelistStore(sql),
       locations: createLocationStore(sql),
+      activity: createActivityStore(sql),
       usage: createUsageStore(sql),
+      statusNotices: createStatusNotices(pubSub),
       authenticator,
       environment,
       hashSecret: (secret) => hashSecret(secret, pepper),
@@ -79,6 +86,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     usage,
     log,
     trustProxy: config.trustProxy,
+    stopping: stopping.signal,
     readiness: async () => ({
       database: await database.ping().then(
         () => 'ok' as const,
@@ -91,6 +99,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   return {
     app,
     database,
+    endStreams: () => stopping.abort(),
     async close() {
       await usage.close();
       await Promise.all([limiter.close(), pubSub.close()]);

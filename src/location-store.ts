@@ -63,7 +63,9 @@ export interface Occupancy {
 const occupancies: Statement = {
   name: 'occupancies',
   text: `
-    SELECT l.id, 0 AS occupied, NULL::timestamptz AS "lastActivityAt",
+    SELECT l.id,
+      (SELECT count(*) FROM "ParkingSession" s WHERE s."locationId" = l.id AND s.open)::int AS occupied,
+      (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
       (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
     FROM unnest($1::text[]) AS l(id)`,
 };

@@ -1,0 +1,117 @@
+import type { ParkingSession as ParkingSessionRow } from '../prisma/generated/client/client.ts';
+import type { Context } from '../src/context.ts';
+import { builder } from './builder.ts';
+import { findLocation, Location } from './location.ts';
+import { keysetConnection } from './pagination.ts';
+import { entryOf } from './parking-event.ts';
+import { WhitelistEntry } from './whitelist.ts';
+
+const ParkingSessionState = builder.enumType('ParkingSessionState', {
+  description: 'How far a stay is known.',
+  values: {
+    OPEN: { description: 'The vehicle is inside.' },
+    COMPLETED: { description: 'The vehicle came and left.' },
+    MISSED_EXIT: { description: 'The vehicle entered again, so it had left; nobody saw when.' },
+    MISSED_ENTRY: { description: 'The vehicle left; nobody saw it enter.' },
+  } as const,
+});
+
+/** What the times of a session say of it. */
+function stateOf({ open, enteredAt, exitedAt }: ParkingSessionRow): typeof ParkingSessionState.$inferType {
+  if (open) return 'OPEN';
+  if (!enteredAt) return 'MISSED_ENTRY';
+  return exitedAt ? 'COMPLETED' : 'MISSED_EXIT';
+}
+
+const ParkingSession = builder.prismaObject('ParkingSession', {
+  description:
+    'A stay of a vehicle. Sessions follow from the events alone, sorted by when they occurred: late and corrected events correct the sessions.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Identifier of the session: that of the event that starts it.' }),
+    location: t.field({
+      type: Location,
+      permission: 'READ_LOCATIONS',
+      description: 'Where the vehicle is or was.',
+      resolve: ({ locationId }, _, context) => findLocation(locationId, context),
+    }),
+    locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
+    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
+    plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
+    plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
+    state: t.field({ type: ParkingSessionState, description: 'How far it is known.', resolve: stateOf }),
+    open: t.exposeBoolean('open', { description: 'Whether the vehicle is inside.' }),
+    enteredAt: t.expose('enteredAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the vehicle entered; null when nobody saw it.',
+    }),
+    exitedAt: t.expose('exitedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the vehicle left; null when it is inside, or when nobody saw it.',
+    }),
+    listed: t.exposeBoolean('listed', {
+      description:
+        'Whether the whitelist let the vehicle in when the event that starts the session was recorded.',
+    }),
+    entry: t.field({
+      type: WhitelistEntry,
+      nullable: true,
+      permission: 'READ_WHITELIST',
+      description: 'The whitelist entry of the vehicle; null when it has none, or none any more.',
+      resolve: (session, _, context) => entryOf(session, context),
+    }),
+  }),
+});
+
+const ParkingSessionConnection = builder.connectionObject(
+  { type: ParkingSession, name: 'ParkingSessionConnection', description: 'A page of parking sessions.' },
+  { name: 'ParkingSessionEdge', description: 'A session and its place in the list.' },
+);
+
+type SessionArguments = Parameters<typeof keysetConnection>[0] & { open?: boolean | null | undefined };
+
+/** The sessions of a location that the key reaches. */
+function sessionConnection(locationId: string, args: SessionArguments, { activity }: Context) {
+  const filter = { locationId, open: args.open ?? undefined };
+  return keysetConnection(
+    args,
+    (page) => activity.sessions({ ...filter, ...page }),
+    () => activity.countSessions(filter),
+    { newestFirst: true },
+  );
+}
+
+const openDescription =
+  'Only sessions of vehicles that are inside, or only those of vehicles that are not; all when left out.';
+
+builder.objectField(Location, 'sessions', (t) =>
+  t.connection(
+    {
+      type: ParkingSession,
+      permission: 'READ_ACTIVITY',
+      description: 'Who is and who was inside, last recorded first.',
+      args: { open: t.arg.boolean({ description: openDescription }) },
+      resolve: ({ id }, args, context) => sessionConnection(id, args, context),
+    },
+    ParkingSessionConnection,
+  ),
+);
+
+builder.queryField('parkingSessions', (t) =>
+  t.connection(
+    {
+      type: ParkingSession,
+      permission: 'READ_ACTIVITY',
+      description:
+        'Who is and who was inside of a location, last recorded first; for keys that may read activity but not locations.',
+      args: {
+        locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+        open: t.arg.boolean({ description: openDescription }),
+      },
+      resolve: async (_, { locationId, ...args }, context) =>
+        sessionConnection((await findLocation(locationId, context)).id, args, context),
+    },
+    ParkingSessionConnection,
+  ),
+);
