@@ -24,6 +24,8 @@ export interface AppDependencies {
   usage: UsageRecorder;
   log: Logger;
   trustProxy: boolean;
+  /** Ends what would not end by itself: subscriptions. */
+  stopping: AbortSignal;
   /** Whether the database answers, and whether the limiter has to do without Redis. */
   readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
 }
@@ -50,7 +52,8 @@ function renderGraph(error: unknown, source: ErrorSource, headers?: Headers, sta
  * The gateway without its listener: one guard, both surfaces, and the probes of an orchestrator.
  */
 export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
-  const { limiter, readiness } = dependencies;
+  const { limiter, readiness, stopping, services } = dependencies;
+  const { authenticator } = services;
   const app = new Hono<GatewayEnv>();
 
   app.get('/livez', (c) => c.json({ status: 'ok' }));
@@ -85,6 +88,9 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
     return graph.handle(c.req.raw, {
       ...context,
       charge: (points) => charge(limiter, state, keySubject(context.key), points),
+      reauthenticate: async () => authenticator.authenticate(c.req.header('x-api-key')),
+      onKeysChanged: authenticator.onKeysChanged,
+      stopping,
       operationIs: (name) => {
         state.operation = name;
       },

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { Environment, Permission } from '../prisma/generated/client/enums.ts';
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
@@ -31,6 +32,8 @@ export interface Authenticator {
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /** Makes every process look a changed key up anew. Called after the change is committed. */
   keysChanged(): Promise<void>;
+  /** Calls a listener when any key may have changed, until the returned function is called. */
+  onKeysChanged(listener: () => void): () => void;
 }
 
 /** How long a look-up may be repeated from memory, in milliseconds. */
@@ -62,9 +65,12 @@ export async function createAuthenticator(options: {
   const cache = new LRUCache<string, CachedKey | 'unknown'>({ max: mostCachedKeys, ttl: cachedFor });
   const lookUps = new Map<string, Promise<CachedKey | 'unknown'>>();
 
+  const changes = new EventEmitter().setMaxListeners(0);
+
   function forget(): void {
     cache.clear();
     lookUps.clear(); // what is under way may have read the state before the change
+    changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
   pubSub.onConnectionChange(forget);
@@ -97,6 +103,10 @@ export async function createAuthenticator(options: {
     async keysChanged() {
       forget();
       await pubSub.publish(channel, '');
+    },
+    onKeysChanged(listener) {
+      changes.on('change', listener);
+      return () => changes.off('change', listener);
     },
   };
 }

@@ -5,13 +5,14 @@ import {
   type GraphQLErrorExtensions,
   type GraphQLSchema,
 } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
 import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
 import { graphiqlPage } from './graphiql.ts';
+import { boundToKey } from './key-bound-stream.ts';
 import { parseDocument, validateDocument } from './operation-limits.ts';
 
 /** The graph over HTTP. */
@@ -55,9 +56,10 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
       const refusal = await executor.refusal(document, operationName, variableValues, contextValue);
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
       return {
-        onSubscribeResult: () => ({
-          onNext: ({ result, setResult }) => setResult(maskResult(result, contextValue)),
-        }),
+        onSubscribeResult({ result: results, setResult: setResults }) {
+          if (isAsyncIterable(results)) setResults(boundToKey(results, contextValue));
+          return { onNext: ({ result, setResult }) => setResult(maskResult(result, contextValue)) };
+        },
       };
     },
     onResultProcess({ result, setResult, serverContext }) {

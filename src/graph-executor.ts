@@ -3,10 +3,11 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { authorizeOperation, explainVariables, type OperationPlan, planOperation } from './operation.ts';
+import type { StreamLease } from './key-bound-stream.ts';
 import { requireAffordable } from './operation-limits.ts';
 
 /** The context of a GraphQL request, with what the guard lends to it. */
-export interface GraphRequestContext extends Context {
+export interface GraphRequestContext extends Context, StreamLease {
   /** Charges further points for what the request does; throws `RATE_LIMIT_EXCEEDED`. */
   charge(points: number): Promise<void>;
   /** Tells the log and the usage record what runs. */

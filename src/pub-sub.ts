@@ -10,8 +10,8 @@ export interface PubSub {
   subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
   /** Whether notices of other processes arrive. */
   readonly connected: boolean;
-  /** Calls a listener when notices stop arriving, and when they arrive again. */
-  onConnectionChange(listener: (connected: boolean) => void): void;
+  /** Calls a listener when notices stop arriving, and when they arrive again, until the returned function is called. */
+  onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createLocalPubSub(): PubSub {
       };
     },
     onConnectionChange() {
-      // Within a process nothing is ever lost.
+      return () => undefined; // within a process nothing is ever lost
     },
     async close() {
       channels.removeAllListeners();
@@ -89,6 +89,7 @@ export function createRedisPubSub(url: string, log: Logger): PubSub {
     },
     onConnectionChange(listener) {
       connection.on('change', listener);
+      return () => connection.off('change', listener);
     },
     async close() {
       channels.removeAllListeners();

@@ -17,6 +17,7 @@ try {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping: finishing what is in flight');
+    gateway.endStreams();
     await listener.close();
     await gateway.close();
     log.info('stopped');

@@ -70,6 +70,9 @@ const context = (permissions: readonly Permission[] = Object.values(Permission))
   log,
   charge,
   operationIs,
+  reauthenticate: () => Promise.resolve(),
+  onKeysChanged: () => () => undefined,
+  stopping: new AbortController().signal,
 });
 
 interface Answer {

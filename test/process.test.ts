@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSlug } from './harness.ts';
+import { startProxy } from './proxy.ts';
 import { createScratchDatabase, testServerUrl } from './scratch-database.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -164,7 +164,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
   test('answer INTERNAL_ERROR while PostgreSQL is lost, and recover by themselves', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
-    const proxy = await startProxy(new URL(scratch.databaseUrl!));
+    const proxy = await startProxy(scratch.databaseUrl!);
+    cleanUps.push(() => proxy.close());
     const gateway = await start({
       DATABASE_URL: proxy.url,
       REDIS_URL: process.env.REDIS_URL!,
@@ -226,38 +227,3 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await next.stop();
   });
 });
-
-/** Stands between a gateway and its database, and can be cut. */
-async function startProxy(target: URL) {
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server = createServer((client) => {
-    if (isCut) return client.destroy();
-    const upstream = connect(Number(target.port || 5432), target.hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        client.destroy();
-        upstream.destroy();
-      });
-    }
-    client.pipe(upstream).pipe(client);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUps.push(() => server.close());
-  const url = new URL(target);
-  url.hostname = '127.0.0.1';
-  url.port = String((server.address() as { port: number }).port);
-  return {
-    url: url.href,
-    cut() {
-      isCut = true;
-      sockets.forEach((socket) => socket.destroy());
-    },
-    mend() {
-      isCut = false;
-    },
-  };
-}

@@ -1,0 +1,181 @@
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../src/config.ts';
+import { openGateway } from '../src/gateway.ts';
+import { newId } from '../src/ids.ts';
+import { everyPermission, newEntry, openTestGateway, type TestGateway } from './harness.ts';
+import { startProxy } from './proxy.ts';
+import { testServerUrl } from './scratch-database.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
+
+const subscription = `subscription ($id: ID!) {
+  locationStatusChanged(locationId: $id) { locationId state occupied available lastActivityAt } }`;
+
+interface StatusStream {
+  response: Response;
+  /** The next result that is pushed; undefined at the end of the stream. */
+  next(): Promise<{ data?: { locationStatusChanged: { occupied: number } }; errors?: unknown[] } | undefined>;
+  cancel(): Promise<void>;
+}
+
+/** Subscribes to the status of a location, on one of the gateways. */
+async function watch(key: string, id: string, app: TestGateway['app'] = gateway.app): Promise<StatusStream> {
+  const response = await app.request('/graphql', {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({ query: subscription, variables: { id } }),
+  });
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  return {
+    response,
+    async next() {
+      for (;;) {
+        const [, event, rest] = /^([\s\S]*?)\n\n([\s\S]*)$/.exec(text) ?? [];
+        if (event !== undefined) {
+          text = rest!;
+          const [, data] = /^event: next\ndata: (.*)$/m.exec(event) ?? [];
+          if (data) return JSON.parse(data);
+          continue;
+        }
+        const { done, value } = await reader.read();
+        if (done) return undefined;
+        text += value;
+      }
+    },
+    cancel: () => reader.cancel(),
+  };
+}
+
+async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = 'ENTRY') {
+  const { plateType, plateCode, plateNumber } = newEntry();
+  const input = {
+    eventId: newId(),
+    kind,
+    plate: { plateType, plateCode, plateNumber },
+    occurredAt: new Date().toISOString(),
+  };
+  const { body } = await gateway.graph(
+    `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+      recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+    { key, variables: { locationId, input } },
+  );
+  expect(body.errors).toBeUndefined();
+}
+
+describe('locationStatusChanged', () => {
+  test('pushes the status after each event, and after a change of the location', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const stream = await watch(key, locationId);
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
+    expect(stream.response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+    await drive(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, state: 'AVAILABLE', occupied: 1, available: 9 } },
+    });
+    await drive(key, locationId);
+    expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(2);
+    await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { capacity: 2 } });
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { state: 'FULL', available: 0 } },
+    });
+    await stream.cancel();
+  });
+
+  test('is silent about other locations', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const other = await gateway.newLocation(companyId);
+    const stream = await watch(key, locationId);
+    await drive(key, other);
+    await drive(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, occupied: 1 } },
+    });
+    await stream.cancel();
+  });
+
+  test('is refused without the permission, and out of reach like an unknown location', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const refusal = async (key: string, id: string) => (await (await watch(key, id)).next())?.errors?.[0];
+    const without = everyPermission.filter((permission) => permission !== 'READ_STATUS');
+    expect(
+      await refusal(await gateway.newKey({ companyIds: [companyId], permissions: without }), locationId),
+    ).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+    const { key: foreign } = await gateway.newTenant();
+    for (const id of [locationId, newId(), 'x']) {
+      expect(await refusal(foreign, id)).toMatchObject({
+        extensions: { code: 'NOT_FOUND', details: { field: 'locationId', value: id } },
+      });
+    }
+  });
+
+  test('says why and ends when its key is revoked', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId] });
+    const stream = await watch(key, locationId);
+    const { body } = await gateway.graph('{ viewer { id } }', { key });
+    await gateway.graph('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', {
+      key: operator,
+      variables: { id: body.data.viewer.id },
+    });
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('pushes nothing to a key that has expired', async () => {
+    const { companyId, locationId, key: other } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
+    const stream = await watch(key, locationId);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await drive(other, locationId);
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('ends when the process stops', async () => {
+    const scratch = await openTestGateway();
+    const { key, locationId } = await scratch.newTenant();
+    const stream = await watch(key, locationId, scratch.app);
+    scratch.endStreams();
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test.runIf(process.env.REDIS_URL)('gives its channel up when the client goes', async () => {
+    const redis = new Redis(process.env.REDIS_URL!);
+    afterAll(() => redis.disconnect());
+    const { key, locationId } = await gateway.newTenant();
+    const listeners = async () => (await redis.pubsub('NUMSUB', `location-status:${locationId}`))[1];
+    const stream = await watch(key, locationId);
+    expect(await listeners()).toBe(1);
+    await stream.cancel();
+    await expect.poll(listeners).toBe(0);
+  });
+
+  describe.runIf(testServerUrl && process.env.REDIS_URL)('on two processes', () => {
+    test('pushes what another one recorded, and goes on after Redis was away', async () => {
+      const proxy = await startProxy(process.env.REDIS_URL!);
+      afterAll(() => proxy.close());
+      const { databaseUrl } = gateway.config;
+      const second = await openGateway(
+        loadConfig({ DATABASE_URL: databaseUrl, REDIS_URL: proxy.url }),
+        pino({ level: 'silent' }),
+      );
+      afterAll(() => second.close());
+      const { key, locationId } = await gateway.newTenant();
+      const stream = await watch(key, locationId, second.app);
+      await drive(key, locationId);
+      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(1);
+
+      proxy.cut();
+      await drive(key, locationId);
+      proxy.mend();
+      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(2);
+      await drive(key, locationId);
+      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(3);
+      await stream.cancel();
+    });
+  });
+});
