@@ -42,6 +42,8 @@ const variables = z.object({
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400).default(3600),
   RATE_LIMIT_BURST_WINDOW_SECONDS: wholeNumber(1, 86_400).default(60),
   TRUST_PROXY: flag.default(false),
+  RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
+  RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
 });
 
 const configRule = variables
@@ -82,6 +84,7 @@ const configRule = variables
     rateLimitWindowSeconds: env.RATE_LIMIT_WINDOW_SECONDS,
     rateLimitBurstWindowSeconds: env.RATE_LIMIT_BURST_WINDOW_SECONDS,
     trustProxy: env.TRUST_PROXY,
+    retentionDays: { usage: env.RETENTION_USAGE_DAYS, events: env.RETENTION_EVENTS_DAYS },
   }));
 
 /** The settings of one process, parsed once at start. */

@@ -13,6 +13,7 @@ import { ensureOperatorKey } from './operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
 import { connected, createRedisClient } from './redis.ts';
 import type { GatewayEnv } from './request-state.ts';
+import { createRetention } from './retention.ts';
 import { createStatusNotices } from './status-notices.ts';
 import { createUsageRecorder } from './usage.ts';
 import { createUsageStore } from './usage-store.ts';
@@ -60,6 +61,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     log,
   });
   const usage = createUsageRecorder({ sql, log });
+  const retention = createRetention({ sql, log, days: config.retentionDays });
   const authenticator = await createAuthenticator({
     prisma,
     pubSub,
@@ -101,7 +103,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     database,
     endStreams: () => stopping.abort(),
     async close() {
-      await usage.close();
+      await Promise.all([usage.close(), retention.close()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

@@ -1,0 +1,123 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../src/ids.ts';
+import { createRetention } from '../src/retention.ts';
+import { openTestGateway } from './harness.ts';
+import { testServerUrl } from './scratch-database.ts';
+
+const gateway = await openTestGateway();
+const { prisma, sql } = gateway.database;
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+/** A process that keeps usage for 10 days and events for 30. */
+const open = () => createRetention({ sql, log: pino({ level: 'silent' }), days: { usage: 10, events: 30 } });
+
+async function addUsage(count: number, createdAt: Date) {
+  const operation = newId();
+  await prisma.usageRecord.createMany({
+    data: Array.from({ length: count }, () => ({
+      id: newId(),
+      requestId: newId(),
+      surface: 'rest',
+      operation,
+      status: 200,
+      durationMs: 1,
+      address: 'test',
+      createdAt,
+    })),
+  });
+  return () => prisma.usageRecord.count({ where: { operation } });
+}
+
+/** Records what a gate saw: [plate number, kind, days ago]. */
+async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
+  const { key, locationId } = await gateway.newTenant();
+  for (const [plateNumber, kind, days] of events) {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      {
+        key,
+        variables: {
+          locationId,
+          input: {
+            eventId: newId(),
+            kind,
+            plate: { plateType: 'DXB', plateCode: 'A', plateNumber },
+            occurredAt: daysAgo(days).toISOString(),
+          },
+        },
+      },
+    );
+    expect(body.errors).toBeUndefined();
+  }
+  return { key, locationId };
+}
+
+describe('retention', () => {
+  test('removes usage records that are older than configured, however many', async () => {
+    const old = await addUsage(2500, daysAgo(11));
+    const recent = await addUsage(3, daysAgo(9));
+    const retention = open();
+    expect((await retention.removeExpired()).usage).toBeGreaterThanOrEqual(2500);
+    expect(await old()).toBe(0);
+    expect(await recent()).toBe(3);
+    await retention.close();
+  });
+
+  test('removes old events with their sessions, but never one that says who is inside', async () => {
+    const { key, locationId } = await drive(
+      ['1', 'ENTRY', 50],
+      ['1', 'EXIT', 49],
+      ['1', 'ENTRY', 5],
+      ['2', 'ENTRY', 40],
+      ['3', 'ENTRY', 40],
+      ['3', 'EXIT', 20],
+      ['4', 'EXIT', 40],
+      ['5', 'ENTRY', 60],
+      ['5', 'ENTRY', 45],
+      ['5', 'EXIT', 44],
+    );
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    const left = await prisma.parkingEvent.findMany({
+      where: { locationId },
+      orderBy: { occurredAt: 'asc' },
+    });
+    expect(left.map(({ plateNumber, kind }) => `${plateNumber} ${kind}`).sort()).toEqual([
+      '1 ENTRY',
+      '2 ENTRY',
+      '3 ENTRY',
+      '3 EXIT',
+    ]);
+    const sessions = await prisma.parkingSession.findMany({ where: { locationId } });
+    expect(sessions.map(({ plateNumber, open: inside }) => `${plateNumber} ${inside}`).sort()).toEqual([
+      '1 true',
+      '2 true',
+      '3 false',
+    ]);
+    const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
+    expect(body.data.occupied).toBe(2);
+  });
+
+  test('leaves audit records alone', async () => {
+    const { locationId } = await drive(['1', 'EXIT', 400]);
+    await prisma.auditRecord.updateMany({ where: { locationId }, data: { createdAt: daysAgo(4000) } });
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    expect(await prisma.parkingEvent.count({ where: { locationId } })).toBe(0);
+    expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
+  });
+
+  test.runIf(testServerUrl)('is done by one process at a time, and by all of them together', async () => {
+    const old = await addUsage(5000, daysAgo(11));
+    const processes = [open(), open(), open()];
+    const removed = await Promise.all(processes.map((retention) => retention.removeExpired()));
+    expect(await old()).toBe(0);
+    expect(removed.reduce((sum, { usage }) => sum + usage, 0)).toBe(5000);
+    await Promise.all(processes.map((retention) => retention.close()));
+  });
+});
