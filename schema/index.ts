@@ -8,6 +8,8 @@ import './parking-event.ts';
 import './parking-session.ts';
 import './status.ts';
 import './usage.ts';
+import './webhook.ts';
+import './webhook-delivery.ts';
 import './whitelist.ts';
 import './whitelist-import.ts';
 import { builder } from './builder.ts';

@@ -150,13 +150,19 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
   }),
 });
 
-/** The company that a new location belongs to (decisions, "POST /locations"). */
-async function owningCompany(
+/**
+ * The company that something new belongs to (decisions, "POST /locations").
+ *
+ * @param what is created, in the plural
+ * @throws {ServiceError} `FORBIDDEN` for a company out of reach, `VALIDATION_ERROR` when it must be named
+ */
+export async function owningCompany(
   companyId: string | null | undefined,
+  what: string,
   { key, prisma }: Context,
 ): Promise<string> {
   if (!key.unrestricted && key.companyIds.length === 0) {
-    throw new ServiceError('FORBIDDEN', 'API key is not tied to a company and cannot create locations');
+    throw new ServiceError('FORBIDDEN', `API key is not tied to a company and cannot create ${what}`);
   }
   if (companyId) {
     const tied = isId(companyId) && (key.unrestricted || key.companyIds.includes(companyId));
@@ -197,7 +203,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: async (_, { input }, context) => {
-      const companyId = await owningCompany(input.companyId, context);
+      const companyId = await owningCompany(input.companyId, 'locations', context);
       return context.prisma
         .$transaction(async (transaction) => {
           const location = await transaction.location.create({

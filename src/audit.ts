@@ -17,7 +17,7 @@ export interface AuditedChange {
   action: string;
   /** The id of what changed. */
   targetId: string;
-  companyId?: string;
+  companyId?: string | null;
   locationId?: string;
   /** The values after the change, or before and after, as JSON shows them; never a secret. */
   changes?: object;
@@ -25,20 +25,24 @@ export interface AuditedChange {
 
 /**
  * Leaves the record of a change (decisions, "all use is logged"). Called in the transaction of the
- * change, so that there is never one without the other.
+ * change, so that there is never one without the other. Webhooks hear of what is recorded here.
+ *
+ * @returns the identifier of the record
  */
 export async function recordChange(
   transaction: Transaction,
   author: Author,
   { changes, ...change }: AuditedChange,
-): Promise<void> {
+): Promise<string> {
+  const id = newId();
   await transaction.auditRecord.create({
     data: {
-      id: newId(),
+      id,
       apiKeyId: author.key.id,
       requestId: author.requestId,
       ...change,
       ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),
     },
   });
+  return id;
 }

@@ -42,8 +42,10 @@ const variables = z.object({
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400).default(3600),
   RATE_LIMIT_BURST_WINDOW_SECONDS: wholeNumber(1, 86_400).default(60),
   TRUST_PROXY: flag.default(false),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
+  RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
 });
 
 const configRule = variables
@@ -61,6 +63,13 @@ const configRule = variables
       require('DATABASE_URL');
       require('REDIS_URL');
       require('KEY_PEPPER');
+      if (env.WEBHOOK_ALLOW_PRIVATE) {
+        context.addIssue({
+          code: 'custom',
+          path: ['WEBHOOK_ALLOW_PRIVATE'],
+          message: 'is for development only',
+        });
+      }
     }
     if (env.RATE_LIMIT_BURST_WINDOW_SECONDS > env.RATE_LIMIT_WINDOW_SECONDS) {
       context.addIssue({
@@ -84,7 +93,12 @@ const configRule = variables
     rateLimitWindowSeconds: env.RATE_LIMIT_WINDOW_SECONDS,
     rateLimitBurstWindowSeconds: env.RATE_LIMIT_BURST_WINDOW_SECONDS,
     trustProxy: env.TRUST_PROXY,
-    retentionDays: { usage: env.RETENTION_USAGE_DAYS, events: env.RETENTION_EVENTS_DAYS },
+    webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE,
+    retentionDays: {
+      usage: env.RETENTION_USAGE_DAYS,
+      events: env.RETENTION_EVENTS_DAYS,
+      deliveries: env.RETENTION_DELIVERIES_DAYS,
+    },
   }));
 
 /** The settings of one process, parsed once at start. */

@@ -7,6 +7,8 @@ import type { Sql } from './db.ts';
 import type { LocationStore } from './location-store.ts';
 import type { StatusNotices } from './status-notices.ts';
 import type { UsageStore } from './usage-store.ts';
+import type { WebhookSecretBox } from './webhook-secret.ts';
+import type { WebhookTarget } from './webhook-target.ts';
 import type { WhitelistStore } from './whitelist-store.ts';
 
 /** What one process shares among its requests. */
@@ -22,6 +24,8 @@ export interface Services {
   statusNotices: StatusNotices;
   authenticator: Authenticator;
   environment: Environment;
+  webhookSecrets: WebhookSecretBox;
+  webhookTarget: WebhookTarget;
   /** Hashes a new key's secret for the database. */
   hashSecret: (secret: string) => string;
 }

@@ -17,6 +17,9 @@ import { createRetention } from './retention.ts';
 import { createStatusNotices } from './status-notices.ts';
 import { createUsageRecorder } from './usage.ts';
 import { createUsageStore } from './usage-store.ts';
+import { createWebhookSecretBox } from './webhook-secret.ts';
+import { createWebhookTarget } from './webhook-target.ts';
+import { createWebhookWorker } from './webhook-worker.ts';
 import { createWhitelistStore } from './whitelist-store.ts';
 
 /** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
@@ -61,6 +64,15 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     log,
   });
   const usage = createUsageRecorder({ sql, log });
+  const webhookSecrets = createWebhookSecretBox(pepper);
+  const webhookTarget = createWebhookTarget({ allowPrivate: config.webhookAllowPrivate });
+  const webhookWorker = createWebhookWorker({
+    prisma,
+    sql,
+    log,
+    secrets: webhookSecrets,
+    target: webhookTarget,
+  });
   const retention = createRetention({ sql, log, days: config.retentionDays });
   const authenticator = await createAuthenticator({
     prisma,
@@ -81,6 +93,8 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
       usage: createUsageStore(sql),
       statusNotices: createStatusNotices(pubSub),
       authenticator,
+      webhookSecrets,
+      webhookTarget,
       environment,
       hashSecret: (secret) => hashSecret(secret, pepper),
     },
@@ -103,7 +117,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     database,
     endStreams: () => stopping.abort(),
     async close() {
-      await Promise.all([usage.close(), retention.close()]);
+      await Promise.all([usage.close(), retention.close(), webhookWorker.close()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

@@ -6,6 +6,7 @@ import type { Sql, Statement } from './db.ts';
 export interface RetentionDays {
   usage: number;
   events: number;
+  deliveries: number;
 }
 
 /** Removes what is older than it has to be kept. */
@@ -56,6 +57,11 @@ const removals: Record<keyof RetentionDays, Statement> = {
        SELECT FROM "ParkingSession" s WHERE s.id = e.id AND (s.open OR s."exitedAt" >= $1::timestamptz))
      ORDER BY e."occurredAt", e.id`,
   ),
+  deliveries: removal(
+    'WebhookDelivery',
+    `SELECT d.id FROM "WebhookDelivery" d
+     WHERE d."createdAt" < $1::timestamptz AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
+  ),
 };
 
 /** Removes expired records a minute after the start, and every hour from then on. */
@@ -76,7 +82,11 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   }
 
   async function removeExpired() {
-    const removed = { usage: await removeKind('usage'), events: await removeKind('events') };
+    const removed = {
+      usage: await removeKind('usage'),
+      events: await removeKind('events'),
+      deliveries: await removeKind('deliveries'),
+    };
     if (Object.values(removed).some(Boolean)) log.info({ removed }, 'removed expired records');
     return removed;
   }

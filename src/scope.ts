@@ -52,6 +52,11 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
   return key.unrestricted || key.visibleCompanyIds.includes(companyId);
 }
 
+/** The webhooks that a key manages: those of the companies it is tied to. */
+export function webhookScope(key: AuthenticatedKey): Prisma.WebhookWhereInput {
+  return key.unrestricted ? {} : { companyId: { in: [...key.companyIds] } };
+}
+
 /** The audit records of what a key reaches. */
 export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput {
   if (key.unrestricted) return {};

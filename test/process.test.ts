@@ -4,9 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSlug } from './harness.ts';
 import { startProxy } from './proxy.ts';
+import { startReceiver } from './receiver.ts';
 import { createScratchDatabase, testServerUrl } from './scratch-database.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -117,6 +119,12 @@ describe('a wrong configuration', () => {
   });
 });
 
+/** Runs an operation as the operator. */
+const graph = async (gateway: RunningGateway, query: string) =>
+  (
+    await gateway.call('/graphql', { method: 'POST', key: operatorKey, body: JSON.stringify({ query }) })
+  ).json();
+
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
   test('start at once on an empty database, share limits, and see a revocation at once', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
@@ -127,10 +135,6 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
       OPERATOR_API_KEY: operatorKey,
     };
     const [first, second] = await Promise.all([start(env), start(env)]);
-    const graph = async (gateway: RunningGateway, query: string) =>
-      (
-        await gateway.call('/graphql', { method: 'POST', key: operatorKey, body: JSON.stringify({ query }) })
-      ).json();
 
     const created = await graph(
       first,
@@ -191,6 +195,43 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await expect.poll(async () => (await list()).status, { timeout: 10_000, interval: 200 }).toBe(200);
     expect(gateway.output()).not.toContain(operatorKey);
     expect(await gateway.stop()).toBe(0);
+  });
+
+  test('resend the message of a killed one, under the same identifier', async () => {
+    const scratch = await createScratchDatabase();
+    cleanUps.push(() => scratch.drop());
+    const env = {
+      DATABASE_URL: scratch.databaseUrl!,
+      REDIS_URL: process.env.REDIS_URL!,
+      OPERATOR_API_KEY: operatorKey,
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
+    const receiver = await startReceiver();
+    receiver.answer = 'nothing';
+    const first = await start(env);
+    const created = await graph(
+      first,
+      `mutation { createWebhook(input: { url: "${receiver.url}", events: [COMPANY_REGISTERED] }) { webhook { id } } }`,
+    );
+    expect(created.errors).toBeUndefined();
+    await first.call('/api/register/company', {
+      method: 'POST',
+      key: operatorKey,
+      body: JSON.stringify({ name: 'Killed', slug: newSlug(), address: 'Dubai' }),
+    });
+    await expect.poll(() => receiver.messages.length, { timeout: 10_000 }).toBe(1);
+    expect(await first.stop('SIGKILL')).toBeNull();
+
+    receiver.answer = 200;
+    const client = new pg.Client(scratch.databaseUrl!);
+    await client.connect();
+    cleanUps.push(() => client.end());
+    const second = await start(env);
+    await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`); // its lease is over
+    await expect.poll(() => receiver.messages.length, { timeout: 10_000 }).toBe(2);
+    expect(receiver.messages[1]!.id).toBe(receiver.messages[0]!.id);
+    expect(receiver.messages[1]!.body).toBe(receiver.messages[0]!.body);
+    expect(await second.stop()).toBe(0);
   });
 
   test('finish what is in flight when they are told to stop', async () => {

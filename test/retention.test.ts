@@ -11,7 +11,8 @@ const { prisma, sql } = gateway.database;
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /** A process that keeps usage for 10 days and events for 30. */
-const open = () => createRetention({ sql, log: pino({ level: 'silent' }), days: { usage: 10, events: 30 } });
+const open = () =>
+  createRetention({ sql, log: pino({ level: 'silent' }), days: { usage: 10, events: 30, deliveries: 20 } });
 
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();

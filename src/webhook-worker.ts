@@ -1,0 +1,218 @@
+import type { Logger } from 'pino';
+import type { Prisma, PrismaClient, Webhook } from '../prisma/generated/client/client.ts';
+import type { Transaction } from './audit.ts';
+import type { Sql, Statement } from './db.ts';
+import { newId } from './ids.ts';
+import { webhookBody } from './webhook-message.ts';
+import { signedHeaders, type WebhookSecretBox } from './webhook-secret.ts';
+import type { WebhookTarget } from './webhook-target.ts';
+
+/** Delivers what waits in the outbox. */
+export interface WebhookWorker {
+  /** Stops: what is under way is broken off, and sent again by another process or after the next start. */
+  close(): Promise<void>;
+}
+
+/** How often the outbox is looked at, in milliseconds. */
+const checkedEvery = 1_000;
+/** The whole attempt, name to answer, in milliseconds. */
+const longestAttempt = 15_000;
+/** A delivery that a worker took is taken by another one after this, in seconds: more than an attempt takes. */
+const leaseSeconds = 60;
+const mostInFlight = 50;
+/** Of one webhook at a time, so that a slow one holds no other up. */
+const mostOfOneWebhook = 5;
+
+/** The first pause, and the longest, in milliseconds. */
+const firstPause = 10_000;
+const longestPause = 6 * 3_600_000;
+
+/** The pause after so many failed attempts: threefold each time, half of it to one and a half by chance. */
+export function pauseAfter(attempts: number): number {
+  return Math.min(firstPause * 3 ** (attempts - 1), longestPause) * (0.5 + Math.random());
+}
+
+/** Everything that an attempt needs to know. */
+const withContext = {
+  webhook: true,
+  event: true,
+  _count: { select: { attempts: true } },
+} as const satisfies Prisma.WebhookDeliveryInclude;
+
+type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withContext }>;
+
+/** Takes deliveries that are due: a few of each webhook, none that another worker takes at this moment. */
+const takeDue: Statement = {
+  name: 'webhook-take-due',
+  text: `
+    WITH due AS (
+      SELECT next.id FROM "Webhook" w
+      CROSS JOIN LATERAL (
+        SELECT d.id FROM "WebhookDelivery" d
+        WHERE d."webhookId" = w.id AND d.status = 'PENDING' AND d."nextAttemptAt" <= now()
+        ORDER BY d."nextAttemptAt" LIMIT $2 FOR UPDATE SKIP LOCKED
+      ) next
+      WHERE w."disabledAt" IS NULL AND w.id <> ALL ($1::text[])
+      LIMIT $3
+    )
+    UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now() + make_interval(secs => $4)
+    FROM due WHERE d.id = due.id
+    RETURNING d.id`,
+};
+
+/** What came of an attempt. */
+interface Outcome {
+  httpStatus: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+const succeeded = ({ httpStatus }: Outcome) => httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+
+/** The status of a receiver that wants no more (Standard Webhooks, "Responses"). */
+const gone = 410;
+
+/** Delivers from every process: workers share the outbox, and each delivery is one worker's at a time. */
+export function createWebhookWorker(options: {
+  prisma: PrismaClient;
+  sql: Sql;
+  log: Logger;
+  target: WebhookTarget;
+  secrets: WebhookSecretBox;
+}): WebhookWorker {
+  const { prisma, sql, log, target, secrets } = options;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  /** The webhooks of the deliveries under way. */
+  const inFlight = new Map<string, string>();
+
+  async function attempt({ id, type, webhook, event }: Delivery): Promise<Outcome> {
+    const startedAt = performance.now();
+    const durationMs = () => Math.round(performance.now() - startedAt);
+    const late = AbortSignal.timeout(longestAttempt);
+    try {
+      const now = new Date();
+      const { formerSecret, formerSecretEndsAt } = webhook;
+      const former = formerSecret && formerSecretEndsAt && formerSecretEndsAt > now ? [formerSecret] : [];
+      const signing = [webhook.secret, ...former].map((sealed) => secrets.open(webhook.id, sealed));
+      const body = webhookBody(type, event);
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': 'parking-gateway',
+        ...signedHeaders({ id, body }, signing, now),
+      };
+      const signal = AbortSignal.any([closing.signal, late]);
+      const httpStatus = await target.post(webhook.url, { headers, body }, signal);
+      return { httpStatus, error: null, durationMs: durationMs() };
+    } catch (cause) {
+      const error = late.aborted
+        ? `No answer within ${longestAttempt / 1000} seconds`
+        : (cause as Error).message;
+      return { httpStatus: null, error, durationMs: durationMs() };
+    }
+  }
+
+  /** Writes down what came of an attempt, and what follows. */
+  async function settle(
+    { id, webhookId, retryUntil, event, _count }: Delivery,
+    outcome: Outcome,
+  ): Promise<void> {
+    const nextAttemptAt = new Date(Date.now() + pauseAfter(_count.attempts + 1));
+    const isGone = outcome.httpStatus === gone;
+    let change: Prisma.WebhookDeliveryUpdateManyMutationInput = { nextAttemptAt };
+    if (succeeded(outcome)) change = { status: 'DELIVERED' };
+    else if (isGone || nextAttemptAt > retryUntil) change = { status: 'FAILED' };
+    await prisma.$transaction(async (transaction) => {
+      await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...outcome } });
+      await transaction.webhookDelivery.updateMany({ where: { id, status: 'PENDING' }, data: change });
+      if (!isGone) return;
+      await disableWebhook(transaction, webhookId);
+      await transaction.auditRecord.create({
+        data: {
+          id: newId(),
+          requestId: id,
+          action: 'webhook.disabled',
+          targetId: webhookId,
+          companyId: event.companyId,
+          changes: { httpStatus: gone },
+        },
+      });
+    });
+  }
+
+  async function deliver(delivery: Delivery): Promise<void> {
+    const { id, webhookId } = delivery;
+    inFlight.set(id, webhookId);
+    try {
+      const outcome = await attempt(delivery);
+      if (closing.signal.aborted && !succeeded(outcome)) {
+        const where = { id, status: 'PENDING' } as const;
+        await prisma.webhookDelivery.updateMany({ where, data: { nextAttemptAt: new Date() } });
+        return;
+      }
+      if (!succeeded(outcome))
+        log.info({ deliveryId: id, webhookId, ...outcome }, 'a webhook did not take a delivery');
+      await settle(delivery, outcome);
+    } catch (error) {
+      log.warn(
+        { err: error, deliveryId: id },
+        'what came of a delivery was not written down; it is sent again',
+      );
+    } finally {
+      inFlight.delete(id);
+    }
+  }
+
+  /** Takes some of what is due, sends it, and returns how much that was. */
+  async function deliverDue(): Promise<number> {
+    const free = mostInFlight - inFlight.size;
+    if (free <= 0 || closing.signal.aborted) return 0;
+    const taken = await sql.query<{ id: string }>(takeDue, [
+      [...new Set(inFlight.values())],
+      mostOfOneWebhook,
+      free,
+      leaseSeconds,
+    ]);
+    if (taken.length === 0) return 0;
+    const ids = taken.map(({ id }) => id);
+    const deliveries = await prisma.webhookDelivery.findMany({
+      where: { id: { in: ids } },
+      include: withContext,
+    });
+    await Promise.all(deliveries.map(deliver));
+    return deliveries.length;
+  }
+
+  /** Delivers as long as there is something to deliver. */
+  async function deliverAll(): Promise<void> {
+    try {
+      while ((await deliverDue()) > 0);
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox of the webhooks could not be read');
+    }
+  }
+
+  const timer = setInterval(() => {
+    const run = deliverAll().finally(() => running.delete(run));
+    running.add(run);
+  }, checkedEvery);
+  timer.unref();
+
+  return {
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Stops a webhook: what it has not got yet, it will not get. */
+export async function disableWebhook(transaction: Transaction, id: string): Promise<Webhook> {
+  await transaction.webhookDelivery.updateMany({
+    where: { webhookId: id, status: 'PENDING' },
+    data: { status: 'CANCELLED' },
+  });
+  const now = new Date();
+  return transaction.webhook.update({ where: { id }, data: { disabledAt: now, updatedAt: now } });
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+
+/** A message as it arrived. */
+export interface ReceivedMessage {
+  id: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A server of a client that takes messages. */
+export interface Receiver {
+  url: string;
+  /** All that arrived, in its order. */
+  messages: ReceivedMessage[];
+  /** What is answered from now on: a status, or nothing at all. */
+  answer: number | 'nothing';
+}
+
+/** Starts a receiver on loopback, which ends with the test file. */
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    receiver.messages.push({ id: String(request.headers['webhook-id']), headers: request.headers, body });
+    if (receiver.answer === 'nothing') return;
+    response.writeHead(receiver.answer, { Location: `${receiver.url}/elsewhere` }).end('answer');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    messages: [],
+    answer: 204,
+  };
+  return receiver;
+}

@@ -1,0 +1,361 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openGateway } from '../src/gateway.ts';
+import { newId } from '../src/ids.ts';
+import { pauseAfter } from '../src/webhook-worker.ts';
+import { newEntry, newSlug, openTestGateway } from './harness.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { testServerUrl } from './scratch-database.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
+const { prisma } = gateway.database;
+
+const soon = { timeout: 20_000, interval: 50 };
+
+/** Runs one root field and returns its value. */
+async function run<Value>(key: string, operation: string, variables: Record<string, unknown> = {}) {
+  const { body } = await gateway.graph(operation, { key, variables });
+  expect(body.errors).toBeUndefined();
+  return Object.values(body.data)[0] as Value;
+}
+
+/** A company with a webhook that waits for some events at a receiver of its own. */
+async function newSubscriber(events: string[], as?: string) {
+  const tenant = await gateway.newTenant();
+  const receiver = await startReceiver();
+  const { secret, webhook } = await run<{ secret: string; webhook: { id: string } }>(
+    as ?? tenant.key,
+    'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret webhook { id } } }',
+    { input: { url: receiver.url, events } },
+  );
+  return { ...tenant, receiver, secret, webhookId: webhook.id };
+}
+
+const addEntry = async (key: string, locationId: string) => {
+  const { body, status } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+    key,
+    body: newEntry(),
+  });
+  expect(status).toBe(201);
+  return body.data;
+};
+
+interface DeliveryShown {
+  id: string;
+  type: string;
+  status: string;
+  body: string;
+  nextAttemptAt: string | null;
+  attempts: { httpStatus: number | null; error: string | null; durationMs: number }[];
+}
+
+/** The deliveries of a webhook as a client sees them, newest first. */
+async function deliveriesOf(key: string, id: string, filter = ''): Promise<DeliveryShown[]> {
+  const { deliveries } = await run<{ deliveries: { nodes: DeliveryShown[] } }>(
+    key,
+    `query ($id: ID!) { webhook(id: $id) { deliveries${filter} { nodes {
+      id type status body nextAttemptAt attempts { httpStatus error durationMs } } } } }`,
+    { id },
+  );
+  return deliveries.nodes;
+}
+
+/** Waits for so many messages and returns what they say. */
+async function received(receiver: Receiver, count: number) {
+  await expect.poll(() => receiver.messages.length, soon).toBeGreaterThanOrEqual(count);
+  return receiver.messages.map(({ body }) => JSON.parse(body));
+}
+
+/** Lets the time until the next attempt of everything that waits pass. */
+const skipPause = (webhookId: string) =>
+  prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { nextAttemptAt: new Date() } });
+
+describe('a message', () => {
+  test('is signed so that the library of Standard Webhooks accepts it, and says what changed', async () => {
+    const { key, companyId, locationId, receiver, secret } = await newSubscriber(['WHITELIST_CREATED']);
+    const entry = await addEntry(key, locationId);
+    const [said] = await received(receiver, 1);
+    expect(said).toMatchObject({
+      type: 'whitelist.created',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: { companyId, locationId, targetId: entry.id, changes: { plateNumber: entry.plateNumber } },
+    });
+    const [message] = receiver.messages;
+    const headers = message!.headers as Record<string, string>;
+    expect(new Verifier(secret).verify(message!.body, headers)).toEqual(said);
+    expect(() => new Verifier(secret).verify(message!.body.replace('created', 'deleted'), headers)).toThrow();
+    expect(headers['content-type']).toBe('application/json');
+  });
+
+  test('has both signatures during the grace of a rotation, and one after it', async () => {
+    const { key, receiver, secret, webhookId } = await newSubscriber(['LOCATION_FULL']);
+    const rotate = (graceSeconds: number) =>
+      run<{ secret: string }>(
+        key,
+        'mutation ($id: ID!, $graceSeconds: Int) { rotateWebhookSecret(id: $id, graceSeconds: $graceSeconds) { secret } }',
+        { id: webhookId, graceSeconds },
+      );
+    const test = () => run(key, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id: webhookId });
+    const { secret: second } = await rotate(60);
+    await test();
+    expect(await received(receiver, 1)).toMatchObject([{ type: 'webhook.test' }]);
+    const [first] = receiver.messages;
+    for (const each of [secret, second]) {
+      new Verifier(each).verify(first!.body, first!.headers as Record<string, string>);
+    }
+    const { secret: third } = await rotate(0);
+    await test();
+    await received(receiver, 2);
+    const last = receiver.messages[1]!;
+    new Verifier(third).verify(last.body, last.headers as Record<string, string>);
+    expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
+  });
+
+  test('is sent for every event that a webhook waits for, and for no other', async () => {
+    const all = [
+      'COMPANY_REGISTERED',
+      'LOCATION_CREATED',
+      'LOCATION_UPDATED',
+      'WHITELIST_CREATED',
+      'WHITELIST_UPDATED',
+      'WHITELIST_DELETED',
+      'WHITELIST_IMPORTED',
+      'PARKING_ENTERED',
+      'PARKING_EXITED',
+      'LOCATION_FULL',
+      'LOCATION_AVAILABLE',
+    ];
+    const { receiver: every, webhookId } = await newSubscriber(all, operator);
+    const registered = await gateway.rest('POST', '/register/company', {
+      key: operator,
+      body: { name: 'Palm', slug: newSlug(), address: 'Dubai' },
+    });
+    const { companyId } = registered.body.data;
+    const key = await gateway.newKey({ companyIds: [companyId] });
+    const created = await gateway.rest('POST', '/locations', {
+      key,
+      body: { name: 'Gate', slug: newSlug(), capacity: 1 },
+    });
+    const locationId: string = created.body.data.id;
+    const path = `/locations/${locationId}`;
+    await gateway.rest('PUT', path, { key, body: { name: 'North Gate' } });
+    const entry = await addEntry(key, locationId);
+    await gateway.rest('PUT', `${path}/whitelist/${entry.id}`, { key, body: newEntry() });
+    await gateway.rest('DELETE', `${path}/whitelist/${entry.id}`, { key });
+    await run(
+      key,
+      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
+      { locationId, entries: [newEntry(), newEntry()] },
+    );
+    const { plateType, plateCode, plateNumber } = newEntry();
+    for (const kind of ['ENTRY', 'EXIT']) {
+      await run(
+        key,
+        `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+          recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+        {
+          locationId,
+          input: {
+            eventId: kind,
+            kind,
+            plate: { plateType, plateCode, plateNumber },
+            occurredAt: new Date().toISOString(),
+          },
+        },
+      );
+    }
+    const ofCompany = async () =>
+      (await received(every, 0)).filter(({ data }) => data.companyId === companyId);
+    await expect.poll(async () => (await ofCompany()).length, soon).toBe(11);
+    const messages = await ofCompany();
+    expect(messages.map(({ type }) => type).sort()).toEqual(
+      all.map((event) => event.toLowerCase().replace('_', '.')).sort(),
+    );
+    expect(messages.find(({ type }) => type === 'whitelist.imported').data.changes).toEqual({
+      mode: 'CREATE',
+      created: 2,
+    });
+    await run(operator, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
+  });
+
+  test('is not sent for other events, other companies, or changes that failed', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
+    const other = await newSubscriber(['WHITELIST_CREATED']);
+    await addEntry(key, locationId);
+    const body = newEntry();
+    await addEntry(other.key, other.locationId);
+    await gateway.rest('POST', `/locations/${other.locationId}/whitelist`, { key: other.key, body });
+    const again = await gateway.rest('POST', `/locations/${other.locationId}/whitelist`, {
+      key: other.key,
+      body,
+    });
+    expect(again.status).toBe(409);
+    await received(other.receiver, 2);
+    expect(await deliveriesOf(key, webhookId)).toEqual([]);
+    expect(await deliveriesOf(other.key, other.webhookId)).toHaveLength(2);
+    expect(receiver.messages).toEqual([]);
+  });
+});
+
+describe('a delivery', () => {
+  test('that is not taken is sent again, later each time, under the same identifier', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    const attempts = async () => (await deliveriesOf(key, webhookId))[0]!;
+    await expect.poll(async () => (await attempts()).attempts.length, soon).toBe(1);
+    const waiting = await attempts();
+    expect(waiting).toMatchObject({
+      type: 'whitelist.created',
+      status: 'PENDING',
+      attempts: [{ httpStatus: 500, error: null }],
+    });
+    expect(Date.parse(waiting.nextAttemptAt!)).toBeGreaterThan(Date.now());
+    receiver.answer = 200;
+    await skipPause(webhookId);
+    await expect.poll(async () => (await attempts()).status, soon).toBe('DELIVERED');
+    expect(await attempts()).toMatchObject({
+      nextAttemptAt: null,
+      attempts: [{ httpStatus: 500 }, { httpStatus: 200 }],
+    });
+    const [first, second] = receiver.messages;
+    expect(second!.id).toBe(first!.id);
+    expect(second!.body).toBe(first!.body);
+    expect(waiting).toMatchObject({ id: first!.id, body: first!.body });
+    expect(await deliveriesOf(key, webhookId, '(status: PENDING)')).toEqual([]);
+  });
+
+  test('waits three times as long after each failure, six hours at most, half of it by chance', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), (attempts) => {
+        const middle = Math.min(10_000 * 3 ** (attempts - 1), 6 * 3_600_000);
+        const pause = pauseAfter(attempts);
+        return pause >= middle / 2 && pause < middle * 1.5;
+      }),
+    );
+  });
+
+  test('fails when its three days are over', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 503;
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    await prisma.webhookDelivery.updateMany({
+      where: { webhookId },
+      data: { retryUntil: new Date(), nextAttemptAt: new Date() },
+    });
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
+  });
+
+  test('that a receiver answers with 410 Gone disables the webhook', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 410;
+    await addEntry(key, locationId);
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
+    const webhook = await run(key, 'query ($id: ID!) { webhook(id: $id) { enabled disabledAt } }', {
+      id: webhookId,
+    });
+    expect(webhook).toEqual({ enabled: false, disabledAt: expect.any(String) });
+    await addEntry(key, locationId);
+    expect(await deliveriesOf(key, webhookId)).toHaveLength(1);
+    expect(
+      await prisma.auditRecord.count({ where: { targetId: webhookId, action: 'webhook.disabled' } }),
+    ).toBe(1);
+  });
+
+  test('is cancelled when its webhook is disabled, and can be sent again when it is enabled', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon)
+      .toBeGreaterThan(0);
+    const enable = (enabled: boolean) =>
+      run(
+        key,
+        'mutation ($id: ID!, $enabled: Boolean) { updateWebhook(id: $id, input: { enabled: $enabled }) { id } }',
+        { id: webhookId, enabled },
+      );
+    await enable(false);
+    const [cancelled] = await deliveriesOf(key, webhookId);
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', nextAttemptAt: null });
+    await enable(true);
+    receiver.answer = 200;
+    await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { status } }', {
+      id: cancelled!.id,
+    });
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('DELIVERED');
+    expect(receiver.messages.at(-1)!.id).toBe(cancelled!.id);
+  });
+
+  test('does not follow a redirect', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 307;
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: 307 }]);
+    expect(receiver.messages).toHaveLength(1);
+  });
+
+  test('waits 15 seconds for an answer, while other webhooks get theirs', async () => {
+    const slow = await newSubscriber(['WHITELIST_CREATED']);
+    slow.receiver.answer = 'nothing';
+    const quick = await newSubscriber(['WHITELIST_CREATED']);
+    await addEntry(slow.key, slow.locationId);
+    await received(slow.receiver, 1);
+    await addEntry(quick.key, quick.locationId);
+    await received(quick.receiver, 1);
+    const attempts = async () => (await deliveriesOf(slow.key, slow.webhookId))[0]!.attempts;
+    expect(await attempts()).toEqual([]);
+    await expect
+      .poll(attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'No answer within 15 seconds' }]);
+  });
+
+  test('says why there was no answer', async () => {
+    const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    await prisma.webhook.update({ where: { id: webhookId }, data: { url: 'http://127.0.0.1:1/' } });
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
+  });
+});
+
+describe('the outbox', () => {
+  test('makes identifiers whose order is that of time', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const [row] = await gateway.database.sql.query<{ id: string }>(
+        { name: 'test-new-id', text: 'SELECT "new_id"() AS id' },
+        [],
+      );
+      ids.push(row!.id);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect([...ids].sort()).toEqual(ids);
+    expect(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
+    expect(newId().slice(0, 8)).toBe(ids[0]!.slice(0, 8));
+  });
+
+  test.runIf(testServerUrl)('is emptied by several processes, and each message is sent once', async () => {
+    const others = await Promise.all(
+      [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }))),
+    );
+    afterAll(() => Promise.all(others.map((other) => other.close())));
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    await Promise.all(Array.from({ length: 60 }, () => addEntry(key, locationId)));
+    await received(receiver, 60);
+    await expect
+      .poll(() => prisma.webhookDelivery.count({ where: { webhookId, status: 'DELIVERED' } }), soon)
+      .toBe(60);
+    expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(60);
+    expect(receiver.messages).toHaveLength(60);
+  });
+});
