@@ -15,7 +15,7 @@ const servers = [
 
 export default tseslint.config(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
-  { ignores: ['dist', 'data', 'prisma/generated', 'rest/generated', 'node_modules'] },
+  { ignores: ['dist', 'data', 'prisma/generated', 'rest/generated', 'cli/generated', 'node_modules'] },
   ...tseslint.configs.strict,
   {
     rules: {
@@ -29,6 +29,13 @@ export default tseslint.config(
     rules: noImports([
       ['**/prisma/**', '@prisma/*', 'pg', 'ioredis'],
       'REST is a view of the graph: it executes documents and never asks the database.',
+    ]),
+  },
+  {
+    files: ['cli/**/*.ts'],
+    rules: noImports([
+      ['**/src/**', '**/schema/**', '**/rest/**', '**/prisma/**'],
+      'The command line is a client: it knows the gateway by its graph alone.',
     ]),
   },
   {

@@ -1,0 +1,47 @@
+import { Command, CommanderError } from 'commander';
+import { addExportCommand } from './export.ts';
+import { exitCode, Failure } from './failure.ts';
+import { addImportCommand } from './import.ts';
+import { addKeyCommands } from './keys.ts';
+import type { Streams } from './output.ts';
+import { openSession, type SessionOptions } from './session.ts';
+import { addUsageCommand } from './usage.ts';
+
+/**
+ * Runs a command.
+ *
+ * @param args what stands behind the name of the program
+ * @returns the exit code
+ */
+export async function runProgram(
+  args: readonly string[],
+  streams: Streams,
+  env: Record<string, string | undefined>,
+): Promise<number> {
+  let code: number = exitCode.done;
+  const program = new Command('pms')
+    .description('The command line of the parking gateway. The key is taken from PMS_API_KEY or a file.')
+    .option('--url <url>', 'where the gateway is (PMS_URL)', env.PMS_URL ?? 'http://127.0.0.1:3000')
+    .option('--key-file <file>', 'a file with the key, in place of PMS_API_KEY')
+    .option('--json', 'JSON for scripts in place of tables')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => streams.out.write(text),
+      writeErr: (text) => streams.err.write(text),
+    });
+  const open = () => openSession(program.opts<SessionOptions>(), streams, env);
+  addKeyCommands(program, open);
+  addUsageCommand(program, open);
+  addImportCommand(program, open, (ended) => (code = ended));
+  addExportCommand(program, open);
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.done : exitCode.usage;
+    const known = error instanceof Failure || 'syscall' in (error as Error);
+    streams.err.write(`${known ? (error as Error).message : (error as Error).stack}\n`);
+    return error instanceof Failure ? error.exitCode : exitCode.failed;
+  }
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { type Client, createClient } from './client.ts';
+import { exitCode, Failure } from './failure.ts';
+import { createOutput, type Output, type Streams } from './output.ts';
+
+/** What a command works with. */
+export interface Session {
+  client: Client;
+  output: Output;
+  streams: Streams;
+}
+
+/** The options that every command has. */
+export interface SessionOptions {
+  url: string;
+  keyFile?: string;
+  json?: boolean;
+}
+
+function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
+  if (keyFile === undefined) {
+    if (env.PMS_API_KEY) return env.PMS_API_KEY;
+    throw new Failure('No key: set PMS_API_KEY, or name a file with --key-file', exitCode.usage);
+  }
+  try {
+    return readFileSync(keyFile, 'utf8').trim();
+  } catch (error) {
+    throw new Failure(`Cannot read the key file: ${(error as Error).message}`, exitCode.usage);
+  }
+}
+
+/**
+ * Opens a session. The key comes from the environment or from a file, never from an argument: arguments are
+ * seen by everyone on the machine.
+ *
+ * @throws {Failure} when there is no key, or no gateway can have the URL
+ */
+export function openSession(
+  { url, keyFile, json = false }: SessionOptions,
+  streams: Streams,
+  env: Record<string, string | undefined>,
+): Session {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new Failure(`Not the URL of a gateway: ${url}`, exitCode.usage);
+  }
+  const output = createOutput(streams, { json });
+  const onWait = (reason: string, seconds: number) =>
+    output.say(`${reason}; going on in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
+  return { client: createClient({ url, key: readKey(keyFile, env), onWait }), output, streams };
+}
