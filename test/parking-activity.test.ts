@@ -42,19 +42,20 @@ async function record(key: string, locationId: string, reading: Reading) {
   return body.errors?.[0].extensions ?? body.data.recordParkingEvent;
 }
 
-/** The sessions of a location in the order in which they began, without identifiers. */
+/** The sessions of a location, sorted by when they began, without identifiers. */
 async function sessionsOf(key: string, locationId: string, open?: boolean) {
   const { body } = await gateway.graph(
     `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
-      totalCount nodes { state open plateNumber enteredAt exitedAt listed entry { id } } } } }`,
+      totalCount nodes { enteredAt exitedAt state open plateNumber listed entry { id } } } } }`,
     { key, variables: { id: locationId, open } },
   );
   const { nodes, totalCount } = body.data.location.sessions;
   expect(totalCount).toBe(nodes.length);
-  const began = (session: { enteredAt: string; exitedAt: string }) => session.enteredAt ?? session.exitedAt;
-  return nodes.sort(
-    (one: Parameters<typeof began>[0] & { plateNumber: string }, other: typeof one) =>
-      began(one).localeCompare(began(other)) || one.plateNumber.localeCompare(other.plateNumber),
+  // The order of the list is that in which events arrived; here it is that of what the sessions say.
+  const said = (session: { enteredAt: string | null; exitedAt: string | null }) =>
+    (session.enteredAt ?? session.exitedAt) + JSON.stringify(session);
+  return nodes.sort((one: Parameters<typeof said>[0], other: typeof one) =>
+    said(one) < said(other) ? -1 : 1,
   );
 }
 
