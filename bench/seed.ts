@@ -110,18 +110,30 @@ async function createKey(
   return secret;
 }
 
+/** Entries of one statement: few enough for the time that a statement may take. */
+const entriesAtOnce = 50_000;
+
 async function fill({ sql }: Database, location: number, entries: number): Promise<void> {
   const [idPrefix] = entryId(location, 0).match(/^.*-/)!;
-  await sql.query(
-    {
-      name: 'bench-fill',
-      text: `
+  for (let first = 0; first < entries; first += entriesAtOnce) {
+    await sql.query(
+      {
+        name: 'bench-fill',
+        text: `
         INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
           "vehicleType", note, "validFrom")
         SELECT $1 || lpad(to_hex(i), 12, '0'), $2, 'unit-' || lpad((i % $3::int)::text, 6, '0'),
           ($4::text[])[1 + i % cardinality($4::text[])], 'A', (i + 1)::text, 'sedan', 'seeded', now() - interval '1 day'
-        FROM generate_series(0, $5::int - 1) AS i`,
-    },
-    [idPrefix, locationId(location), entries / entriesPerReference, [...plateTypes], entries],
-  );
+        FROM generate_series($5::int, $6::int - 1) AS i`,
+      },
+      [
+        idPrefix,
+        locationId(location),
+        entries / entriesPerReference,
+        [...plateTypes],
+        first,
+        Math.min(first + entriesAtOnce, entries),
+      ],
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AccessReason as reasons } from '../prisma/generated/client/enums.ts';
 import { isId } from '../src/ids.ts';
-import { plateDifferences, type PlateDifference } from '../src/plate-reading.ts';
+import { mostSimilarPlates, plateDifferences, type PlateDifference } from '../src/plate-reading.ts';
 import { reachable } from '../src/scope.ts';
 import { parseInput } from '../src/validation.ts';
 import type { Plate } from '../src/whitelist-store.ts';
@@ -94,6 +94,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
+      complexity: { field: 1, multiplier: mostSimilarPlates },
       description:
         'With a tolerance, when the whitelist does not have the plate as read: the entries that it may be. With more than one nobody is let in: a person must decide.',
     }),

@@ -266,7 +266,7 @@ builder.mutationFields((t) => ({
           return after;
         })
         .catch(slugTaken(slug ?? undefined));
-      await context.statusNotices.publish(id);
+      context.statusNotices.publish(id);
       return updated;
     },
   }),

@@ -246,7 +246,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     resolve: async (_, { locationId, input }, context) => {
       if (!isId(locationId)) throw locationNotFound(locationId);
       const { event, changed } = await recordEvent(context, locationId, input);
-      if (changed) await context.statusNotices.publish(locationId);
+      if (changed) context.statusNotices.publish(locationId);
       return event;
     },
   }),

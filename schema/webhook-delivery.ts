@@ -60,6 +60,8 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     }),
     attempts: t.expose('attempts', {
       type: [WebhookAttempt],
+      // About as many are made in 3 days.
+      complexity: { field: 1, multiplier: 20 },
       description: 'The requests that were made, first one first.',
     }),
     nextAttemptAt: t.field({

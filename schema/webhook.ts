@@ -6,7 +6,7 @@ import { isId, newId } from '../src/ids.ts';
 import { webhookScope } from '../src/scope.ts';
 import { webhookEvents } from '../src/webhook-message.ts';
 import { newWebhookSecret } from '../src/webhook-secret.ts';
-import { disableWebhook } from '../src/webhook-worker.ts';
+import { disableWebhook } from '../src/webhook-outbox.ts';
 import { builder } from './builder.ts';
 import { owningCompany } from './location.ts';
 import { idOrder, idWhere, keysetConnection } from './pagination.ts';

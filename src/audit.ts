@@ -27,18 +27,19 @@ export interface AuditedChange {
  * Leaves the record of a change (decisions, "all use is logged"). Called in the transaction of the
  * change, so that there is never one without the other. Webhooks hear of what is recorded here.
  *
+ * @param author without a key for what the service does by itself
  * @returns the identifier of the record
  */
 export async function recordChange(
   transaction: Transaction,
-  author: Author,
+  author: { key: Pick<AuthenticatedKey, 'id'> | null; requestId: string },
   { changes, ...change }: AuditedChange,
 ): Promise<string> {
   const id = newId();
   await transaction.auditRecord.create({
     data: {
       id,
-      apiKeyId: author.key.id,
+      apiKeyId: author.key?.id ?? null,
       requestId: author.requestId,
       ...change,
       ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),

@@ -21,7 +21,10 @@ export interface PlateDifference {
 
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
-/** A plate as read, then each plate that differs from it by one character that cameras confuse: at most 28. */
+/** How many plates may differ from one by a character: as many as it has characters. */
+export const mostSimilarPlates = 27;
+
+/** A plate as read, then each plate that differs from it by one character that cameras confuse. */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
   const variants = fields.flatMap((field) =>

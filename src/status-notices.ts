@@ -2,8 +2,8 @@ import type { PubSub } from './pub-sub.ts';
 
 /** Says on every process that the status of a location may have changed. */
 export interface StatusNotices {
-  /** Tells all who watch a location. Called after the change is committed. */
-  publish(locationId: string): Promise<void>;
+  /** Tells all who watch a location, without waiting for it. Called after the change is committed. */
+  publish(locationId: string): void;
   /**
    * Yields after each change of a location that is made once the promise has settled, and after a time in which
    * notices may have been missed (Redis was away). Changes that come faster than they are taken are one.
@@ -16,7 +16,7 @@ const channelOf = (locationId: string) => `location-status:${locationId}`;
 /** Carries the notices over `pubSub`. */
 export function createStatusNotices(pubSub: PubSub): StatusNotices {
   return {
-    publish: (locationId) => pubSub.publish(channelOf(locationId), ''),
+    publish: (locationId) => void pubSub.publish(channelOf(locationId), ''),
     async watch(locationId) {
       let noticed = false;
       let ended = false;

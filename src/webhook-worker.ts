@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
-import type { Prisma, PrismaClient, Webhook } from '../prisma/generated/client/client.ts';
-import type { Transaction } from './audit.ts';
-import type { Sql, Statement } from './db.ts';
+import type { Prisma, PrismaClient } from '../prisma/generated/client/client.ts';
+import { recordChange } from './audit.ts';
+import type { Sql } from './db.ts';
 import { newId } from './ids.ts';
 import { webhookBody } from './webhook-message.ts';
+import { type Delivery, disableWebhook, takeDue } from './webhook-outbox.ts';
 import { signedHeaders, type WebhookSecretBox } from './webhook-secret.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
@@ -17,11 +18,7 @@ export interface WebhookWorker {
 const checkedEvery = 1_000;
 /** The whole attempt, name to answer, in milliseconds. */
 const longestAttempt = 15_000;
-/** A delivery that a worker took is taken by another one after this, in seconds: more than an attempt takes. */
-const leaseSeconds = 60;
 const mostInFlight = 50;
-/** Of one webhook at a time, so that a slow one holds no other up. */
-const mostOfOneWebhook = 5;
 
 /** The first pause, and the longest, in milliseconds. */
 const firstPause = 10_000;
@@ -31,34 +28,6 @@ const longestPause = 6 * 3_600_000;
 export function pauseAfter(attempts: number): number {
   return Math.min(firstPause * 3 ** (attempts - 1), longestPause) * (0.5 + Math.random());
 }
-
-/** Everything that an attempt needs to know. */
-const withContext = {
-  webhook: true,
-  event: true,
-  _count: { select: { attempts: true } },
-} as const satisfies Prisma.WebhookDeliveryInclude;
-
-type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withContext }>;
-
-/** Takes deliveries that are due: a few of each webhook, none that another worker takes at this moment. */
-const takeDue: Statement = {
-  name: 'webhook-take-due',
-  text: `
-    WITH due AS (
-      SELECT next.id FROM "Webhook" w
-      CROSS JOIN LATERAL (
-        SELECT d.id FROM "WebhookDelivery" d
-        WHERE d."webhookId" = w.id AND d.status = 'PENDING' AND d."nextAttemptAt" <= now()
-        ORDER BY d."nextAttemptAt" LIMIT $2 FOR UPDATE SKIP LOCKED
-      ) next
-      WHERE w."disabledAt" IS NULL AND w.id <> ALL ($1::text[])
-      LIMIT $3
-    )
-    UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now() + make_interval(secs => $4)
-    FROM due WHERE d.id = due.id
-    RETURNING d.id`,
-};
 
 /** What came of an attempt. */
 interface Outcome {
@@ -127,16 +96,16 @@ export function createWebhookWorker(options: {
       await transaction.webhookDelivery.updateMany({ where: { id, status: 'PENDING' }, data: change });
       if (!isGone) return;
       await disableWebhook(transaction, webhookId);
-      await transaction.auditRecord.create({
-        data: {
-          id: newId(),
-          requestId: id,
+      await recordChange(
+        transaction,
+        { key: null, requestId: id },
+        {
           action: 'webhook.disabled',
           targetId: webhookId,
           companyId: event.companyId,
           changes: { httpStatus: gone },
         },
-      });
+      );
     });
   }
 
@@ -167,18 +136,8 @@ export function createWebhookWorker(options: {
   async function deliverDue(): Promise<number> {
     const free = mostInFlight - inFlight.size;
     if (free <= 0 || closing.signal.aborted) return 0;
-    const taken = await sql.query<{ id: string }>(takeDue, [
-      [...new Set(inFlight.values())],
-      mostOfOneWebhook,
-      free,
-      leaseSeconds,
-    ]);
-    if (taken.length === 0) return 0;
-    const ids = taken.map(({ id }) => id);
-    const deliveries = await prisma.webhookDelivery.findMany({
-      where: { id: { in: ids } },
-      include: withContext,
-    });
+    const exceptOf = [...new Set(inFlight.values())];
+    const deliveries = await takeDue({ prisma, sql }, { exceptOf, limit: free });
     await Promise.all(deliveries.map(deliver));
     return deliveries.length;
   }
@@ -205,14 +164,4 @@ export function createWebhookWorker(options: {
       await Promise.all(running);
     },
   };
-}
-
-/** Stops a webhook: what it has not got yet, it will not get. */
-export async function disableWebhook(transaction: Transaction, id: string): Promise<Webhook> {
-  await transaction.webhookDelivery.updateMany({
-    where: { webhookId: id, status: 'PENDING' },
-    data: { status: 'CANCELLED' },
-  });
-  const now = new Date();
-  return transaction.webhook.update({ where: { id }, data: { disabledAt: now, updatedAt: now } });
 }

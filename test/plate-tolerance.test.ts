@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { plateDifferences, similarPlates } from '../src/plate-reading.ts';
+import { mostSimilarPlates, plateDifferences, similarPlates } from '../src/plate-reading.ts';
 import { newEntry, openTestGateway } from './harness.ts';
 import { statementsOf } from './statements.ts';
 
@@ -136,7 +136,7 @@ describe('the plates that a camera may mean', () => {
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);
         expect(first).toEqual(read);
-        expect(others.length).toBeLessThanOrEqual(27);
+        expect(others.length).toBeLessThanOrEqual(mostSimilarPlates);
         for (const other of others) expect(plateDifferences(read, other)).toHaveLength(1);
         expect(new Set(others.map((other) => JSON.stringify(other))).size).toBe(others.length);
       }),
