@@ -28,6 +28,7 @@ function names(violation: unknown, constraintName: string): boolean {
   return String(property(violation, 'originalMessage')).includes(`"${constraintName}"`);
 }
 
-function property(value: unknown, key: string): unknown {
+/** A property of something that may have none. */
+export function property(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -3,8 +3,12 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { PrismaClient } from '../prisma/generated/client/client.ts';
 import type { Database, Statement } from './db.ts';
+import { property } from './db-errors.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './db-session.ts';
 import { withWholeScripts } from './migration-adapters.ts';
+
+/** SQLSTATE of a deadlock: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const DEADLOCK = '40P01';
 
 /** How long a caller waits for a connection before the request fails. */
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -58,7 +62,12 @@ export async function openPostgres(databaseUrl: string, log: Logger, poolSize: n
     kind: 'postgresql',
     sql: {
       async query<Row>({ name, text }: Statement, values: readonly unknown[]) {
-        const result = await pool.query({ name, text, values: [...values] });
+        const run = () => pool.query({ name, text, values: [...values] });
+        const result = await run().catch((error: unknown) => {
+          // The statement was taken back as a whole so that another one could go on: it may try again.
+          if (property(error, 'code') === DEADLOCK) return run();
+          throw error;
+        });
         return result.rows as Row[];
       },
     },

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isUniqueViolation } from '../src/db-errors.ts';
 import { openDatabase } from '../src/db.ts';
 import type { Database } from '../src/db.ts';
@@ -290,6 +290,36 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
       expect(isUniqueViolation(foreignKey)).toBe(false);
       expect(isUniqueViolation(new Error('company_slug_unique'))).toBe(false);
       expect(isUniqueViolation(undefined)).toBe(false);
+    });
+  });
+
+  describe.runIf(onServer)('a deadlock', () => {
+    it('lets the statement that PostgreSQL gave up try again', async () => {
+      const { sql, scratch } = await openScratch();
+      await sql.query({ name: '', text: 'CREATE TABLE held (id int PRIMARY KEY, value int)' }, []);
+      await sql.query({ name: '', text: 'INSERT INTO held VALUES (1, 0), (2, 0)' }, []);
+      const other = new pg.Client(scratch.databaseUrl!);
+      await other.connect();
+      onTestFinished(() => other.end());
+      await other.query('BEGIN; SET LOCAL deadlock_timeout TO 60000; UPDATE held SET value = 1 WHERE id = 2');
+      // Takes row 1, then waits for row 2; the other one then waits for row 1.
+      const both = sql.query(
+        {
+          name: '',
+          text: `WITH one AS MATERIALIZED (SELECT id FROM held WHERE id = 1 FOR UPDATE)
+            UPDATE held SET value = value + 10 FROM one WHERE held.id = one.id + 1 RETURNING value`,
+        },
+        [],
+      );
+      await vi.waitUntil(async () => {
+        const { rows } = await other.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length === 1;
+      });
+      await other.query('UPDATE held SET value = 1 WHERE id = 1');
+      await other.query('COMMIT');
+      expect(await both).toEqual([{ value: 11 }]);
     });
   });
 
