@@ -6,12 +6,10 @@ import { ServiceError, shown } from '../src/errors.ts';
 import { isId, newId } from '../src/ids.ts';
 import { webhookScope } from '../src/scope.ts';
 import { testEvent, webhookBody } from '../src/webhook-message.ts';
+import { triedFor } from '../src/webhook-outbox.ts';
 import { builder } from './builder.ts';
 import { idOrder, idWhere, keysetConnection } from './pagination.ts';
 import { findWebhook, Webhook } from './webhook.ts';
-
-/** How long a delivery is tried, in milliseconds: 3 days, as the trigger of the outbox has it. */
-const triedFor = 3 * 86_400_000;
 
 const withContext = {
   event: true,

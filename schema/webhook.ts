@@ -6,7 +6,7 @@ import { isId, newId } from '../src/ids.ts';
 import { webhookScope } from '../src/scope.ts';
 import { webhookEvents } from '../src/webhook-message.ts';
 import { newWebhookSecret } from '../src/webhook-secret.ts';
-import { disableWebhook } from '../src/webhook-outbox.ts';
+import { cancelPending, disableWebhook } from '../src/webhook-outbox.ts';
 import { builder } from './builder.ts';
 import { owningCompany } from './location.ts';
 import { idOrder, idWhere, keysetConnection } from './pagination.ts';
@@ -246,7 +246,9 @@ builder.mutationFields((t) => ({
       const before = await findWebhook(id, context);
       if (input.url) await requireTarget(input.url, context);
       return context.prisma.$transaction(async (transaction) => {
-        if (input.enabled === false && !before.disabledAt) await disableWebhook(transaction, id);
+        if (input.enabled === false) await disableWebhook(transaction, id);
+        // What a change left behind while the webhook was being disabled.
+        if (input.enabled && before.disabledAt) await cancelPending(transaction, id);
         const after = await transaction.webhook.update({
           where: { id },
           data: {
@@ -273,6 +275,8 @@ builder.mutationFields((t) => ({
     args: { id: t.arg.id(idArg) },
     resolve: async (_, { id }, context) => {
       const webhook = await findWebhook(id, context);
+      // First it hears of nothing more: a long history takes its time to go, and no change waits for that.
+      await context.prisma.$transaction((transaction) => disableWebhook(transaction, id));
       await context.prisma.$transaction(async (transaction) => {
         await transaction.webhook.deleteMany({ where: { id } });
         await recordChange(transaction, context, {

@@ -1,17 +1,16 @@
-import type { Prisma, PrismaClient, Webhook } from '../prisma/generated/client/client.ts';
+import type { Prisma, PrismaClient } from '../prisma/generated/client/client.ts';
 import type { Transaction } from './audit.ts';
 import type { Sql, Statement } from './db.ts';
 
 // The outbox of the webhooks: deliveries that wait. A trigger fills it (migration `webhooks`).
 
-/** Everything that an attempt needs to know. */
-const withContext = {
-  webhook: true,
-  event: true,
-  _count: { select: { attempts: true } },
-} as const satisfies Prisma.WebhookDeliveryInclude;
+/** How long a delivery is tried, in milliseconds: 3 days, as the trigger has it. */
+export const triedFor = 3 * 86_400_000;
 
-/** A delivery with its webhook, what happened, and how often it was tried. */
+/** Everything that an attempt needs to know. */
+const withContext = { webhook: true, event: true } as const satisfies Prisma.WebhookDeliveryInclude;
+
+/** A delivery with its webhook and what happened. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withContext }>;
 
 /** A delivery that a worker took is taken by another one after this, in seconds: more than an attempt takes. */
@@ -53,12 +52,25 @@ export async function takeDue(
   return prisma.webhookDelivery.findMany({ where: { id: { in: ids } }, include: withContext });
 }
 
-/** Stops a webhook: what it has not got yet, it will not get. */
-export async function disableWebhook(transaction: Transaction, id: string): Promise<Webhook> {
+/** Cancels what a webhook has not got yet. */
+export async function cancelPending(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.webhookDelivery.updateMany({
-    where: { webhookId: id, status: 'PENDING' },
+    where: { webhookId, status: 'PENDING' },
     data: { status: 'CANCELLED' },
   });
+}
+
+/**
+ * Stops a webhook: what it has not got yet, it will not get.
+ *
+ * @returns whether it was enabled until now
+ */
+export async function disableWebhook(transaction: Transaction, id: string): Promise<boolean> {
   const now = new Date();
-  return transaction.webhook.update({ where: { id }, data: { disabledAt: now, updatedAt: now } });
+  const { count } = await transaction.webhook.updateMany({
+    where: { id, disabledAt: null },
+    data: { disabledAt: now, updatedAt: now },
+  });
+  if (count > 0) await cancelPending(transaction, id);
+  return count > 0;
 }

@@ -106,6 +106,8 @@ export function createWebhookTarget(options: { allowPrivate: boolean; resolve?: 
           signal,
         });
         request.on('error', reject);
+        // An answer that is none, such as a change of protocol.
+        request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);
           response.on('error', () => undefined).destroy();

@@ -4,7 +4,7 @@ import { recordChange } from './audit.ts';
 import type { Sql } from './db.ts';
 import { newId } from './ids.ts';
 import { webhookBody } from './webhook-message.ts';
-import { type Delivery, disableWebhook, takeDue } from './webhook-outbox.ts';
+import { type Delivery, disableWebhook, takeDue, triedFor } from './webhook-outbox.ts';
 import { signedHeaders, type WebhookSecretBox } from './webhook-secret.ts';
 import type { WebhookTarget } from './webhook-target.ts';
 
@@ -18,15 +18,21 @@ export interface WebhookWorker {
 const checkedEvery = 1_000;
 /** The whole attempt, name to answer, in milliseconds. */
 const longestAttempt = 15_000;
-const mostInFlight = 50;
+const mostInFlight = 200;
 
-/** The first pause, and the longest, in milliseconds. */
-const firstPause = 10_000;
+/** The shortest pause, and the longest, in milliseconds. */
+const shortestPause = 10_000;
 const longestPause = 6 * 3_600_000;
 
-/** The pause after so many failed attempts: threefold each time, half of it to one and a half by chance. */
-export function pauseAfter(attempts: number): number {
-  return Math.min(firstPause * 3 ** (attempts - 1), longestPause) * (0.5 + Math.random());
+/**
+ * The pause after a failed attempt: twice as long as the delivery has been tried, half of it to one and a half
+ * by chance.
+ *
+ * @param triedSince how long it has been tried, in milliseconds
+ */
+export function pauseAfter(triedSince: number): number {
+  const pause = Math.min(Math.max(2 * triedSince, shortestPause), longestPause);
+  return pause * (0.5 + Math.random());
 }
 
 /** What came of an attempt. */
@@ -54,6 +60,7 @@ export function createWebhookWorker(options: {
   const running = new Set<Promise<unknown>>();
   /** The webhooks of the deliveries under way. */
   const inFlight = new Map<string, string>();
+  let isTaking = false;
 
   async function attempt({ id, type, webhook, event }: Delivery): Promise<Outcome> {
     const startedAt = performance.now();
@@ -82,30 +89,32 @@ export function createWebhookWorker(options: {
   }
 
   /** Writes down what came of an attempt, and what follows. */
-  async function settle(
-    { id, webhookId, retryUntil, event, _count }: Delivery,
-    outcome: Outcome,
-  ): Promise<void> {
-    const nextAttemptAt = new Date(Date.now() + pauseAfter(_count.attempts + 1));
+  async function settle({ id, webhookId, retryUntil, event }: Delivery, outcome: Outcome): Promise<void> {
+    const now = Date.now();
+    const nextAttemptAt = new Date(now + pauseAfter(now - (retryUntil.getTime() - triedFor)));
     const isGone = outcome.httpStatus === gone;
     let change: Prisma.WebhookDeliveryUpdateManyMutationInput = { nextAttemptAt };
     if (succeeded(outcome)) change = { status: 'DELIVERED' };
     else if (isGone || nextAttemptAt > retryUntil) change = { status: 'FAILED' };
     await prisma.$transaction(async (transaction) => {
+      // The webhook before its deliveries, so that several such answers at once follow each other.
+      if (isGone && (await disableWebhook(transaction, webhookId))) {
+        await recordChange(
+          transaction,
+          { key: null, requestId: id },
+          {
+            action: 'webhook.disabled',
+            targetId: webhookId,
+            companyId: event.companyId,
+            changes: { httpStatus: gone },
+          },
+        );
+      }
       await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...outcome } });
-      await transaction.webhookDelivery.updateMany({ where: { id, status: 'PENDING' }, data: change });
-      if (!isGone) return;
-      await disableWebhook(transaction, webhookId);
-      await recordChange(
-        transaction,
-        { key: null, requestId: id },
-        {
-          action: 'webhook.disabled',
-          targetId: webhookId,
-          companyId: event.companyId,
-          changes: { httpStatus: gone },
-        },
-      );
+      await transaction.webhookDelivery.updateMany({
+        where: isGone ? { id } : { id, status: 'PENDING' },
+        data: change,
+      });
     });
   }
 
@@ -135,9 +144,12 @@ export function createWebhookWorker(options: {
   /** Takes some of what is due, sends it, and returns how much that was. */
   async function deliverDue(): Promise<number> {
     const free = mostInFlight - inFlight.size;
-    if (free <= 0 || closing.signal.aborted) return 0;
+    if (free <= 0 || isTaking || closing.signal.aborted) return 0;
+    isTaking = true;
     const exceptOf = [...new Set(inFlight.values())];
-    const deliveries = await takeDue({ prisma, sql }, { exceptOf, limit: free });
+    const deliveries = await takeDue({ prisma, sql }, { exceptOf, limit: free }).finally(
+      () => (isTaking = false),
+    );
     await Promise.all(deliveries.map(deliver));
     return deliveries.length;
   }

@@ -15,8 +15,8 @@ export interface Receiver {
   url: string;
   /** All that arrived, in its order. */
   messages: ReceivedMessage[];
-  /** What is answered from now on: a status, or nothing at all. */
-  answer: number | 'nothing';
+  /** What is answered from now on: a status, nothing at all, or a change of protocol. */
+  answer: number | 'nothing' | 'upgrade';
 }
 
 /** Starts a receiver on loopback, which ends with the test file. */
@@ -26,6 +26,10 @@ export async function startReceiver(): Promise<Receiver> {
     for await (const chunk of request) body += chunk;
     receiver.messages.push({ id: String(request.headers['webhook-id']), headers: request.headers, body });
     if (receiver.answer === 'nothing') return;
+    if (receiver.answer === 'upgrade') {
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+      return;
+    }
     response.writeHead(receiver.answer, { Location: `${receiver.url}/elsewhere` }).end('answer');
   });
   server.listen(0, '127.0.0.1');

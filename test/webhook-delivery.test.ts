@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { pino } from 'pino';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/ids.ts';
 import { pauseAfter } from '../src/webhook-worker.ts';
@@ -230,11 +231,11 @@ describe('a delivery', () => {
     expect(await deliveriesOf(key, webhookId, '(status: PENDING)')).toEqual([]);
   });
 
-  test('waits three times as long after each failure, six hours at most, half of it by chance', () => {
+  test('waits twice as long as it has been tried, ten seconds to six hours, half of it by chance', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100 }), (attempts) => {
-        const middle = Math.min(10_000 * 3 ** (attempts - 1), 6 * 3_600_000);
-        const pause = pauseAfter(attempts);
+      fc.property(fc.integer({ min: 0, max: 3 * 86_400_000 }), (triedSince) => {
+        const middle = Math.min(Math.max(2 * triedSince, 10_000), 6 * 3_600_000);
+        const pause = pauseAfter(triedSince);
         return pause >= middle / 2 && pause < middle * 1.5;
       }),
     );
@@ -268,6 +269,22 @@ describe('a delivery', () => {
     ).toBe(1);
   });
 
+  test('answered with 410 at the same time as others disables the webhook once', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 410;
+    await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
+    const statuses = async () =>
+      (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
+    await expect
+      .poll(async () => (await statuses()).some((shown) => shown === 'PENDING 0'), soon)
+      .toBe(false);
+    // Five are on their way at once; the others are cancelled.
+    expect((await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown))).toEqual([]);
+    expect(
+      await prisma.auditRecord.count({ where: { targetId: webhookId, action: 'webhook.disabled' } }),
+    ).toBe(1);
+  });
+
   test('is cancelled when its webhook is disabled, and can be sent again when it is enabled', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
@@ -291,6 +308,19 @@ describe('a delivery', () => {
     });
     await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('DELIVERED');
     expect(receiver.messages.at(-1)!.id).toBe(cancelled!.id);
+  });
+
+  test('left over from when its webhook was disabled is not sent when it is enabled again', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 'nothing';
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    // As a change leaves it that was being written while the webhook was disabled.
+    await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
+    await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
+      id: webhookId,
+    });
+    expect(await deliveriesOf(key, webhookId)).toMatchObject([{ status: 'CANCELLED' }]);
   });
 
   test('does not follow a redirect', async () => {
@@ -326,6 +356,15 @@ describe('a delivery', () => {
       .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
       .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
   });
+
+  test('takes a change of protocol for no answer', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 'upgrade';
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'The connection ended without an answer' }]);
+  });
 });
 
 describe('the outbox', () => {
@@ -342,6 +381,24 @@ describe('the outbox', () => {
     expect([...ids].sort()).toEqual(ids);
     expect(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
     expect(newId().slice(0, 8)).toBe(ids[0]!.slice(0, 8));
+  });
+
+  test.runIf(testServerUrl)('passes a webhook over that is deleted while a change is written', async () => {
+    const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const other = new pg.Client(gateway.config.databaseUrl!);
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query('BEGIN');
+    await other.query('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
+    const added = addEntry(key, locationId);
+    await vi.waitUntil(async () => {
+      const { rows } = await other.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length === 1;
+    });
+    await other.query('COMMIT');
+    await added;
   });
 
   test.runIf(testServerUrl)('is emptied by several processes, and each message is sent once', async () => {
