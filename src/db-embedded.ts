@@ -3,6 +3,7 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { PrismaClient } from '../prisma/generated/client/client.ts';
+import { columnTypes } from './column-types.ts';
 import type { Database, Statement } from './db.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './db-session.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -17,7 +18,7 @@ const PG_PARSERS = Object.fromEntries(
   [
     ...Object.values(pg.types.builtins),
     ...[1000, 1005, 1007, 1009, 1015, 1016, 1022, 1185, 1231, 2951, 3807],
-  ].map((oid) => [oid, pg.types.getTypeParser(oid)]),
+  ].map((oid) => [oid, columnTypes.getTypeParser(oid)]),
 );
 
 /**

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { PrismaClient } from '../prisma/generated/client/client.ts';
+import { columnTypes } from './column-types.ts';
 import type { Database, Statement } from './db.ts';
 import { property } from './db-errors.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './db-session.ts';
@@ -35,6 +36,7 @@ export async function openPostgres(databaseUrl: string, log: Logger, poolSize: n
     application_name: 'parking-gateway',
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
+    types: columnTypes,
   };
   const pool = new pg.Pool({
     ...connection,
