@@ -1,4 +1,5 @@
 import type { Statement } from '../src/db.ts';
+import { newId } from '../src/ids.ts';
 import { type Bench, median } from './measure.ts';
 import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
@@ -69,7 +70,7 @@ export async function importing(bench: Bench): Promise<CaseResult> {
         pid: undefined,
         run: () =>
           bench.database.sql.query(bareInsert, [
-            rowsToImport.map((_, position) => `bench-${position}`),
+            rowsToImport.map(() => newId()),
             rowsToImport.map(() => target),
             ...(['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const).map(
               (field) => rowsToImport.map((row) => row[field]),

@@ -153,29 +153,38 @@ interface GoodRow {
   values: WhitelistEntryValues;
 }
 
-/** Sorts rows into those that keep the rules and have a plate of their own, and the others. */
-async function checkRows(entries: readonly unknown[]): Promise<{ good: GoodRow[]; rejected: RejectedRow[] }> {
-  const good: GoodRow[] = [];
-  const rejected: RejectedRow[] = [];
+/** Rows of a call, sorted into those that keep the rules and have a plate of their own, and the others. */
+interface CheckedRows {
+  good: GoodRow[];
+  rejected: RejectedRow[];
+}
+
+/** Creates what checks the rows of a call, a part of them at a time. */
+function createRowCheck(entries: readonly unknown[]) {
   const indexByPlate = new Map<string, number>();
-  for (const [index, entry] of entries.entries()) {
-    if (index % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
-    const parsed = whitelistEntryRule.safeParse(entry);
-    if (!parsed.success) {
-      rejected.push(rejectedRow(index, validationError(parsed.error.issues, entry)));
-      continue;
+  return async (start: number, end: number): Promise<CheckedRows> => {
+    const good: GoodRow[] = [];
+    const rejected: RejectedRow[] = [];
+    for (let index = start; index < end; index += 1) {
+      if (index % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
+      const entry = entries[index];
+      const parsed = whitelistEntryRule.safeParse(entry);
+      if (!parsed.success) {
+        rejected.push(rejectedRow(index, validationError(parsed.error.issues, entry)));
+        continue;
+      }
+      const values = entryValues(parsed.data);
+      const plate = `${values.plateType} ${values.plateCode} ${values.plateNumber}`;
+      const earlier = indexByPlate.get(plate);
+      if (earlier === undefined) {
+        indexByPlate.set(plate, index);
+        good.push({ index, values });
+      } else {
+        rejected.push(rejectedRow(index, duplicateVehicle(values, `Row ${earlier} has the same plate`)));
+      }
     }
-    const values = entryValues(parsed.data);
-    const plate = `${values.plateType} ${values.plateCode} ${values.plateNumber}`;
-    const earlier = indexByPlate.get(plate);
-    if (earlier === undefined) {
-      indexByPlate.set(plate, index);
-      good.push({ index, values });
-    } else {
-      rejected.push(rejectedRow(index, duplicateVehicle(values, `Row ${earlier} has the same plate`)));
-    }
-  }
-  return { good, rejected };
+    return { good, rejected };
+  };
 }
 
 async function importRows(
@@ -184,41 +193,39 @@ async function importRows(
   entries: readonly unknown[],
   options: { mode: MergeMode; dryRun: boolean },
 ): Promise<Import> {
-  const { good, rejected } = await checkRows(entries);
-  const result: Import = {
-    total: entries.length,
-    created: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    rejected,
-  };
-  const batch = options.mode === 'REPLACE' ? mostRows : batchSize;
-  const rows = options.mode === 'REPLACE' && rejected.length > 0 ? [] : good;
-  // A call without a good row still finds out whether there is such a location.
-  if (rows.length === 0) await findLocation(locationId, context);
-  for (let start = 0; start < rows.length; start += batch) {
-    const part = rows.slice(start, start + batch);
-    const merged = await mergeWhitelist(
-      context,
-      context,
-      locationId,
-      part.map(({ values }) => values),
-      options,
-    );
+  const total = entries.length;
+  const result: Import = { total, created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: [] };
+  const { rejected } = result;
+
+  async function merge(part: CheckedRows): Promise<void> {
+    rejected.push(...part.rejected);
+    if (part.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
+    const rows = part.good.map(({ values }) => values);
+    const merged = await mergeWhitelist(context, context, locationId, rows, options);
     const created = merged.isNew.filter(Boolean).length;
     result.created += created;
     result.updated += merged.updated;
     result.deleted += merged.deleted;
     if (options.mode !== 'CREATE') {
-      result.unchanged += part.length - created - merged.updated;
-      continue;
+      result.unchanged += rows.length - created - merged.updated;
+      return;
     }
-    for (const [position, { index, values }] of part.entries()) {
+    for (const [position, { index, values }] of part.good.entries()) {
       if (!merged.isNew[position])
         rejected.push(rejectedRow(index, duplicateVehicle(values), { locationId, ...values }));
     }
   }
+
+  const check = createRowCheck(entries);
+  const size = options.mode === 'REPLACE' ? mostRows : batchSize;
+  let part = await check(0, Math.min(size, total));
+  for (let end = size; end < total; end += size) {
+    // While the database merges one part, the next one is checked.
+    [, part] = await Promise.all([merge(part), check(end, Math.min(end + size, total))]);
+  }
+  await merge(part);
+  // When no row was taken, it may not be known yet whether there is such a location.
+  if (result.created + result.updated + result.unchanged === 0) await findLocation(locationId, context);
   rejected.sort((a, b) => a.index - b.index);
   return result;
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from './context.ts';
 import { authorizeOperation, explainVariables, type OperationPlan, planOperation } from './operation.ts';
 import type { StreamLease } from './key-bound-stream.ts';
-import { requireAffordable } from './operation-limits.ts';
+import { countValues, operationLimits, requireAffordable } from './operation-limits.ts';
 
 /** The context of a GraphQL request, with what the guard lends to it. */
 export interface GraphRequestContext extends Context, StreamLease {
@@ -61,25 +61,33 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     return operation;
   }
 
-  /** Everything that is asked before an operation runs. */
+  /** Everything that is asked before an operation runs. Returns how many values its variables hold. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
     context: GraphRequestContext,
-  ): Promise<void> {
+  ): Promise<number> {
     const { operation, rootFields } = plan;
     context.operationIs(`${operation.operation} ${[...new Set(rootFields)].join(',')}`.slice(0, 200));
     authorizeOperation(plan, context.key);
+    const values = countValues(variables ?? {});
     requireAffordable(schema, plan, variables ?? {}, context);
     if (operation.operation === 'mutation' && rootFields.length > 1)
       await context.charge(rootFields.length - 1);
+    return values;
   }
 
-  async function run(known: KnownOperation, variables: Variables, context: GraphRequestContext) {
+  async function run(
+    known: KnownOperation,
+    variables: Variables,
+    values: number,
+    context: GraphRequestContext,
+  ) {
     known.uses += 1;
     if (known.uses >= compiledAfter) known.compiled ??= compileQuery(schema, known.plan.document);
+    // graphql-jit puts every fault of the variables into words, graphql-js gives up after the first few.
     const result =
-      known.compiled && isCompiledQuery(known.compiled)
+      values <= operationLimits.variableFaults && known.compiled && isCompiledQuery(known.compiled)
         ? await known.compiled.query({}, context, { ...variables })
         : await execute({
             schema,
@@ -111,8 +119,8 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
         known = operationOf(document, operationName);
         const text = document.loc?.source.body;
         if (text) documents.set(text, document);
-        await admit(known.plan, variables, context);
-        return await run(known, variables, context);
+        const values = await admit(known.plan, variables, context);
+        return await run(known, variables, values, context);
       } catch (error) {
         return { errors: [await explain(error, known?.plan, variables)] };
       }

@@ -4,16 +4,13 @@ import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import {
   BREAK,
-  coerceInputValue,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
-  isInputType,
   isValueNode,
   Kind,
   parse,
   type SelectionSetNode,
-  typeFromAST,
   validate,
   type ValidationRule,
   valueFromASTUntyped,
@@ -174,8 +171,12 @@ function costOf(
   return complexity;
 }
 
-/** Counts the values in a value, and gives up on one over the limits before counting costs much. */
-function countValues(value: unknown, levels = operationLimits.variableDepth, counted = 0): number {
+/**
+ * Counts the values in the variables, those in lists and objects included.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for more than the limits, before counting costs much
+ */
+export function countValues(value: unknown, levels = operationLimits.variableDepth, counted = 0): number {
   const { variableValues, variableDepth } = operationLimits;
   if (levels < 0) {
     throw new ServiceError('VALIDATION_ERROR', `Variables are nested more than ${variableDepth} levels`);
@@ -192,33 +193,7 @@ function countValues(value: unknown, levels = operationLimits.variableDepth, cou
 }
 
 /**
- * Lets variables pass whose faults, if any, are few enough to be explained.
- *
- * @throws {ServiceError} `VALIDATION_ERROR`
- */
-function requireExplicable(
-  schema: GraphQLSchema,
-  { operation }: OperationPlan,
-  variables: Readonly<Record<string, unknown>>,
-): void {
-  const { variableFaults } = operationLimits;
-  if (countValues(variables) <= variableFaults) return;
-  let faults = 0;
-  for (const definition of operation.variableDefinitions ?? []) {
-    const name = definition.variable.name.value;
-    const type = typeFromAST(schema, definition.type);
-    if (!isInputType(type) || !Object.hasOwn(variables, name)) continue;
-    coerceInputValue(variables[name], type, (path, value, error) => {
-      faults += 1;
-      if (faults <= variableFaults) return;
-      const message = `${error.message} It is one of more than ${variableFaults} faults.`;
-      throw invalidField(fieldName([name, ...path]), message, value);
-    });
-  }
-}
-
-/**
- * Lets an operation pass whose variables can be judged and whose cost, with the page sizes that its variables ask for, is within the limit.
+ * Lets an operation pass whose cost, with the page sizes that its variables ask for, is within the limit.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  * @throws {GraphQLError} when the variables do not fit their types
@@ -236,7 +211,6 @@ export function requireAffordable(
       `A request may have at most ${rootMutationFields} root mutation fields`,
     );
   }
-  requireExplicable(schema, plan, variables);
   const asked = costOf(schema, plan, variables, context);
   if (asked > cost) {
     throw new ServiceError(

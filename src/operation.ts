@@ -17,7 +17,8 @@ import {
 } from 'graphql';
 import type { Permission } from '../prisma/generated/client/enums.ts';
 import { type AuthenticatedKey, requirePermission } from './auth.ts';
-import { type FieldFault, ServiceError, shown } from './errors.ts';
+import { type FieldFault, invalidField, ServiceError, shown } from './errors.ts';
+import { operationLimits } from './operation-limits.ts';
 import { fieldName, validationError } from './validation.ts';
 
 /** What must be known of an operation before it runs; read off its document once. */
@@ -115,15 +116,24 @@ export async function explainVariables(
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
     let fits = true;
-    coerceInputValue(value, type, (path, invalidValue, error) => {
-      fits = false;
-      // graphql-js names a missing field in its words alone.
-      const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
-      const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
-      const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
-      if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
-      faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
-    });
+    try {
+      coerceInputValue(value, type, (path, invalidValue, error) => {
+        fits = false;
+        if (faults.length === operationLimits.variableFaults) {
+          const message = `${error.message} It is one of more than ${faults.length} faults.`;
+          throw invalidField(fieldName([name, ...path]), message, invalidValue);
+        }
+        // graphql-js names a missing field in its words alone.
+        const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
+        const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
+        const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
+        if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
+        faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
+      });
+    } catch (error) {
+      if (error instanceof ServiceError) return error;
+      throw error;
+    }
     if (fits) continue;
     for (const { variable, argument } of plan.variableArguments) {
       const rule = variable === name && argumentRule(argument);

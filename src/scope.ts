@@ -3,7 +3,7 @@ import type { AuthenticatedKey } from './auth.ts';
 import { locationNotFound } from './errors.ts';
 
 // What a key reaches: as the `where` of lists, as the test of a row that is at hand already, and as the
-// condition of a statement that reads and writes at once. test/scope.test.ts holds the three together.
+// condition of a statement that reads and writes at once. test/stores.test.ts holds the three together.
 
 /** The locations that a key reaches. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {

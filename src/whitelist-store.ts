@@ -7,7 +7,7 @@ import { similarPlates } from './plate-reading.ts';
 import { scopeCondition, scopeValues } from './scope.ts';
 
 // The hot path of the service as statements of its own: what a gate and a clerk's list ask, and the
-// writes with their audit records. test/whitelist-store.test.ts holds the reads to what Prisma says.
+// writes with their audit records. test/stores.test.ts holds the reads to what Prisma says.
 
 /** What a client writes of an entry. */
 export type WhitelistEntryValues = Pick<
