@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { UsageRecord } from '../prisma/generated/client/client.ts';
 import type { Sql, Statement } from './db.ts';
-import { newId } from './ids.ts';
 
 /** One request, for the record (decisions, "all use is logged"). */
 export type Usage = Omit<UsageRecord, 'id'>;
@@ -26,9 +25,9 @@ const insertUsage: Statement = {
   text: `
     WITH inserted AS (
       INSERT INTO "UsageRecord"
-        (id, "apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::float8[],
-        $8::text[], $9::timestamptz[])
+        ("apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::float8[], $7::text[],
+        $8::timestamptz[])
       RETURNING "apiKeyId", "createdAt"
     )
     UPDATE "ApiKey" k SET "lastUsedAt" = used.at
@@ -47,7 +46,6 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     waiting = [];
     try {
       await sql.query(insertUsage, [
-        records.map(() => newId()),
         records.map((record) => record.apiKeyId),
         records.map((record) => record.requestId),
         records.map((record) => record.surface),

@@ -18,7 +18,6 @@ async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
   await prisma.usageRecord.createMany({
     data: Array.from({ length: count }, () => ({
-      id: newId(),
       requestId: newId(),
       surface: 'rest',
       operation,

@@ -22,7 +22,6 @@ async function keyWithId(options = {}) {
 async function used(apiKeyId: string, ...requests: [Date, string, number, string?][]) {
   await prisma.usageRecord.createMany({
     data: requests.map(([createdAt, operation, status, surface = 'rest']) => ({
-      id: newId(),
       apiKeyId,
       requestId: newId(),
       surface,

@@ -5,7 +5,6 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
-import { v7 } from 'uuid';
 
 // What stands before the hand-written routes: the key check, the limiter, the log and the usage records.
 
@@ -138,7 +137,7 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
 
 // Usage records, written once a second
 
-type Usage = [string, string | null, string, string, string, number, number, string, string];
+type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
 setInterval(() => {
   if (usage.length === 0) return;
@@ -147,10 +146,10 @@ setInterval(() => {
   void query(
     'usage',
     `WITH inserted AS (
-      INSERT INTO "UsageRecord" (id, "apiKeyId", "requestId", surface, operation, status, "durationMs", address,
+      INSERT INTO "UsageRecord" ("apiKeyId", "requestId", surface, operation, status, "durationMs", address,
         "createdAt")
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::float8[],
-        $8::text[], $9::timestamptz[])
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::float8[], $7::text[],
+        $8::timestamptz[])
       RETURNING "apiKeyId", "createdAt")
     UPDATE "ApiKey" k SET "lastUsedAt" = used.at
     FROM (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
@@ -199,5 +198,5 @@ export const guard: MiddlewareHandler<Env> = async (c, next) => {
     'request',
   );
   const now = new Date().toISOString();
-  usage.push([v7(), key?.id ?? null, requestId, 'rest', operation, status, durationMs, address, now]);
+  usage.push([key?.id ?? null, requestId, 'rest', operation, status, durationMs, address, now]);
 };
