@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { Answer } from '../src/answer.ts';
 import type { Context } from '../src/context.ts';
 import { maskError } from '../src/error-masking.ts';
 import type { ErrorCode, ErrorDetails } from '../src/errors.ts';
 import { argumentRule, authorizeOperation, explainVariables, planOperation } from '../src/operation.ts';
 import { validationError } from '../src/validation.ts';
-import { errorAnswer, type RestAnswer, successAnswer } from './envelope.ts';
+import { errorAnswer, successAnswer } from './envelope.ts';
 import type { ConnectionPage, RestRequest, Route } from './routes.ts';
-
-/** The answer of a route: at once, or a list whose rest is still to be read. */
-export type RouteAnswer = RestAnswer | (Omit<RestAnswer, 'body'> & { body: ReadableStream<Uint8Array> });
 
 /** How many items the pages of a whole list have: the most that a connection gives. */
 const streamedPage = 100;
@@ -29,9 +27,9 @@ const encoder = new TextEncoder();
 
 /** Thrown for an answer that is an error; `answer` is its envelope. */
 class RestFailure extends Error {
-  readonly answer: RestAnswer;
+  readonly answer: Answer;
 
-  constructor(answer: RestAnswer) {
+  constructor(answer: Answer) {
     super('The request failed');
     this.answer = answer;
   }
@@ -44,7 +42,7 @@ class RestFailure extends Error {
 export function createRouteHandler(
   schema: GraphQLSchema,
   route: Route,
-): (request: RestRequest, context: Context) => Promise<RouteAnswer> {
+): (request: RestRequest, context: Context) => Promise<Answer> {
   const document: DocumentNode = route.document;
   const plan = planOperation(schema, document);
   const compiled = compileQuery(schema, document);
@@ -71,7 +69,7 @@ export function createRouteHandler(
     return variables;
   }
 
-  async function answer(request: RestRequest, context: Context): Promise<RouteAnswer> {
+  async function answer(request: RestRequest, context: Context): Promise<Answer> {
     authorizeOperation(plan, context.key);
     const variables = await variablesOf(request);
     if (!route.list) {
@@ -106,7 +104,7 @@ export function createRouteHandler(
 }
 
 /** The envelope of whatever went wrong. */
-function failure(error: unknown, context: Context): RestAnswer {
+function failure(error: unknown, context: Context): Answer {
   const { message, extensions } = maskError(error, context);
   return errorAnswer({
     message,

@@ -1,14 +1,8 @@
+import type { Answer } from '../src/answer.ts';
 import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors.ts';
 
-/** An answer of the REST surface, before it becomes a response. */
-export interface RestAnswer {
-  status: number;
-  body: string;
-  headers?: Record<string, string>;
-}
-
-/** The headers of every JSON answer. */
-export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
+/** An answer in one piece. */
+type WholeAnswer = Answer & { body: string };
 
 /** The code and the words of an error, wherever it comes from. */
 export interface RestError {
@@ -27,11 +21,11 @@ export interface RestError {
 export function errorAnswer(
   { message, code, details, requestId }: RestError,
   status: number = errorStatus[code],
-): RestAnswer {
+): WholeAnswer {
   return { status, body: JSON.stringify({ success: false, error: { code, message, details, requestId } }) };
 }
 
 /** The envelope of a success (specification, "Response envelope"). */
-export function successAnswer(fields: Record<string, unknown>, status = 200): RestAnswer {
+export function successAnswer(fields: Record<string, unknown>, status = 200): WholeAnswer {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

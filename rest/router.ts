@@ -1,10 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
 import { type Context as HonoContext, Hono } from 'hono';
+import { respond } from '../src/answer.ts';
 import { ServiceError } from '../src/errors.ts';
 import { limitBody } from '../src/limit-body.ts';
 import type { GatewayEnv } from '../src/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
-import { errorAnswer, jsonHeaders, type RestError } from './envelope.ts';
+import { errorAnswer } from './envelope.ts';
 import { routes } from './routes.ts';
 
 /** The largest request body, in bytes (decisions: 1 MiB). */
@@ -12,11 +13,9 @@ const largestBody = 1024 * 1024;
 
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** Makes an error of the REST surface a response. */
-export function errorResponse(error: RestError, status?: number, headers?: Record<string, string>): Response {
-  const answer = errorAnswer(error, status);
-  return new Response(answer.body, { status: answer.status, headers: { ...jsonHeaders, ...headers } });
-}
+/** Why a request is not looked at, where the status says more than the code. */
+const refusal = (status: number, message: string) =>
+  errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
 /** What decoding leaves in place of bytes that are not UTF-8, and of text that was lost before it came here. */
 const replacementCharacter = '\u{fffd}';
@@ -46,8 +45,8 @@ function firstValues(c: HonoContext): Record<string, string> {
 /** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
 export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
-  const limitToOneMiB = limitBody(largestBody, () =>
-    errorResponse({ code: 'VALIDATION_ERROR', message: 'Request body is larger than 1 MiB' }, 413),
+  const limitToOneMiB = limitBody(largestBody, (c) =>
+    respond(refusal(413, 'Request body is larger than 1 MiB'), c.var.state),
   );
 
   for (const route of routes) {
@@ -59,14 +58,10 @@ export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
       c.var.state.operation = operation;
       const text = takesBody ? await c.req.text() : '';
       if (text !== '' && !isJson(c.req.header('content-type'))) {
-        return errorResponse(
-          { code: 'VALIDATION_ERROR', message: 'Content-Type must be application/json' },
-          415,
-        );
+        return respond(refusal(415, 'Content-Type must be application/json'), c.var.state);
       }
       const request = { params: c.req.param(), query: firstValues(c), body: parseBody(text) };
-      const { status, body, headers } = await handle(request, c.var.context);
-      return new Response(body, { status, headers: { ...jsonHeaders, ...headers } });
+      return respond(await handle(request, c.var.context), c.var.state);
     });
   }
 
@@ -75,16 +70,14 @@ export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
     const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ');
     router.all(honoPath(path), (c) => {
       c.var.state.operation = `${c.req.method} ${path}`;
-      return errorResponse(
-        { code: 'VALIDATION_ERROR', message: `Method ${c.req.method} is not allowed here` },
-        405,
-        { Allow: allow },
-      );
+      const answer = refusal(405, `Method ${c.req.method} is not allowed here`);
+      return respond({ ...answer, headers: { Allow: allow } }, c.var.state);
     });
   }
 
-  router.all('*', (c) =>
-    errorResponse({ code: 'NOT_FOUND', message: `No such path: ${c.req.path.slice(0, 200)}` }),
-  );
+  router.all('*', (c) => {
+    const message = `No such path: ${c.req.path.slice(0, 200)}`;
+    return respond(errorAnswer({ code: 'NOT_FOUND', message }), c.var.state);
+  });
   return router;
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { jsonHeaders, type RestError } from '../rest/envelope.ts';
-import { createRestRouter, errorResponse } from '../rest/router.ts';
+import { errorAnswer, type RestError } from '../rest/envelope.ts';
+import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
+import { type Answer, respond } from './answer.ts';
 import type { Services } from './context.ts';
 import { type ErrorSource, maskError } from './error-masking.ts';
 import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
+import type { GraphRequestContext } from './graph-executor.ts';
 import { charge, createGuard, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
 import type { RateLimiter } from './limiter.ts';
@@ -30,22 +32,18 @@ export interface AppDependencies {
   readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
 }
 
-type Headers = Record<string, string>;
-
 /** Shows an error in the form of the REST surface. */
-function renderRest(error: unknown, source: ErrorSource, headers?: Headers): Response {
+function renderRest(error: unknown, source: ErrorSource): Answer {
   const { message, extensions } = maskError(error, source);
   const { code, details, requestId } = extensions as Pick<RestError, 'code' | 'details' | 'requestId'>;
-  return errorResponse({ message, code, details, requestId }, undefined, headers);
+  return errorAnswer({ message, code, details, requestId });
 }
 
 /** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
-function renderGraph(error: unknown, source: ErrorSource, headers?: Headers, status?: number): Response {
+function renderGraph(error: unknown, source: ErrorSource): Answer {
   const masked = maskError(error, source);
-  return new Response(JSON.stringify({ errors: [masked] }), {
-    status: status ?? errorStatus[masked.extensions.code as ErrorCode],
-    headers: { ...jsonHeaders, ...headers },
-  });
+  const status = errorStatus[masked.extensions.code as ErrorCode];
+  return { status, body: JSON.stringify({ errors: [masked] }) };
 }
 
 /**
@@ -74,18 +72,14 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
   app.use(
     '/graphql',
-    limitBody(largestGraphRequest, (c) =>
-      renderGraph(
-        new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB'),
-        c.get('state'),
-        {},
-        413,
-      ),
-    ),
+    limitBody(largestGraphRequest, ({ var: { state } }) => {
+      const tooLarge = new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB');
+      return respond({ ...renderGraph(tooLarge, state), status: 413 }, state);
+    }),
   );
   app.all('/graphql', (c) => {
     const { state, context } = c.var;
-    return graph.handle(c.req.raw, {
+    const graphContext: GraphRequestContext = {
       ...context,
       charge: (points) => charge(limiter, state, keySubject(context.key), points),
       reauthenticate: async () => authenticator.authenticate(c.req.header('x-api-key')),
@@ -94,15 +88,17 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
       operationIs: (name) => {
         state.operation = name;
       },
-    });
+    };
+    return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });
-  app.all('/graphql/*', (c) => renderGraph(new ServiceError('NOT_FOUND', 'No such path'), c.var.state));
+  app.all('/graphql/*', ({ var: { state } }) =>
+    respond(renderGraph(new ServiceError('NOT_FOUND', 'No such path'), state), state),
+  );
 
-  // Thrown behind the guard; the guard adds its headers to what is rendered here.
-  app.onError((error, c) => {
-    const state = c.var.state ?? { requestId: randomUUID(), log: dependencies.log };
-    return c.var.state?.surface === 'graphql' ? renderGraph(error, state) : renderRest(error, state);
+  app.onError((error, { var: { state } }) => {
+    const render = state?.surface === 'graphql' ? renderGraph : renderRest;
+    return respond(render(error, state ?? { requestId: randomUUID(), log: dependencies.log }), state);
   });
-  app.notFound(() => errorResponse({ code: 'NOT_FOUND', message: 'No such path' }));
+  app.notFound(() => respond(errorAnswer({ code: 'NOT_FOUND', message: 'No such path' })));
   return app;
 }

@@ -7,6 +7,7 @@ import {
 } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+import type { Answer } from './answer.ts';
 import type { Context } from './context.ts';
 import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
@@ -15,10 +16,16 @@ import { graphiqlPage } from './graphiql.ts';
 import { boundToKey } from './key-bound-stream.ts';
 import { parseDocument, validateDocument } from './operation-limits.ts';
 
+type Respond = (answer: Answer) => Response;
+
 /** The graph over HTTP. */
 export interface GraphEndpoint {
-  /** Answers a request that the guard let pass. */
-  handle(request: Request, context: GraphRequestContext): Promise<Response>;
+  /**
+   * Answers a request that the guard let pass.
+   *
+   * @param respond makes an answer the response; Yoga makes its own
+   */
+  handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
   /** The page at `GET /graphql`. */
   page(): string;
 }
@@ -87,7 +94,7 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
   });
 
   /** Answers a document that Yoga parsed and validated before; undefined for any other. */
-  async function answerKnown(text: string, context: GraphRequestContext): Promise<Response | undefined> {
+  async function answerKnown(text: string, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = parseParameters(text);
     const document = parameters && executor.knownDocument(parameters.query);
     if (!document) return undefined;
@@ -97,24 +104,23 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     const body = JSON.stringify(
       result.errors ? { ...result, errors: result.errors.map(withoutHttp) } : result,
     );
-    return new Response(body, { status, headers: { 'Content-Type': 'application/json; charset=utf-8' } });
+    return { status, body };
   }
 
   const page = graphiqlPage();
   return {
-    async handle(request, context) {
-      const refusal = refusalOf(request);
-      if (refusal) return refuse(refusal);
+    async handle(request, context, respond) {
+      const refused = refusalOf(request);
+      if (refused) return respond(refused);
       if (request.method !== 'POST' || !acceptsPlainJson(request.headers.get('accept'))) {
         const response = await yoga.fetch(request, context);
-        return response.status === notAcceptable.status ? refuse(notAcceptable) : response;
+        return response.status === notAcceptable.status ? respond(notAcceptable) : response;
       }
       const body = await request.text();
+      const answer = await answerKnown(body, context);
+      if (answer) return respond(answer);
       const { url, method, headers } = request;
-      return (
-        (await answerKnown(body, context)) ??
-        (yoga.fetch(new Request(url, { method, headers, body }), context) as Promise<Response>)
-      );
+      return yoga.fetch(new Request(url, { method, headers, body }), context);
     },
     page: () => page,
   };
@@ -183,38 +189,26 @@ function parseParameters(text: string): RequestParameters | undefined {
   return hasForm ? (body as RequestParameters) : undefined;
 }
 
-/** An answer to a request that is not looked at. */
-interface Refusal {
-  status: number;
-  message: string;
-  headers?: Record<string, string>;
-}
-
-const notAcceptable: Refusal = {
-  status: 406,
-  message: 'Accept must allow application/json or application/graphql-response+json',
-};
-
-function refuse({ status, message, headers }: Refusal): Response {
+/** The answer to a request that is not looked at. */
+function refusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
-  return Response.json({ errors: [error] }, { status, ...(headers && { headers }) });
+  return { status, body: JSON.stringify({ errors: [error] }) };
 }
+
+const notAcceptable = refusal(406, 'Accept must allow application/json or application/graphql-response+json');
 
 /**
  * Why a request is not looked at: what changes something comes as JSON, which no link and no form of
  * another site can send.
  */
-function refusalOf(request: Request): Refusal | undefined {
+function refusalOf(request: Request): Answer | undefined {
   if (request.method === 'GET') return undefined; // Yoga runs queries of a GET and refuses its mutations
   if (request.method !== 'POST') {
-    return {
-      status: 405,
-      message: `Method ${request.method} is not allowed here`,
-      headers: { Allow: 'GET, POST' },
-    };
+    const answer = refusal(405, `Method ${request.method} is not allowed here`);
+    return { ...answer, headers: { Allow: 'GET, POST' } };
   }
   if (!isJson(request.headers.get('content-type'))) {
-    return { status: 415, message: 'Content-Type must be application/json' };
+    return refusal(415, 'Content-Type must be application/json');
   }
   return undefined;
 }

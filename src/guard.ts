@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Context as HonoContext, MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
+import { type Answer, respond, surfaceHeaders } from './answer.ts';
 import type { AuthenticatedKey } from './auth.ts';
 import type { Services } from './context.ts';
+import type { ErrorSource } from './error-masking.ts';
 import { rateLimitExceeded } from './errors.ts';
-import { rateLimitHeaders, type RateLimiter, type RateLimitSubject } from './limiter.ts';
+import type { RateLimiter, RateLimitSubject } from './limiter.ts';
 import type { GatewayEnv, RequestState, Surface } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
 
@@ -31,11 +33,6 @@ export async function charge(
   if (!state.decision.allowed) throw rateLimitExceeded;
 }
 
-/** The headers that every response of a surface has. */
-function responseHeaders({ requestId, decision }: RequestState): Record<string, string> {
-  return { 'X-Request-Id': requestId, ...(decision && rateLimitHeaders(decision)) };
-}
-
 /** A forwarded request names its client last: what stands before came from the client itself. */
 function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
@@ -53,7 +50,7 @@ export function createGuard(options: {
   usage: UsageRecorder;
   log: Logger;
   trustProxy: boolean;
-  render: (error: unknown, state: RequestState, headers: Record<string, string>) => Response;
+  render: (error: unknown, source: ErrorSource) => Answer;
 }): MiddlewareHandler<GatewayEnv> {
   const { surface, services, limiter, usage, log, trustProxy, render } = options;
 
@@ -88,11 +85,12 @@ export function createGuard(options: {
       const key = await admit(c.req.header('x-api-key'), state);
       c.set('context', { ...services, key, requestId: state.requestId, log });
       await next();
-      const { headers } = c.res;
-      for (const [name, value] of Object.entries(responseHeaders(state))) headers.set(name, value);
+      if (c.res !== state.response) {
+        for (const [name, value] of Object.entries(surfaceHeaders(state))) c.res.headers.set(name, value);
+      }
     } catch (error) {
       const refusal = await refuse(error, state);
-      c.res = render(refusal, state, responseHeaders(state));
+      c.res = respond(render(refusal, state), state);
     }
 
     const durationMs = Math.round((performance.now() - startedAt) * 100) / 100;

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import type { GatewayEnv } from './request-state.ts';
 
 /**
  * Refuses bodies over a size. A length that is announced is believed, as Node enforces it; Hono counts the
@@ -8,7 +9,10 @@ import { bodyLimit } from 'hono/body-limit';
  * @param maxSize in bytes
  * @param onError answers what is too large
  */
-export function limitBody(maxSize: number, onError: (c: Context) => Response): MiddlewareHandler {
+export function limitBody(
+  maxSize: number,
+  onError: (c: Context<GatewayEnv>) => Response,
+): MiddlewareHandler<GatewayEnv> {
   const countBytes = bodyLimit({ maxSize, onError });
   return async function limitBody(c, next) {
     const length = c.req.header('content-length');

@@ -18,6 +18,8 @@ export interface RequestState {
   operation: string;
   key?: AuthenticatedKey;
   decision?: RateLimitDecision;
+  /** The response that has the headers of its surface. */
+  response?: Response;
 }
 
 /** What Hono carries from handler to handler. */

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Permission } from '../prisma/generated/client/enums.ts';
 import { schema } from '../schema/index.ts';
+import { respond } from '../src/answer.ts';
 import type { Context } from '../src/context.ts';
 import { rateLimitExceeded } from '../src/errors.ts';
 import { createGraphEndpoint } from '../src/graph-endpoint.ts';
@@ -85,7 +86,7 @@ interface Answer {
 }
 
 const send = async (request: Request, endpoint = createGraphEndpoint({ schema }), as = context()) => {
-  const response = await endpoint.handle(request, as);
+  const response = await endpoint.handle(request, as, respond);
   return { status: response.status, headers: response.headers, body: await response.json() } as Answer;
 };
 
@@ -365,6 +366,7 @@ test('a subscription streams, its unexpected errors masked too', async () => {
   const response = await createGraphEndpoint({ schema: ticking }).handle(
     post({ query: 'subscription { tick }' }, { Accept: 'text/event-stream' }),
     context(),
+    respond,
   );
   expect(response.headers.get('Content-Type')).toBe('text/event-stream');
   const stream = await response.text();

@@ -74,7 +74,7 @@ app.use(
     usage: createUsageRecorder({ sql, log }),
     log,
     trustProxy: config.trustProxy,
-    render: (error) => Response.json({ error: String(error) }, { status: 500 }),
+    render: (error) => ({ status: 500, body: JSON.stringify({ error: String(error) }) }),
   }),
 );
 app.all('/api/*', async (c) => sofa.fetch(c.req.raw, { ...c.var.context }));
