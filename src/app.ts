@@ -13,6 +13,7 @@ import type { GraphRequestContext } from './graph-executor.ts';
 import { charge, createGuard, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
 import type { RateLimiter } from './limiter.ts';
+import type { Metrics } from './metrics.ts';
 import type { GatewayEnv } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
 
@@ -24,6 +25,7 @@ export interface AppDependencies {
   services: Services;
   limiter: RateLimiter;
   usage: UsageRecorder;
+  metrics: Metrics;
   log: Logger;
   trustProxy: boolean;
   /** Ends what would not end by itself: subscriptions. */

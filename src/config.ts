@@ -28,6 +28,7 @@ const flag = z.enum(['true', 'false'], 'must be true or false').transform((value
 /** Every variable that the gateway reads; the README's table names the same ones. */
 const variables = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
   HOST: z.string().default('127.0.0.1'),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
@@ -81,6 +82,7 @@ const configRule = variables
   })
   .transform((env) => ({
     port: env.PORT,
+    metricsPort: env.METRICS_PORT,
     host: env.HOST,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,

@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { type Database, openDatabase } from './db.ts';
 import { createRateLimiter } from './limiter.ts';
 import { createLocationStore } from './location-store.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { applyMigrations } from './migrations.ts';
 import { ensureOperatorKey } from './operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
@@ -29,6 +30,7 @@ const longestLimiterWait = 150;
 export interface Gateway {
   app: Hono<GatewayEnv>;
   database: Database;
+  metrics: Metrics;
   /** Ends what would not end by itself, so that the listener can close: subscriptions. */
   endStreams(): void;
   /** Writes what is still to be written and gives up every connection. */
@@ -63,6 +65,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     redis,
     log,
   });
+  const metrics = createMetrics({ limiter });
   const usage = createUsageRecorder({ sql, log });
   const webhookSecrets = createWebhookSecretBox(pepper);
   const webhookTarget = createWebhookTarget({ allowPrivate: config.webhookAllowPrivate });
@@ -100,6 +103,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     },
     limiter,
     usage,
+    metrics,
     log,
     trustProxy: config.trustProxy,
     stopping: stopping.signal,
@@ -115,6 +119,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   return {
     app,
     database,
+    metrics,
     endStreams: () => stopping.abort(),
     async close() {
       await Promise.all([usage.close(), retention.close(), webhookWorker.close()]);

@@ -7,6 +7,7 @@ import type { Services } from './context.ts';
 import type { ErrorSource } from './error-masking.ts';
 import { rateLimitExceeded } from './errors.ts';
 import type { RateLimiter, RateLimitSubject } from './limiter.ts';
+import type { Metrics } from './metrics.ts';
 import type { GatewayEnv, RequestState, Surface } from './request-state.ts';
 import type { UsageRecorder } from './usage.ts';
 
@@ -48,11 +49,12 @@ export function createGuard(options: {
   services: Services;
   limiter: RateLimiter;
   usage: UsageRecorder;
+  metrics: Metrics;
   log: Logger;
   trustProxy: boolean;
   render: (error: unknown, source: ErrorSource) => Answer;
 }): MiddlewareHandler<GatewayEnv> {
-  const { surface, services, limiter, usage, log, trustProxy, render } = options;
+  const { surface, services, limiter, usage, metrics, log, trustProxy, render } = options;
 
   async function admit(secret: string | undefined, state: RequestState): Promise<AuthenticatedKey> {
     const authenticated = services.authenticator.authenticate(secret);
@@ -103,6 +105,7 @@ export function createGuard(options: {
       address: state.address,
     };
     log.info({ ...record, keyId: state.key?.id ?? null }, 'request');
+    metrics.record(record);
     usage.record({ ...record, apiKeyId: state.key?.id ?? null, createdAt: new Date() });
   };
 }

@@ -1,10 +1,7 @@
 import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
-import type { Logger } from 'pino';
 import { errorAnswer } from '../rest/envelope.ts';
-import type { GatewayEnv } from './request-state.ts';
 
 /** How long requests in flight may take when the process stops, in milliseconds. */
 const drainTime = 8_000;
@@ -36,25 +33,23 @@ function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex): void {
 /**
  * Serves an app over HTTP.
  *
- * @throws when the address cannot be listened on; the message names the variables
+ * @throws when the address cannot be listened on
  */
 export async function listen(
-  app: Hono<GatewayEnv>,
+  app: { fetch: Parameters<typeof getRequestListener>[0] },
   { host, port }: { host: string; port: number },
-  log: Logger,
 ): Promise<Listener> {
   const server = createServer(getRequestListener(app.fetch));
   server.on('clientError', refuseUnparsable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new Error(`Cannot listen on HOST ${host}, PORT ${port}: ${error.message}`)),
+      reject(new Error(`Cannot listen on ${host}, port ${port}: ${error.message}`)),
     );
     server.listen(port, host, resolve);
   });
   const address = server.address();
   const listening = typeof address === 'object' && address ? address.port : port;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;
-  log.info({ url }, 'listening');
 
   return {
     url,

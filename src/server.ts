@@ -9,7 +9,17 @@ try {
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
   const gateway = await openGateway(config, log);
-  const listener = await listen(gateway.app, config, log);
+  const listener = await listen(gateway.app, config);
+  log.info({ url: listener.url }, 'listening');
+  const listeners = [listener];
+  if (config.metricsPort !== undefined) {
+    const metricsListener = await listen(gateway.metrics.app, {
+      host: config.host,
+      port: config.metricsPort,
+    });
+    log.info({ url: `${metricsListener.url}/metrics` }, 'serving metrics');
+    listeners.push(metricsListener);
+  }
   await welcome(gateway.database, config, listener.url);
 
   let stopping = false;
@@ -18,7 +28,7 @@ try {
     stopping = true;
     log.info({ signal }, 'stopping: finishing what is in flight');
     gateway.endStreams();
-    await listener.close();
+    await Promise.all(listeners.map(({ close }) => close()));
     await gateway.close();
     log.info('stopped');
     log.flush(() => process.exit(0));

@@ -6,7 +6,6 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runProgram } from '../cli/program.ts';
 import { entryColumns } from '../cli/whitelist-csv.ts';
@@ -19,7 +18,7 @@ const gateway = await openTestGateway({
   RATE_LIMIT_BURST_WINDOW_SECONDS: '2',
 });
 const { prisma } = gateway.database;
-const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 }, pino({ level: 'silent' }));
+const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 });
 const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));
 afterAll(async () => {
   await listener.close();

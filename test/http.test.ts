@@ -1,11 +1,10 @@
 import { connect } from 'node:net';
-import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { listen } from '../src/listener.ts';
 import { newEntry, openTestGateway } from './harness.ts';
 
 const gateway = await openTestGateway();
-const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 }, pino({ level: 'silent' }));
+const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 });
 afterAll(() => listener.close());
 
 /** Sends bytes as they are and returns the whole answer. */

@@ -91,6 +91,16 @@ describe('a gateway on its embedded default', () => {
     expect(await second.stop()).toBe(0);
   });
 
+  test('serves its metrics on a port of their own', async () => {
+    const gateway = await start({ DATA_DIR: newFolder(), METRICS_PORT: '0' });
+    const served = /"url":"([^"]+\/metrics)"/;
+    await expect.poll(gateway.output).toMatch(served);
+    const metrics = await fetch(served.exec(gateway.output())![1]!);
+    expect(await metrics.text()).toContain('process_resident_memory_bytes');
+    expect((await gateway.call('/metrics')).status).toBe(404);
+    expect(await gateway.stop()).toBe(0);
+  });
+
   test('leaves the folder to one process at a time', async () => {
     const dataDir = newFolder();
     const first = await start({ DATA_DIR: dataDir });

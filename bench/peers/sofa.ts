@@ -11,6 +11,7 @@ import type { Services } from '../../src/context.ts';
 import { openDatabase } from '../../src/db.ts';
 import { createGuard } from '../../src/guard.ts';
 import { createRateLimiter } from '../../src/limiter.ts';
+import { createMetrics } from '../../src/metrics.ts';
 import { createLocationStore } from '../../src/location-store.ts';
 import { createLog } from '../../src/log.ts';
 import { createLocalPubSub } from '../../src/pub-sub.ts';
@@ -58,6 +59,12 @@ removeFields('WhitelistEntry', 'location');
 removeFields('WhitelistEntryConnection', 'edges', 'totalCount');
 const sofa = useSofa({ basePath: '/api', schema });
 
+const limiter = createRateLimiter({
+  windowSeconds: config.rateLimitWindowSeconds,
+  burstWindowSeconds: config.rateLimitBurstWindowSeconds,
+  redis,
+  log,
+});
 const app = new Hono<GatewayEnv>();
 app.get('/livez', (c) => c.json({ status: 'ok' }));
 app.use(
@@ -65,12 +72,8 @@ app.use(
   createGuard({
     surface: 'rest',
     services,
-    limiter: createRateLimiter({
-      windowSeconds: config.rateLimitWindowSeconds,
-      burstWindowSeconds: config.rateLimitBurstWindowSeconds,
-      redis,
-      log,
-    }),
+    limiter,
+    metrics: createMetrics({ limiter }),
     usage: createUsageRecorder({ sql, log }),
     log,
     trustProxy: config.trustProxy,
