@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordChange } from '../src/audit.ts';
+import { recordChange, type Transaction } from '../src/audit.ts';
 import type { Context } from '../src/context.ts';
 import { invalidField, ServiceError, shown } from '../src/errors.ts';
 import { isId, newId } from '../src/ids.ts';
@@ -15,6 +15,9 @@ import { text, wholeNumber } from './rules.ts';
 /** How long a replaced secret still signs when the client says nothing: one day. */
 const defaultGraceSeconds = 86_400;
 const longestGraceSeconds = 30 * 86_400;
+
+/** Each change is a message to each of them, and the outbox is looked through for each of them. */
+const mostWebhooks = 20;
 
 const url = text(2000);
 const events = z.array(z.enum(webhookEvents)).min(1, 'At least one event is required');
@@ -187,11 +190,19 @@ async function requireTarget(address: string, { webhookTarget }: Context): Promi
   if (fault) throw invalidField('url', fault, address);
 }
 
+/** Refuses one webhook too many; those who create for one company at once follow each other from here on. */
+async function requireRoom(transaction: Transaction, companyId: string | null): Promise<void> {
+  await transaction.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks of ${companyId}`}, 0))`;
+  const count = await transaction.webhook.count({ where: { companyId } });
+  if (count >= mostWebhooks)
+    throw invalidField('companyId', `There are ${mostWebhooks} webhooks, which is the most`, companyId);
+}
+
 builder.mutationFields((t) => ({
   createWebhook: t.field({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: 'Creates a webhook and shows its secret.',
+    description: `Creates a webhook and shows its secret. A company has ${mostWebhooks} at most.`,
     args: {
       input: t.arg({
         type: CreateWebhookInput,
@@ -209,6 +220,7 @@ builder.mutationFields((t) => ({
       const id = newId();
       const secret = newWebhookSecret();
       const webhook = await context.prisma.$transaction(async (transaction) => {
+        await requireRoom(transaction, companyId);
         const created = await transaction.webhook.create({
           data: {
             id,

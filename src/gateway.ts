@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createActivityStore } from './activity-store.ts';
@@ -86,6 +87,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
   });
 
   const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal); // every open stream listens
   const app = createApp({
     services: {
       prisma,

@@ -13,7 +13,7 @@ import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
 import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
 import { graphiqlPage } from './graphiql.ts';
-import { boundToKey } from './key-bound-stream.ts';
+import { createKeyBoundStreams } from './key-bound-stream.ts';
 import { parseDocument, validateDocument } from './operation-limits.ts';
 
 type Respond = (answer: Answer) => Response;
@@ -46,6 +46,7 @@ const mostParsedDocuments = 100;
  */
 export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): GraphEndpoint {
   const executor = createGraphExecutor(schema);
+  const streams = createKeyBoundStreams();
 
   const limits: Plugin<GraphRequestContext> = {
     onParse({ setParseFn }) {
@@ -60,11 +61,13 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
       const { document, operationName, variableValues, contextValue } = args;
-      const refusal = await executor.refusal(document, operationName, variableValues, contextValue);
+      const refusal =
+        (await executor.refusal(document, operationName, variableValues, contextValue)) ??
+        streams.refusal(contextValue.key);
       if (refusal) setResultAndStopExecution({ errors: [refusal] });
       return {
         onSubscribeResult({ result: results, setResult: setResults }) {
-          if (isAsyncIterable(results)) setResults(boundToKey(results, contextValue));
+          if (isAsyncIterable(results)) setResults(streams.bind(results, contextValue));
           return { onNext: ({ result, setResult }) => setResult(maskResult(result, contextValue)) };
         },
       };

@@ -135,6 +135,21 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
+  test('is open a hundred times for a key at most', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const streams = await Promise.all(Array.from({ length: 100 }, () => watch(key, locationId)));
+    expect(await (await watch(key, locationId)).next()).toMatchObject({
+      errors: [{ extensions: { code: 'VALIDATION_ERROR' } }],
+    });
+    streams.push(await watch(await gateway.newKey({ companyIds: [companyId] }), locationId));
+    await streams.shift()!.cancel();
+    streams.push(await watch(key, locationId));
+    await drive(key, locationId);
+    for (const stream of streams)
+      expect(await stream.next()).toHaveProperty('data.locationStatusChanged.occupied', 1);
+    await Promise.all(streams.map((stream) => stream.cancel()));
+  });
+
   test('ends when the process stops', async () => {
     const scratch = await openTestGateway();
     const { key, locationId } = await scratch.newTenant();

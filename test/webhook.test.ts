@@ -69,6 +69,18 @@ describe('a webhook', () => {
     expect(await run(key, '{ webhooks { totalCount } }')).toEqual({ totalCount: 0 });
   });
 
+  test('is one of twenty of its company at most, however many are created at once', async () => {
+    const [tenant, other] = [await gateway.newTenant(), await gateway.newTenant()];
+    const created = await Promise.all(Array.from({ length: 25 }, () => create(tenant.key)));
+    expect(created.filter(({ webhook }) => webhook)).toHaveLength(20);
+    expect(created.filter(({ code }) => code === 'VALIDATION_ERROR')).toHaveLength(5);
+    expect(created.find(({ code }) => code)?.details).toMatchObject({
+      field: 'companyId',
+      value: tenant.companyId,
+    });
+    expect(await create(other.key)).toHaveProperty('webhook');
+  });
+
   test('keeps its secret out of the database and of the audit log', async () => {
     const { key } = await gateway.newTenant();
     const { secret, webhook } = await create(key);
