@@ -4,7 +4,7 @@ import { isId } from '../src/ids.ts';
 import { mostSimilarPlates, plateDifferences, type PlateDifference } from '../src/plate-reading.ts';
 import { reachable } from '../src/scope.ts';
 import { parseInput } from '../src/validation.ts';
-import type { Plate } from '../src/whitelist-store.ts';
+import type { Plate } from '../src/whitelist-reads.ts';
 import { builder } from './builder.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 import { instant, wholeNumber } from './rules.ts';

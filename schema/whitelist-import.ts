@@ -5,7 +5,8 @@ import { type ErrorCode, locationNotFound, type ServiceError } from '../src/erro
 import { isId } from '../src/ids.ts';
 import { validationError } from '../src/validation.ts';
 import { type MergeMode, mergeWhitelist } from '../src/whitelist-merge.ts';
-import type { Plate, WhitelistEntryValues } from '../src/whitelist-store.ts';
+import type { Plate } from '../src/whitelist-reads.ts';
+import type { WhitelistEntryValues } from '../src/whitelist-writes.ts';
 import { builder } from './builder.ts';
 import { findLocation } from './location.ts';
 import {

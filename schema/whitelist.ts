@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WhitelistEntryValues } from '../src/whitelist-store.ts';
+import type { WhitelistEntryValues } from '../src/whitelist-writes.ts';
 import { isUniqueViolation } from '../src/db-errors.ts';
 import { locationNotFound, ServiceError, whitelistEntryNotFound } from '../src/errors.ts';
 import { isId } from '../src/ids.ts';

@@ -9,7 +9,8 @@ import type { StatusNotices } from './status-notices.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { WebhookSecretBox } from './webhook-secret.ts';
 import type { WebhookTarget } from './webhook-target.ts';
-import type { WhitelistStore } from './whitelist-store.ts';
+import type { WhitelistReads } from './whitelist-reads.ts';
+import type { WhitelistWrites } from './whitelist-writes.ts';
 
 /** What one process shares among its requests. */
 export interface Services {
@@ -17,7 +18,7 @@ export interface Services {
   /** Statements written by hand. */
   sql: Sql;
   /** The statements of the hot paths. */
-  whitelist: WhitelistStore;
+  whitelist: WhitelistReads & WhitelistWrites;
   locations: LocationStore;
   activity: ActivityStore;
   usage: UsageStore;

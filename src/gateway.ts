@@ -22,7 +22,8 @@ import { createUsageStore } from './usage-store.ts';
 import { createWebhookSecretBox } from './webhook-secret.ts';
 import { createWebhookTarget } from './webhook-target.ts';
 import { createWebhookWorker } from './webhook-worker.ts';
-import { createWhitelistStore } from './whitelist-store.ts';
+import { createWhitelistReads } from './whitelist-reads.ts';
+import { createWhitelistWrites } from './whitelist-writes.ts';
 
 /** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
 const longestLimiterWait = 150;
@@ -92,7 +93,7 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     services: {
       prisma,
       sql,
-      whitelist: createWhitelistStore(sql),
+      whitelist: { ...createWhitelistReads(sql), ...createWhitelistWrites(sql) },
       locations: createLocationStore(sql),
       activity: createActivityStore(sql),
       usage: createUsageStore(sql),

@@ -1,4 +1,4 @@
-import type { Plate } from './whitelist-store.ts';
+import type { Plate } from './whitelist-reads.ts';
 
 /** Characters that cameras take for each other. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];

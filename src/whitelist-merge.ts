@@ -5,7 +5,7 @@ import { locationNotFound } from './errors.ts';
 import { newId } from './ids.ts';
 import { lockedLocation, lockLocation } from './location-lock.ts';
 import { scopeValues } from './scope.ts';
-import { auditColumns, iso, type WhitelistEntryValues } from './whitelist-store.ts';
+import { auditColumns, iso, type WhitelistEntryValues } from './whitelist-writes.ts';
 
 /** How rows meet the entries that a location has. */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';

@@ -4,13 +4,13 @@ import type { AuthenticatedKey } from '../src/auth.ts';
 import { newId } from '../src/ids.ts';
 import { createLocationStore } from '../src/location-store.ts';
 import { locationScope, reachesLocation } from '../src/scope.ts';
-import { createWhitelistStore } from '../src/whitelist-store.ts';
+import { createWhitelistReads } from '../src/whitelist-reads.ts';
 import { newEntry, openTestGateway } from './harness.ts';
 import { statementsOf } from './statements.ts';
 
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
-const whitelist = createWhitelistStore(sql);
+const whitelist = createWhitelistReads(sql);
 const locations = createLocationStore(sql);
 
 /** Two locations with entries that share reference ids and plate types. */

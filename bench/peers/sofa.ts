@@ -18,7 +18,8 @@ import { createLocalPubSub } from '../../src/pub-sub.ts';
 import { connected, createRedisClient } from '../../src/redis.ts';
 import type { GatewayEnv } from '../../src/request-state.ts';
 import { createUsageRecorder } from '../../src/usage.ts';
-import { createWhitelistStore } from '../../src/whitelist-store.ts';
+import { createWhitelistReads } from '../../src/whitelist-reads.ts';
+import { createWhitelistWrites } from '../../src/whitelist-writes.ts';
 
 // SOFA over the gateway's own schema, resolvers and guard: only the way from REST to the graph differs.
 
@@ -37,7 +38,7 @@ await connected(redis);
 // What the whitelist needs of the services: nothing else is asked here.
 const services = {
   prisma,
-  whitelist: createWhitelistStore(sql),
+  whitelist: { ...createWhitelistReads(sql), ...createWhitelistWrites(sql) },
   locations: createLocationStore(sql),
   authenticator: await createAuthenticator({
     prisma,

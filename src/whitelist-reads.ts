@@ -1,26 +1,10 @@
 import type { WhitelistEntry } from '../prisma/generated/client/client.ts';
-import type { Author } from './audit.ts';
 import { createStatementBatch } from './batch.ts';
 import type { Sql, Statement } from './db.ts';
-import { newId } from './ids.ts';
 import { similarPlates } from './plate-reading.ts';
-import { scopeCondition, scopeValues } from './scope.ts';
 
-// The hot path of the service as statements of its own: what a gate and a clerk's list ask, and the
-// writes with their audit records. test/stores.test.ts holds the reads to what Prisma says.
-
-/** What a client writes of an entry. */
-export type WhitelistEntryValues = Pick<
-  WhitelistEntry,
-  | 'referenceId'
-  | 'plateType'
-  | 'plateCode'
-  | 'plateNumber'
-  | 'vehicleType'
-  | 'note'
-  | 'validFrom'
-  | 'validUntil'
->;
+// What a gate and a clerk's list ask, as statements of their own. test/stores.test.ts holds them to what
+// Prisma says.
 
 /** A plate: compared exactly as sent. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
@@ -56,10 +40,12 @@ export interface PlateLookup {
   entry: WhitelistEntry | null;
 }
 
-type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
+/** A row of a join that may have found nothing. */
+export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 type LocationAndEntry = Nullable<WhitelistEntry> & { n: number; foundId: string; companyId: string };
 
-const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
+/** The entry of such a row. */
+export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
 
 const pageOf = ([first, ...others]: LocationAndEntry[]): WhitelistPage | undefined =>
@@ -73,6 +59,7 @@ const columns =
   'id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", "createdAt", "updatedAt"'.split(
     ', ',
   );
+/** The columns of an entry `e`, by the names that Prisma gives them. */
 export const entryColumns = columns.map((column) => `e.${column}`).join(', ');
 
 const filters = [
@@ -153,91 +140,11 @@ const findPlates: Statement = {
     ORDER BY q.n, e.id`,
 };
 
-/** The location of an id as `reached`, if the key reaches it. */
-export const reachedLocation = (id: string, ...scope: [string, string, string]) =>
-  `reached AS (SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = ${id} AND ${scopeCondition(...scope)})`;
+/** The questions to the whitelists of one database. */
+export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
-export const auditColumns =
-  '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
-
-const insertEntry: Statement = {
-  name: 'whitelist-create',
-  text: `
-    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
-    inserted AS (
-      INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
-        "vehicleType", note, "validFrom", "validUntil")
-      SELECT $5, reached.id, $6, $7, $8, $9, $10, $11, $12::timestamptz, $13::timestamptz FROM reached
-      ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") DO NOTHING
-      RETURNING *
-    ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $14, $15, $16, 'whitelist.created', reached."companyId", reached.id, inserted.id, to_jsonb(inserted)
-      FROM reached, inserted
-    )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN inserted e ON true`,
-};
-
-const updateEntry: Statement = {
-  name: 'whitelist-update',
-  text: `
-    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
-    before AS (
-      SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $5 AND w."locationId" = reached.id FOR UPDATE OF w
-    ), updated AS (
-      UPDATE "WhitelistEntry" w SET "referenceId" = $6, "plateType" = $7, "plateCode" = $8, "plateNumber" = $9,
-        "vehicleType" = $10, note = $11, "validFrom" = $12::timestamptz, "validUntil" = $13::timestamptz,
-        "updatedAt" = now()
-      FROM before WHERE w.id = before.id
-      RETURNING w.*
-    ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $14, $15, $16, 'whitelist.updated', reached."companyId", reached.id, updated.id,
-        jsonb_build_object('before', to_jsonb(before), 'after', to_jsonb(updated))
-      FROM reached, before, updated
-    )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN updated e ON true`,
-};
-
-const deleteEntry: Statement = {
-  name: 'whitelist-delete',
-  text: `
-    WITH ${reachedLocation('$1', '$2', '$3', '$4')},
-    deleted AS (
-      DELETE FROM "WhitelistEntry" w USING reached WHERE w.id = $5 AND w."locationId" = reached.id RETURNING w.*
-    ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $6, $7, $8, 'whitelist.deleted', reached."companyId", reached.id, deleted.id, to_jsonb(deleted)
-      FROM reached, deleted
-    )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN deleted e ON true`,
-};
-
-/** The values of an entry in the order of its columns. */
-function columnValues(values: WhitelistEntryValues) {
-  return [
-    values.referenceId,
-    values.plateType,
-    values.plateCode,
-    values.plateNumber,
-    values.vehicleType,
-    values.note,
-    iso(values.validFrom),
-    iso(values.validUntil),
-  ];
-}
-
-/** An instant as a parameter that both databases take, in arrays too. */
-export const iso = (instant: Date | null) => instant?.toISOString() ?? null;
-
-/** The whitelist's statements over one database. */
-export type WhitelistStore = ReturnType<typeof createWhitelistStore>;
-
-/**
- * Prepares the statements of the whitelist. Reads of one turn of the event loop are joined; each write is
- * one statement that checks the scope, changes the entries and leaves the audit record.
- */
-export function createWhitelistStore(sql: Sql) {
+/** Prepares the reads of whitelists. Those of one turn of the event loop are joined. */
+export function createWhitelistReads(sql: Sql) {
   return {
     /** One page of a location's entries, oldest or newest first; undefined for an unknown location. */
     page: createStatementBatch<WhitelistPageQuestion, LocationAndEntry, WhitelistPage | undefined>(sql, {
@@ -296,68 +203,5 @@ export function createWhitelistStore(sql: Sql) {
       },
       answerOf: pageOf,
     }),
-
-    /**
-     * Adds an entry.
-     *
-     * @returns the entry; null when the location has the plate already, undefined for a location out of reach
-     */
-    async create(
-      author: Author,
-      locationId: string,
-      values: WhitelistEntryValues,
-    ): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(insertEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        newId(),
-        ...columnValues(values),
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
-    },
-
-    /**
-     * Replaces the values of an entry.
-     *
-     * @returns the entry; null for an unknown one, undefined for a location out of reach
-     * @throws a unique violation of `whitelist_entry_plate_unique`
-     */
-    async update(
-      author: Author,
-      locationId: string,
-      id: string,
-      values: WhitelistEntryValues,
-    ): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(updateEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        id,
-        ...columnValues(values),
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
-    },
-
-    /**
-     * Removes an entry.
-     *
-     * @returns the entry as it was; null for an unknown one, undefined for a location out of reach
-     */
-    async remove(author: Author, locationId: string, id: string): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(deleteEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        id,
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
-    },
   };
 }
