@@ -1,33 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import type { Logger } from 'pino';
 import { errorAnswer, type RestError } from '../rest/envelope.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import { type Answer, respond } from './answer.ts';
-import type { Services } from './context.ts';
 import { type ErrorSource, maskError } from './error-masking.ts';
 import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
 import type { GraphRequestContext } from './graph-executor.ts';
-import { charge, createGuard, keySubject } from './guard.ts';
+import { charge, createGuard, type GuardDependencies, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
-import type { RateLimiter } from './limiter.ts';
-import type { Metrics } from './metrics.ts';
 import type { GatewayEnv } from './request-state.ts';
-import type { UsageRecorder } from './usage.ts';
 
 /** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
 const largestGraphRequest = 16 * 1024 * 1024;
 
 /** What an app is made of; tests bring their own. */
-export interface AppDependencies {
-  services: Services;
-  limiter: RateLimiter;
-  usage: UsageRecorder;
-  metrics: Metrics;
-  log: Logger;
-  trustProxy: boolean;
+export interface AppDependencies extends GuardDependencies {
   /** Ends what would not end by itself: subscriptions. */
   stopping: AbortSignal;
   /** Whether the database answers, and whether the limiter has to do without Redis. */

@@ -40,20 +40,27 @@ function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string 
   return (forwarded || c.env?.incoming?.socket.remoteAddress) ?? 'unknown';
 }
 
-/**
- * The guard of a surface: authenticates, limits, and records every request, whatever its end.
- * `render` shows an error in the form of the surface.
- */
-export function createGuard(options: {
-  surface: Surface;
+/** What the guards of both surfaces share. */
+export interface GuardDependencies {
   services: Services;
   limiter: RateLimiter;
   usage: UsageRecorder;
   metrics: Metrics;
   log: Logger;
   trustProxy: boolean;
-  render: (error: unknown, source: ErrorSource) => Answer;
-}): MiddlewareHandler<GatewayEnv> {
+}
+
+/**
+ * The guard of a surface: authenticates, limits, and records every request, whatever its end.
+ *
+ * @param options.render shows an error in the form of the surface
+ */
+export function createGuard(
+  options: GuardDependencies & {
+    surface: Surface;
+    render: (error: unknown, source: ErrorSource) => Answer;
+  },
+): MiddlewareHandler<GatewayEnv> {
   const { surface, services, limiter, usage, metrics, log, trustProxy, render } = options;
 
   async function admit(secret: string | undefined, state: RequestState): Promise<AuthenticatedKey> {
