@@ -7,6 +7,7 @@ import { type Answer, respond } from './answer.ts';
 import { type ErrorSource, maskError } from './error-masking.ts';
 import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
 import { createGraphEndpoint } from './graph-endpoint.ts';
+import { serveGraphiql } from './graphiql.ts';
 import type { GraphRequestContext } from './graph-executor.ts';
 import { charge, createGuard, type GuardDependencies, keySubject } from './guard.ts';
 import { limitBody } from './limit-body.ts';
@@ -58,7 +59,7 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   const graph = createGraphEndpoint({ schema });
   app.get('/graphql', async (c, next) => {
     const wantsPage = c.req.header('accept')?.includes('text/html') && !c.req.query('query');
-    return wantsPage ? c.html(graph.page()) : next();
+    return wantsPage ? serveGraphiql(c) : next();
   });
   app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
   app.use(

@@ -12,7 +12,6 @@ import type { Context } from './context.ts';
 import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
 import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
-import { graphiqlPage } from './graphiql.ts';
 import { createKeyBoundStreams } from './key-bound-stream.ts';
 import { parseDocument, validateDocument } from './operation-limits.ts';
 
@@ -26,8 +25,6 @@ export interface GraphEndpoint {
    * @param respond makes an answer the response; Yoga makes its own
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
-  /** The page at `GET /graphql`. */
-  page(): string;
 }
 
 /** The parameters of a request, as far as they have the right form (GraphQL over HTTP, "Request Parameters"). */
@@ -110,7 +107,6 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     return { status, body };
   }
 
-  const page = graphiqlPage();
   return {
     async handle(request, context, respond) {
       const refused = refusalOf(request);
@@ -125,7 +121,6 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
       const { url, method, headers } = request;
       return yoga.fetch(new Request(url, { method, headers, body }), context);
     },
-    page: () => page,
   };
 }
 

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { newEntry, openTestGateway } from './harness.ts';
@@ -161,5 +162,15 @@ describe('a request to the graph', () => {
     expect(page.status).toBe(200);
     expect(html).toContain('X-API-Key');
     expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(https?:)?\/\//);
+  });
+
+  test('sends the page compressed, and not again when the browser has it', async () => {
+    const get = (headers: Record<string, string>) =>
+      gateway.app.request('/graphql', { headers: { Accept: 'text/html', ...headers } });
+    const zipped = await get({ 'Accept-Encoding': 'gzip, br' });
+    expect(zipped.headers.get('Content-Encoding')).toBe('gzip');
+    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(await (await get({})).text());
+    const again = await get({ 'If-None-Match': zipped.headers.get('ETag')! });
+    expect([again.status, await again.text()]).toEqual([304, '']);
   });
 });
