@@ -55,13 +55,14 @@ export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
-      c.var.state.operation = operation;
+      const { state, context } = c.var;
+      state.operation = operation;
       const text = takesBody ? await c.req.text() : '';
       if (text !== '' && !isJson(c.req.header('content-type'))) {
-        return respond(refusal(415, 'Content-Type must be application/json'), c.var.state);
+        return respond(refusal(415, 'Content-Type must be application/json'), state);
       }
       const request = { params: c.req.param(), query: firstValues(c), body: parseBody(text) };
-      return respond(await handle(request, c.var.context), c.var.state);
+      return respond(await handle(request, context), state);
     });
   }
 
@@ -69,9 +70,10 @@ export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
     const methods = routes.filter((route) => route.path === path).map((route): string => route.method);
     const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ');
     router.all(honoPath(path), (c) => {
-      c.var.state.operation = `${c.req.method} ${path}`;
+      const { state } = c.var;
+      state.operation = `${c.req.method} ${path}`;
       const answer = refusal(405, `Method ${c.req.method} is not allowed here`);
-      return respond({ ...answer, headers: { Allow: allow } }, c.var.state);
+      return respond({ ...answer, headers: { Allow: allow } }, state);
     });
   }
 
