@@ -17,6 +17,8 @@ export interface UsageRecorder {
 
 /** How long records wait for each other, in milliseconds. */
 const writtenEvery = 1000;
+/** How many one statement takes: to put thousands into words would hold requests up. */
+const mostAtOnce = 500;
 /** How many records are kept while the database is away; then the oldest go, and the log says how many. */
 const mostKept = 100_000;
 
@@ -41,27 +43,33 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   let lost = 0;
   let writing: Promise<void> | undefined;
 
+  async function insert(records: Usage[]): Promise<void> {
+    await sql.query(insertUsage, [
+      records.map((record) => record.apiKeyId),
+      records.map((record) => record.requestId),
+      records.map((record) => record.surface),
+      records.map((record) => record.operation),
+      records.map((record) => record.status),
+      records.map((record) => record.durationMs),
+      records.map((record) => record.address),
+      records.map((record) => record.createdAt.toISOString()),
+    ]);
+    if (lost > 0) log.error({ lost }, 'usage records were lost while the database was away');
+    lost = 0;
+  }
+
   async function write(): Promise<void> {
-    const records = waiting;
-    waiting = [];
-    try {
-      await sql.query(insertUsage, [
-        records.map((record) => record.apiKeyId),
-        records.map((record) => record.requestId),
-        records.map((record) => record.surface),
-        records.map((record) => record.operation),
-        records.map((record) => record.status),
-        records.map((record) => record.durationMs),
-        records.map((record) => record.address),
-        records.map((record) => record.createdAt.toISOString()),
-      ]);
-      if (lost > 0) log.error({ lost }, 'usage records were lost while the database was away');
-      lost = 0;
-    } catch (error) {
-      const kept = [...records, ...waiting];
-      waiting = kept.slice(-mostKept);
-      lost += kept.length - waiting.length;
-      log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
+    while (waiting.length > 0) {
+      const records = waiting.splice(0, mostAtOnce);
+      try {
+        await insert(records);
+      } catch (error) {
+        const kept = [...records, ...waiting];
+        waiting = kept.slice(-mostKept);
+        lost += kept.length - waiting.length;
+        log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
+        return;
+      }
     }
   }
 
@@ -78,6 +86,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   return {
     record(usage) {
       waiting.push(usage);
+      // Only once: while the database is away, the timer tries.
+      if (waiting.length === mostAtOnce) void (writing ?? flush());
     },
     flush,
     close() {
