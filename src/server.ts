@@ -20,7 +20,7 @@ try {
     log.info({ url: `${metricsListener.url}/metrics` }, 'serving metrics');
     listeners.push(metricsListener);
   }
-  await welcome(gateway.database, config, listener.url);
+  const welcomed = welcome(gateway.database, config, listener.url);
 
   let stopping = false;
   const stop = async (signal: string) => {
@@ -28,6 +28,7 @@ try {
     stopping = true;
     log.info({ signal }, 'stopping: finishing what is in flight');
     gateway.endStreams();
+    await welcomed;
     await Promise.all(listeners.map(({ close }) => close()));
     await gateway.close();
     log.info('stopped');
@@ -35,6 +36,7 @@ try {
   };
   process.on('SIGTERM', (signal) => void stop(signal));
   process.on('SIGINT', (signal) => void stop(signal));
+  await welcomed;
 } catch (error) {
   console.error(error instanceof ConfigError ? `Configuration: ${error.message}` : error);
   process.exit(1);

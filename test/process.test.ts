@@ -101,6 +101,12 @@ describe('a gateway on its embedded default', () => {
     expect(await gateway.stop()).toBe(0);
   });
 
+  test('shows its keys and stops in order when it is told to while it makes its demo data', async () => {
+    const gateway = await start({ DATA_DIR: newFolder() });
+    expect(await gateway.stop()).toBe(0);
+    expect(gateway.output()).toContain('In GraphiQL');
+  });
+
   test('leaves the folder to one process at a time', async () => {
     const dataDir = newFolder();
     const first = await start({ DATA_DIR: dataDir });
