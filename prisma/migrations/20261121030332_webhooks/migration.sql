@@ -84,8 +84,7 @@ BEGIN
   SELECT "new_id"(), w.id, recorded.id, recorded.action, now() + interval '3 days'
   FROM recorded
   JOIN "Webhook" w ON (w."companyId" = recorded."companyId" OR w."companyId" IS NULL)
-    AND w."disabledAt" IS NULL AND recorded.action = ANY (w.events)
-  FOR KEY SHARE OF w; -- a webhook that is deleted at this moment is passed over
+    AND w."disabledAt" IS NULL AND recorded.action = ANY (w.events);
   RETURN NULL;
 END
 $$;
