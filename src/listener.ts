@@ -33,17 +33,19 @@ function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex): void {
 /**
  * Serves an app over HTTP.
  *
- * @throws when the address cannot be listened on
+ * @param portVariable where the port comes from
+ * @throws when the address cannot be listened on; the message names the variables
  */
 export async function listen(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
   { host, port }: { host: string; port: number },
+  portVariable: 'PORT' | 'METRICS_PORT' = 'PORT',
 ): Promise<Listener> {
   const server = createServer(getRequestListener(app.fetch));
   server.on('clientError', refuseUnparsable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
-      reject(new Error(`Cannot listen on ${host}, port ${port}: ${error.message}`)),
+      reject(new Error(`Cannot listen on HOST ${host}, ${portVariable} ${port}: ${error.message}`)),
     );
     server.listen(port, host, resolve);
   });

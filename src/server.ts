@@ -13,10 +13,8 @@ try {
   log.info({ url: listener.url }, 'listening');
   const listeners = [listener];
   if (config.metricsPort !== undefined) {
-    const metricsListener = await listen(gateway.metrics.app, {
-      host: config.host,
-      port: config.metricsPort,
-    });
+    const address = { host: config.host, port: config.metricsPort };
+    const metricsListener = await listen(gateway.metrics.app, address, 'METRICS_PORT');
     log.info({ url: `${metricsListener.url}/metrics` }, 'serving metrics');
     listeners.push(metricsListener);
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -134,6 +135,20 @@ describe('a wrong configuration', () => {
     expect(output()).not.toContain('    at ');
   });
 });
+
+test.each(['PORT', 'METRICS_PORT'])(
+  'a %s that another process has stops the start and is named',
+  async (variable) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    cleanUps.push(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const { process: child, output } = run({ DATA_DIR: 'memory://', [variable]: String(port) });
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(1);
+    expect(output()).toContain(` ${variable} ${port}`);
+  },
+);
 
 /** Runs an operation as the operator. */
 const graph = async (gateway: RunningGateway, query: string) =>
