@@ -3,7 +3,7 @@ import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Answer } from '../src/answer.ts';
 import type { Context } from '../src/context.ts';
-import { maskError } from '../src/error-masking.ts';
+import { type ErrorSource, maskError } from '../src/error-masking.ts';
 import type { ErrorCode, ErrorDetails } from '../src/errors.ts';
 import { argumentRule, authorizeOperation, explainVariables, planOperation } from '../src/operation.ts';
 import { validationError } from '../src/validation.ts';
@@ -55,7 +55,7 @@ export function createRouteHandler(
     const result = (await query({}, context, variables)) as ExecutionResult;
     if (!result.errors) return result.data as never;
     const explained = result.data === undefined && (await explainVariables(schema, plan, variables));
-    throw new RestFailure(failure(explained || result.errors[0]!, context));
+    throw new RestFailure(renderRest(explained || result.errors[0]!, context));
   }
 
   async function variablesOf(request: RestRequest): Promise<Record<string, unknown>> {
@@ -97,15 +97,15 @@ export function createRouteHandler(
 
   return async (request, context) => {
     const answered = await answer(request, context).catch((error: unknown) =>
-      error instanceof RestFailure ? error.answer : failure(error, context),
+      error instanceof RestFailure ? error.answer : renderRest(error, context),
     );
     return headers ? { ...answered, headers: headers(request) } : answered;
   };
 }
 
-/** The envelope of whatever went wrong. */
-function failure(error: unknown, context: Context): Answer {
-  const { message, extensions } = maskError(error, context);
+/** Shows whatever went wrong in the form of the REST surface. */
+export function renderRest(error: unknown, source: ErrorSource): Answer {
+  const { message, extensions } = maskError(error, source);
   return errorAnswer({
     message,
     code: extensions.code as ErrorCode,

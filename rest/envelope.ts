@@ -5,7 +5,7 @@ import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors.ts
 type WholeAnswer = Answer & { body: string };
 
 /** The code and the words of an error, wherever it comes from. */
-export interface RestError {
+interface RestError {
   message: string;
   code: ErrorCode;
   details?: ErrorDetails | undefined;

@@ -3,6 +3,7 @@ import { type Context as HonoContext, Hono } from 'hono';
 import { respond } from '../src/answer.ts';
 import { ServiceError } from '../src/errors.ts';
 import { limitBody } from '../src/limit-body.ts';
+import { isJson } from '../src/media-type.ts';
 import type { GatewayEnv } from '../src/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
 import { errorAnswer } from './envelope.ts';
@@ -34,8 +35,6 @@ function parseBody(text: string): unknown {
   }
   throw new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 }
-
-const isJson = (contentType: string | undefined) => /^application\/json\s*(;|$)/i.test(contentType ?? '');
 
 /** The first value of each query parameter (decisions, "filters"). */
 function firstValues(c: HonoContext): Record<string, string> {

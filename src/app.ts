@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import { errorAnswer, type RestError } from '../rest/envelope.ts';
+import { renderRest } from '../rest/adapter.ts';
+import { errorAnswer } from '../rest/envelope.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import { type Answer, respond } from './answer.ts';
 import { type ErrorSource, maskError } from './error-masking.ts';
 import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
-import { createGraphEndpoint } from './graph-endpoint.ts';
+import { createGraphEndpoint, graphRefusal } from './graph-endpoint.ts';
 import { serveGraphiql } from './graphiql.ts';
 import type { GraphRequestContext } from './graph-executor.ts';
 import { charge, createGuard, type GuardDependencies, keySubject } from './guard.ts';
@@ -22,13 +23,6 @@ export interface AppDependencies extends GuardDependencies {
   stopping: AbortSignal;
   /** Whether the database answers, and whether the limiter has to do without Redis. */
   readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
-}
-
-/** Shows an error in the form of the REST surface. */
-function renderRest(error: unknown, source: ErrorSource): Answer {
-  const { message, extensions } = maskError(error, source);
-  const { code, details, requestId } = extensions as Pick<RestError, 'code' | 'details' | 'requestId'>;
-  return errorAnswer({ message, code, details, requestId });
 }
 
 /** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
@@ -64,10 +58,9 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
   app.use(
     '/graphql',
-    limitBody(largestGraphRequest, ({ var: { state } }) => {
-      const tooLarge = new ServiceError('VALIDATION_ERROR', 'Request is larger than 16 MiB');
-      return respond({ ...renderGraph(tooLarge, state), status: 413 }, state);
-    }),
+    limitBody(largestGraphRequest, (c) =>
+      respond(graphRefusal(413, 'Request is larger than 16 MiB'), c.var.state),
+    ),
   );
   app.all('/graphql', (c) => {
     const { state, context } = c.var;

@@ -13,6 +13,7 @@ import { maskError } from './error-masking.ts';
 import { errorStatus } from './errors.ts';
 import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
 import { createKeyBoundStreams } from './key-bound-stream.ts';
+import { isJson } from './media-type.ts';
 import { parseDocument, validateDocument } from './operation-limits.ts';
 
 type Respond = (answer: Answer) => Response;
@@ -109,8 +110,8 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
 
   return {
     async handle(request, context, respond) {
-      const refused = refusalOf(request);
-      if (refused) return respond(refused);
+      const refusal = refusalOf(request);
+      if (refusal) return respond(refusal);
       if (request.method !== 'POST' || !acceptsPlainJson(request.headers.get('accept'))) {
         const response = await yoga.fetch(request, context);
         return response.status === notAcceptable.status ? respond(notAcceptable) : response;
@@ -162,8 +163,6 @@ function withoutHttp(error: GraphQLError) {
   return { ...rest, extensions };
 }
 
-const isJson = (contentType: string | null) => /^application\/json\s*(;|$)/i.test(contentType ?? '');
-
 /** Whether the old media type will do: the new one, event streams and quality values are Yoga's to weigh. */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
@@ -187,13 +186,16 @@ function parseParameters(text: string): RequestParameters | undefined {
   return hasForm ? (body as RequestParameters) : undefined;
 }
 
-/** The answer to a request that is not looked at. */
-function refusal(status: number, message: string): Answer {
+/** The answer to a request that is not looked at, where the status says more than the code. */
+export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
   return { status, body: JSON.stringify({ errors: [error] }) };
 }
 
-const notAcceptable = refusal(406, 'Accept must allow application/json or application/graphql-response+json');
+const notAcceptable = graphRefusal(
+  406,
+  'Accept must allow application/json or application/graphql-response+json',
+);
 
 /**
  * Why a request is not looked at: what changes something comes as JSON, which no link and no form of
@@ -202,11 +204,11 @@ const notAcceptable = refusal(406, 'Accept must allow application/json or applic
 function refusalOf(request: Request): Answer | undefined {
   if (request.method === 'GET') return undefined; // Yoga runs queries of a GET and refuses its mutations
   if (request.method !== 'POST') {
-    const answer = refusal(405, `Method ${request.method} is not allowed here`);
+    const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };
   }
   if (!isJson(request.headers.get('content-type'))) {
-    return refusal(415, 'Content-Type must be application/json');
+    return graphRefusal(415, 'Content-Type must be application/json');
   }
   return undefined;
 }
