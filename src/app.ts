@@ -1,36 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
+import { createPages } from '../pages/routes.ts';
 import { renderRest } from '../rest/adapter.ts';
+import type { Brownout } from '../rest/deprecation.ts';
 import { errorAnswer } from '../rest/envelope.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
-import { type Answer, respond } from './answer.ts';
-import { type ErrorSource, maskError } from './error-masking.ts';
-import { type ErrorCode, errorStatus, ServiceError } from './errors.ts';
-import { createGraphEndpoint, graphRefusal } from './graph-endpoint.ts';
-import { serveGraphiql } from './graphiql.ts';
-import type { GraphRequestContext } from './graph-executor.ts';
-import { charge, createGuard, type GuardDependencies, keySubject } from './guard.ts';
-import { limitBody } from './limit-body.ts';
-import type { GatewayEnv } from './request-state.ts';
+import type { DatabaseState } from './database/types.ts';
+import { type Answer, respond } from './http/response.ts';
+import { type ErrorSource, maskError } from './errors/masking.ts';
+import { ServiceError } from './errors/error-table.ts';
+import { createGraphEndpoint, graphFailure, graphRefusal } from './graphql/endpoint.ts';
+import { createGraphExecutor, type GraphRequestContext } from './graphql/executor.ts';
+import { charge, keySubject } from './http/charge.ts';
+import { createGuards, type GuardDependencies } from './http/guard.ts';
+import { limitBody } from './http/body.ts';
+import { largeBodyBytes } from './http/large-bodies.ts';
+import { compressJson } from './http/compression.ts';
+import { allowOrigins } from './http/cors.ts';
+import type { GatewayEnv } from './http/request-state.ts';
 
 /** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
-const largestGraphRequest = 16 * 1024 * 1024;
+const maxGraphRequestBytes = 16 * 1024 * 1024;
 
 /** What an app is made of; tests bring their own. */
 export interface AppDependencies extends GuardDependencies {
   /** Ends what would not end by itself: subscriptions. */
   stopping: AbortSignal;
-  /** Whether the database answers, and whether the limiter has to do without Redis. */
-  readiness: () => Promise<{ database: 'ok' | 'unavailable'; limiter: 'ok' | 'fallback' }>;
+  /** The origins whose browsers may use the gateway. */
+  corsOrigins: readonly string[];
+  /** When deprecated REST routes are switched off for a while. */
+  brownouts: readonly Brownout[];
+  /** Whether the database answers, the limiter has to do without Redis, and notices of other processes are late. */
+  readiness: () => Promise<{
+    database: DatabaseState;
+    limiter: 'ok' | 'fallback';
+    notices: 'ok' | 'late';
+  }>;
 }
 
 /** Shows an error in the form of the graph: a response without `data` (GraphQL over HTTP). */
-function renderGraph(error: unknown, source: ErrorSource): Answer {
-  const masked = maskError(error, source);
-  const status = errorStatus[masked.extensions.code as ErrorCode];
-  return { status, body: JSON.stringify({ errors: [masked] }) };
-}
+const renderGraph = (error: unknown, source: ErrorSource): Answer => graphFailure(maskError(error, source));
 
 /**
  * The gateway without its listener: one guard, both surfaces, and the probes of an orchestrator.
@@ -38,43 +48,53 @@ function renderGraph(error: unknown, source: ErrorSource): Answer {
 export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
   const { limiter, readiness, stopping, services } = dependencies;
   const { authenticator } = services;
+  const executor = createGraphExecutor(schema);
   const app = new Hono<GatewayEnv>();
 
   app.get('/livez', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
-    const { database, limiter: limits } = await readiness();
-    // Without Redis the gateway still answers: taking it out of service would make things worse.
-    return c.json({ status: database, database, limiter: limits }, database === 'ok' ? 200 : 503);
+    const { database, limiter: limits, notices } = await readiness();
+    // Without Redis, or on a database that is read-only, gates still get their answers: to take the gateway out of
+    // service would make things worse.
+    return c.json(
+      { status: database, database, limiter: limits, notices },
+      database === 'unavailable' ? 503 : 200,
+    );
   });
 
-  app.use('/api/*', createGuard({ ...dependencies, surface: 'rest', render: renderRest }));
-  app.route('/api', createRestRouter(schema));
+  if (dependencies.corsOrigins.length > 0) app.use(allowOrigins(dependencies.corsOrigins));
+  const guards = createGuards(dependencies);
+  // Before the guards of the surfaces, which need a key.
+  app.route('/', createPages({ schema, limit: guards.ofPublic(renderRest) }));
 
-  const graph = createGraphEndpoint({ schema });
-  app.get('/graphql', async (c, next) => {
-    const wantsPage = c.req.header('accept')?.includes('text/html') && !c.req.query('query');
-    return wantsPage ? serveGraphiql(c) : next();
-  });
-  app.use('/graphql/*', createGuard({ ...dependencies, surface: 'graphql', render: renderGraph }));
-  app.use(
-    '/graphql',
-    limitBody(largestGraphRequest, (c) =>
-      respond(graphRefusal(413, 'Request is larger than 16 MiB'), c.var.state),
-    ),
+  app.use('/api/*', guards.ofSurface('rest', renderRest));
+  app.route('/api', createRestRouter(executor, dependencies.brownouts));
+
+  const graph = createGraphEndpoint(schema, executor, dependencies.metrics);
+  app.use('/graphql/*', guards.ofSurface('graphql', renderGraph));
+  const limitToOneMiB = limitBody(largeBodyBytes, ({ var: { state } }) =>
+    respond(graphRefusal(413, 'Request is larger than 1 MiB, which takes a key that may import'), state),
   );
-  app.all('/graphql', (c) => {
+  const limitImport = limitBody(maxGraphRequestBytes, ({ var: { state } }) =>
+    respond(graphRefusal(413, 'Request is larger than 16 MiB'), state),
+  );
+  app.use('/graphql', (c, next) => {
+    const { permissions } = c.var.context.key;
+    const mayImport = permissions.has('WRITE_WHITELIST') || permissions.has('WRITE_ACTIVITY');
+    return (mayImport ? limitImport : limitToOneMiB)(c, next);
+  });
+  app.all('/graphql', async (c) => {
     const { state, context } = c.var;
     const graphContext: GraphRequestContext = {
       ...context,
       charge: (points) => charge(limiter, state, keySubject(context.key), points),
-      reauthenticate: async () => authenticator.authenticate(c.req.header('x-api-key')),
       onKeysChanged: authenticator.onKeysChanged,
       stopping,
-      operationIs: (name) => {
-        state.operation = name;
-      },
+      state,
+      showsCost: c.req.header('x-query-cost') === 'true',
     };
-    return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
+    const response = await graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
+    return response === state.response ? response : compressJson(response, state.acceptEncoding);
   });
   app.all('/graphql/*', ({ var: { state } }) =>
     respond(renderGraph(new ServiceError('NOT_FOUND', 'No such path'), state), state),

@@ -23,16 +23,60 @@ const connectionUrl = (...protocols: string[]) =>
 
 const longSecret = z.string().min(32, 'must be 32 characters or more');
 
+const isWebOrigin = (text: string) =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** The origins of a list; a path, a wildcard or a trailing slash would never match what browsers send. */
+const origins = z
+  .string()
+  .transform((list) => list.split(',').map((origin) => origin.trim()))
+  .refine(
+    (list) => list.every(isWebOrigin),
+    'must be origins separated by commas, such as https://app.example,http://localhost:5173',
+  );
+
+/** An instant with its zone, and a duration of days, hours and minutes (ISO 8601, "interval"). */
+const intervalForm =
+  /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))\/P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
+
+const minuteMs = 60_000;
+
+/** Reads an interval; undefined for a text that is none, or one that ends when it starts. */
+function parseInterval(text: string): { start: Date; end: Date } | undefined {
+  const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
+  const startMs = Date.parse(start);
+  const durationMs = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * minuteMs;
+  if (Number.isNaN(startMs) || durationMs === 0) return undefined;
+  return { start: new Date(startMs), end: new Date(startMs + durationMs) };
+}
+
+/** Times, the earliest first. */
+const intervals = z.string().transform((list, context) => {
+  const parsed = list.split(',').map((text) => parseInterval(text.trim()));
+  const found = parsed.filter((interval) => interval !== undefined);
+  if (found.length < parsed.length) {
+    context.addIssue({
+      code: 'custom',
+      message: 'must be times with a duration separated by commas, such as 2027-03-01T14:00Z/PT12H',
+    });
+  }
+  return found.sort((a, b) => a.start.getTime() - b.start.getTime());
+});
+
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 
-/** Every variable that the gateway reads; the README's table names the same ones. */
+/** Every variable that the gateway reads. */
 const variables = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   HOST: z.string().default('127.0.0.1'),
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
+  DIRECT_DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
+  DATABASE_PREPARE: flag.default(true),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
+  DATABASE_GATE_POOL_SIZE: wholeNumber(1, 1000).default(3),
+  DATABASE_START_WAIT_SECONDS: wholeNumber(0, 3600).default(20),
   REDIS_URL: connectionUrl('redis:', 'rediss:').optional(),
   APP_ENV: z.enum(environments, `must be one of ${environments.join(', ')}`).default('development'),
   OPERATOR_API_KEY: longSecret
@@ -43,15 +87,21 @@ const variables = z.object({
   RATE_LIMIT_WINDOW_SECONDS: wholeNumber(1, 86_400).default(3600),
   RATE_LIMIT_BURST_WINDOW_SECONDS: wholeNumber(1, 86_400).default(60),
   TRUST_PROXY: flag.default(false),
+  CORS_ORIGINS: origins.default([]),
+  BROWNOUTS: intervals.default([]),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
   RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
+  RETENTION_REMOVALS_DAYS: wholeNumber(1, 36_500).default(30),
 });
+
+/** The names of the variables, which docs/configuration.md explains. */
+export const variableNames: readonly string[] = Object.keys(variables.shape);
 
 const configRule = variables
   .superRefine((env, context) => {
-    const require = (name: keyof typeof env) => {
+    const mustBeSet = (name: keyof typeof env) => {
       if (env[name] === undefined) {
         context.addIssue({
           code: 'custom',
@@ -61,9 +111,9 @@ const configRule = variables
       }
     };
     if (env.APP_ENV !== 'development') {
-      require('DATABASE_URL');
-      require('REDIS_URL');
-      require('KEY_PEPPER');
+      mustBeSet('DATABASE_URL');
+      mustBeSet('REDIS_URL');
+      mustBeSet('KEY_PEPPER');
       if (env.WEBHOOK_ALLOW_PRIVATE) {
         context.addIssue({
           code: 'custom',
@@ -86,7 +136,11 @@ const configRule = variables
     host: env.HOST,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
+    directDatabaseUrl: env.DIRECT_DATABASE_URL,
+    databasePrepare: env.DATABASE_PREPARE,
     databasePoolSize: env.DATABASE_POOL_SIZE,
+    databaseGatePoolSize: env.DATABASE_GATE_POOL_SIZE,
+    databaseStartWaitSeconds: env.DATABASE_START_WAIT_SECONDS,
     redisUrl: env.REDIS_URL,
     environment: env.APP_ENV,
     operatorApiKey: env.OPERATOR_API_KEY,
@@ -95,11 +149,14 @@ const configRule = variables
     rateLimitWindowSeconds: env.RATE_LIMIT_WINDOW_SECONDS,
     rateLimitBurstWindowSeconds: env.RATE_LIMIT_BURST_WINDOW_SECONDS,
     trustProxy: env.TRUST_PROXY,
+    corsOrigins: env.CORS_ORIGINS,
+    brownouts: env.BROWNOUTS,
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE,
     retentionDays: {
       usage: env.RETENTION_USAGE_DAYS,
       events: env.RETENTION_EVENTS_DAYS,
       deliveries: env.RETENTION_DELIVERIES_DAYS,
+      removals: env.RETENTION_REMOVALS_DAYS,
     },
   }));
 

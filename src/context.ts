@@ -1,28 +1,45 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../prisma/generated/client/enums.ts';
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
-import type { ActivityStore } from './activity-store.ts';
-import type { AuthenticatedKey, Authenticator } from './auth.ts';
-import type { Sql } from './db.ts';
-import type { LocationStore } from './location-store.ts';
-import type { StatusNotices } from './status-notices.ts';
-import type { UsageStore } from './usage-store.ts';
-import type { WebhookSecretBox } from './webhook-secret.ts';
-import type { WebhookTarget } from './webhook-target.ts';
-import type { WhitelistReads } from './whitelist-reads.ts';
-import type { WhitelistWrites } from './whitelist-writes.ts';
+import type { CompanyReads } from './companies/reads.ts';
+import type { CompanyWrites } from './companies/writes.ts';
+import type { ParkingReads } from './parking/reads.ts';
+import type { ParkingBatches } from './parking/record-batch.ts';
+import type { ParkingWrites } from './parking/record-event.ts';
+import type { AuthenticatedKey } from './auth/key.ts';
+import type { Authenticator } from './auth/authenticator.ts';
+import type { RateLimitDecision } from './rate-limit/types.ts';
+import type { Sql } from './database/types.ts';
+import type { LocationReads } from './locations/reads.ts';
+import type { LocationWrites } from './locations/writes.ts';
+import type { LocationNotices } from './locations/notices.ts';
+import type { UsageReads } from './usage/reads.ts';
+import type { WebhookSecretBox } from './webhooks/secret-box.ts';
+import type { WebhookTarget } from './webhooks/sender.ts';
+import type { WhitelistFeed } from './whitelist/changes.ts';
+import type { WhitelistImport } from './whitelist/import.ts';
+import type { WhitelistReads } from './whitelist/reads.ts';
+import type { WhitelistWrites } from './whitelist/writes.ts';
 
 /** What one process shares among its requests. */
 export interface Services {
   prisma: PrismaClient;
   /** Statements written by hand. */
   sql: Sql;
-  /** The statements of the hot paths. */
-  whitelist: WhitelistReads & WhitelistWrites;
-  locations: LocationStore;
-  activity: ActivityStore;
-  usage: UsageStore;
-  statusNotices: StatusNotices;
+  // What each domain folder does. Changes take their author first: the context of the request is one.
+  companies: CompanyReads & CompanyWrites;
+  locations: LocationReads & LocationWrites;
+  whitelist: WhitelistReads & WhitelistWrites & WhitelistImport & { feed: WhitelistFeed };
+  parking: ParkingReads & ParkingWrites & ParkingBatches;
+  usage: UsageReads;
+  /** The changes of an audit record, by its id (see large-values.ts). */
+  auditChangesOf: (request: object, id: string) => Promise<unknown>;
+  /** The present state of a key's rate limit; takes nothing from it. */
+  rateLimitOf: (
+    key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
+  ) => Promise<RateLimitDecision>;
+  statusNotices: LocationNotices;
+  whitelistNotices: LocationNotices;
   authenticator: Authenticator;
   environment: Environment;
   webhookSecrets: WebhookSecretBox;
@@ -34,6 +51,17 @@ export interface Services {
 /** What a resolver sees: built once for each request, the same for both surfaces. */
 export interface Context extends Services {
   key: AuthenticatedKey;
+  /**
+   * The key as it is now, for answers that take long; rejects when it no longer opens the service, or has lost
+   * something since the request began.
+   */
+  reauthenticate(): Promise<unknown>;
+  /**
+   * Cuts the connection in the middle of an answer, so that the client sees a transfer that did not end.
+   *
+   * @returns false when there is no connection to cut, as for a request within the process
+   */
+  cutConnection(): boolean;
   /** Names the request in the log, in the audit log and in an unexpected error. */
   requestId: string;
   log: Logger;

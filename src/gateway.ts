@@ -1,32 +1,55 @@
 import { setMaxListeners } from 'node:events';
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { createActivityStore } from './activity-store.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { deprecatedOperations } from '../rest/deprecation.ts';
+import { routeName, routes } from '../rest/routes.ts';
+import { schema } from '../schema/index.ts';
+import { createCompanyReads } from './companies/reads.ts';
+import { createCompanyWrites } from './companies/writes.ts';
+import { createParkingReads } from './parking/reads.ts';
+import { createParkingBatches } from './parking/record-batch.ts';
+import { createParkingWrites } from './parking/record-event.ts';
 import { createApp } from './app.ts';
-import { hashSecret } from './api-key-format.ts';
-import { createAuthenticator } from './auth.ts';
+import { hashSecret } from './auth/key-secret.ts';
+import { createAuthenticator } from './auth/authenticator.ts';
 import type { Config } from './config.ts';
-import { type Database, openDatabase } from './db.ts';
-import { createRateLimiter } from './limiter.ts';
-import { createLocationStore } from './location-store.ts';
+import type { Database } from './database/types.ts';
+import { valuesTooLarge } from './errors/error-table.ts';
+import { createLargeValues } from './database/large-values.ts';
+import { openDatabase } from './database/open.ts';
+import { answersInTime } from './database/session.ts';
+import { createRateLimiter } from './rate-limit/rate-limiter.ts';
+import { createLocationReads } from './locations/reads.ts';
+import { createLocationTurns } from './locations/turns.ts';
+import { createLocationWrites } from './locations/writes.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { applyMigrations } from './migrations.ts';
-import { ensureOperatorKey } from './operator-key.ts';
-import { createLocalPubSub, createRedisPubSub } from './pub-sub.ts';
-import { connected, createRedisClient } from './redis.ts';
-import type { GatewayEnv } from './request-state.ts';
+import { applyMigrations } from './database/migrations.ts';
+import { applyOperatorKey } from './auth/operator-key.ts';
+import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
+import { keySubject } from './http/charge.ts';
+import { askAtMostEvery, readinessIntervalMs } from './http/readiness.ts';
+import { connected, createRedisClient } from './redis/client.ts';
+import { publicOperation, type GatewayEnv, unknownOperation } from './http/request-state.ts';
+import { rootFieldOperations } from './graphql/operation-plan.ts';
 import { createRetention } from './retention.ts';
-import { createStatusNotices } from './status-notices.ts';
-import { createUsageRecorder } from './usage.ts';
-import { createUsageStore } from './usage-store.ts';
-import { createWebhookSecretBox } from './webhook-secret.ts';
-import { createWebhookTarget } from './webhook-target.ts';
-import { createWebhookWorker } from './webhook-worker.ts';
-import { createWhitelistReads } from './whitelist-reads.ts';
-import { createWhitelistWrites } from './whitelist-writes.ts';
+import { createLocationNotices } from './locations/notices.ts';
+import { createUsageRecorder } from './usage/recorder.ts';
+import { createUsageReads } from './usage/reads.ts';
+import { readBacklog } from './webhooks/backlog.ts';
+import { createWebhookSecretBox } from './webhooks/secret-box.ts';
+import { createWebhookTarget } from './webhooks/sender.ts';
+import { createWebhookWorker } from './webhooks/worker.ts';
+import { createWhitelistFeed } from './whitelist/changes.ts';
+import { createWhitelistImport } from './whitelist/import.ts';
+import { createWhitelistReads } from './whitelist/reads.ts';
+import { createWhitelistWrites } from './whitelist/writes.ts';
 
 /** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
-const longestLimiterWait = 150;
+const limiterTimeoutMs = 150;
+
+/** How long an answer about the backlog of the webhooks counts, whoever asks for the metrics, in milliseconds. */
+const backlogIntervalMs = 15_000;
 
 /** A gateway that is ready to answer: both surfaces, and what stands behind them. */
 export interface Gateway {
@@ -42,23 +65,26 @@ export interface Gateway {
 /**
  * Opens database and Redis as the configuration says, migrates, and puts the app together.
  *
+ * @param migrations the folder of the migrations of this build
  * @throws when the database cannot be opened or migrated; Redis may come later
  */
-export async function openGateway(config: Config, log: Logger): Promise<Gateway> {
+export async function openGateway(config: Config, log: Logger, migrations: URL): Promise<Gateway> {
   const { environment, keyPepper: pepper, operatorApiKey } = config;
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
+    directDatabaseUrl: config.directDatabaseUrl,
+    prepareStatements: config.databasePrepare,
     dataDir: config.dataDir,
     poolSize: config.databasePoolSize,
+    gatePoolSize: config.databaseGatePoolSize,
+    startWaitSeconds: config.databaseStartWaitSeconds,
     log,
   });
-  await applyMigrations(database, log);
-  const { prisma, sql } = database;
-  if (operatorApiKey) await ensureOperatorKey(prisma, { secret: operatorApiKey, environment, pepper });
-
+  await applyMigrations(database, log, migrations);
+  const { prisma, sql, gates, heavy } = database;
   const pubSub = config.redisUrl ? createRedisPubSub(config.redisUrl, log) : createLocalPubSub();
   const redis = config.redisUrl
-    ? createRedisClient(config.redisUrl, log, { commandTimeout: longestLimiterWait })
+    ? createRedisClient(config.redisUrl, log, { commandTimeout: limiterTimeoutMs })
     : undefined;
   if (redis) await connected(redis);
   const limiter = createRateLimiter({
@@ -67,7 +93,15 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     redis,
     log,
   });
-  const metrics = createMetrics({ limiter });
+  const metrics = createMetrics({
+    limiter,
+    operations: [...routes.map(routeName), ...rootFieldOperations(schema), publicOperation, unknownOperation],
+    pools: database.pools,
+    webhookBacklog: askAtMostEvery(backlogIntervalMs, () =>
+      answersInTime(readBacklog(heavy)).catch(() => undefined),
+    ),
+    build: { version: packageJson.version, database: database.kind },
+  });
   const usage = createUsageRecorder({ sql, log });
   const webhookSecrets = createWebhookSecretBox(pepper);
   const webhookTarget = createWebhookTarget({ allowPrivate: config.webhookAllowPrivate });
@@ -77,15 +111,30 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     log,
     secrets: webhookSecrets,
     target: webhookTarget,
+    onAttempt: metrics.countAttempt,
   });
-  const retention = createRetention({ sql, log, days: config.retentionDays });
+  const retention = createRetention({ sql: heavy.sql, log, days: config.retentionDays });
   const authenticator = await createAuthenticator({
-    prisma,
+    prisma: gates.prisma,
     pubSub,
     environment,
     pepper,
     operatorSecret: operatorApiKey,
   });
+  if (operatorApiKey) {
+    const state = await applyOperatorKey(prisma, { secret: operatorApiKey, environment, pepper });
+    if (state === 'changed') await authenticator.keysChanged();
+    if (state === 'ended')
+      log.warn(
+        'OPERATOR_API_KEY names a key that was revoked or replaced and opens nothing; choose a new one',
+      );
+  }
+
+  const statusNotices = createLocationNotices(pubSub, 'location-status');
+  const whitelistNotices = createLocationNotices(pubSub, 'whitelist');
+  const whitelist = createWhitelistReads(database);
+  const locations = createLocationReads(database);
+  const locationTurns = createLocationTurns();
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every open stream listens
@@ -93,16 +142,37 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     services: {
       prisma,
       sql,
-      whitelist: { ...createWhitelistReads(sql), ...createWhitelistWrites(sql) },
-      locations: createLocationStore(sql),
-      activity: createActivityStore(sql),
-      usage: createUsageStore(sql),
-      statusNotices: createStatusNotices(pubSub),
+      companies: { ...createCompanyReads(database), ...createCompanyWrites({ prisma, authenticator }) },
+      locations: {
+        ...locations,
+        ...createLocationWrites({ prisma, locations, locationTurns, statusNotices }),
+      },
+      whitelist: {
+        ...whitelist,
+        decideAccess: createWhitelistReads(gates).decideAccess,
+        ...createWhitelistWrites({ sql, whitelistNotices }),
+        ...createWhitelistImport({ ...heavy, locations, locationTurns, whitelistNotices }),
+        feed: createWhitelistFeed({ sql, whitelist, removalsKeptDays: config.retentionDays.removals }),
+      },
+      parking: {
+        ...createParkingReads(database),
+        ...createParkingWrites({ prisma, locations, locationTurns, statusNotices }),
+        ...createParkingBatches({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
+      },
+      usage: createUsageReads({ sql: heavy.sql, deprecated: deprecatedOperations }),
+      auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', valuesTooLarge('changes')),
+      statusNotices,
+      whitelistNotices,
+      rateLimitOf: (key) => limiter.read(keySubject(key)),
       authenticator,
       webhookSecrets,
       webhookTarget,
       environment,
-      hashSecret: (secret) => hashSecret(secret, pepper),
+      hashSecret(secret) {
+        const hash = hashSecret(secret, pepper);
+        authenticator.familiar.add(hash);
+        return hash;
+      },
     },
     limiter,
     usage,
@@ -110,13 +180,13 @@ export async function openGateway(config: Config, log: Logger): Promise<Gateway>
     log,
     trustProxy: config.trustProxy,
     stopping: stopping.signal,
-    readiness: async () => ({
-      database: await database.ping().then(
-        () => 'ok' as const,
-        () => 'unavailable' as const,
-      ),
-      limiter: limiter.backend === 'fallback' ? 'fallback' : 'ok',
-    }),
+    corsOrigins: config.corsOrigins,
+    brownouts: config.brownouts,
+    readiness: askAtMostEvery(readinessIntervalMs, async () => ({
+      database: await database.state(),
+      limiter: limiter.backend === 'fallback' ? ('fallback' as const) : ('ok' as const),
+      notices: pubSub.connected ? ('ok' as const) : ('late' as const),
+    })),
   });
 
   return {

@@ -1,20 +1,15 @@
-import type { Prisma } from '../prisma/generated/client/client.ts';
-import type { AuthenticatedKey } from './auth.ts';
-import { newId } from './ids.ts';
+import type { Prisma } from '../../prisma/generated/client/client.ts';
+import { newId } from '../ids.ts';
+import { activeTraceparent } from '../telemetry/spans.ts';
+import { type AuditAction, sqlAction } from './actions.ts';
 
 /** A Prisma client inside of a transaction. */
 export type Transaction = Prisma.TransactionClient;
 
-/** Who changes something, and in which request: what an audit record says. */
-export interface Author {
-  key: AuthenticatedKey;
-  requestId: string;
-}
-
 /** What a change did, for the audit log. */
 export interface AuditedChange {
-  /** What happened, named like the webhook event of it: `company.registered`. */
-  action: string;
+  /** What happened. */
+  action: AuditAction;
   /** The id of what changed. */
   targetId: string;
   companyId?: string | null;
@@ -23,27 +18,70 @@ export interface AuditedChange {
   changes?: object;
 }
 
+/** Who changed something; without a key it was the service itself. */
+interface ChangeAuthor {
+  key: { id: string } | null;
+  requestId: string;
+}
+
+/** The record of a change, as it is stored. */
+const recordOf = (author: ChangeAuthor, { changes, ...change }: AuditedChange) => ({
+  id: newId(),
+  apiKeyId: author.key?.id ?? null,
+  requestId: author.requestId,
+  traceparent: activeTraceparent(),
+  ...change,
+  ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),
+});
+
 /**
  * Leaves the record of a change (decisions, "all use is logged"). Called in the transaction of the
  * change, so that there is never one without the other. Webhooks hear of what is recorded here.
  *
- * @param author without a key for what the service does by itself
  * @returns the identifier of the record
  */
 export async function recordChange(
   transaction: Transaction,
-  author: { key: Pick<AuthenticatedKey, 'id'> | null; requestId: string },
-  { changes, ...change }: AuditedChange,
+  author: ChangeAuthor,
+  change: AuditedChange,
 ): Promise<string> {
-  const id = newId();
-  await transaction.auditRecord.create({
-    data: {
-      id,
-      apiKeyId: author.key?.id ?? null,
-      requestId: author.requestId,
-      ...change,
-      ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),
-    },
-  });
-  return id;
+  const data = recordOf(author, change);
+  await transaction.auditRecord.create({ data });
+  return data.id;
+}
+
+/** Leaves the records of many changes, in their order, as `recordChange` would one by one. */
+export async function recordChanges(
+  transaction: Transaction,
+  author: ChangeAuthor,
+  changes: readonly AuditedChange[],
+): Promise<void> {
+  await transaction.auditRecord.createMany({ data: changes.map((change) => recordOf(author, change)) });
+}
+
+/**
+ * The text that leaves the audit record of a hand-written statement: `recordChange` for those that are not Prisma's.
+ * The statement adds the `FROM`, and takes `auditParameters`.
+ *
+ * @param location the table of the statement that has the `id` and `companyId` of the location
+ * @param targetId the id of what changed, and `changes` the JSON to record, as expressions of SQL
+ */
+export function insertAuditRecord(
+  action: AuditAction,
+  { location, targetId, changes }: { location: string; targetId: string; changes: string },
+): string {
+  return `
+    INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
+    SELECT $auditId, $auditApiKeyId, $auditRequestId, $auditTraceparent, ${sqlAction(action)}, ${location}."companyId", ${location}.id,
+      ${targetId}, ${changes}`;
+}
+
+/** The named parameters of `insertAuditRecord`. */
+export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
+  return {
+    auditId: newId(),
+    auditApiKeyId: key.id,
+    auditRequestId: requestId,
+    auditTraceparent: activeTraceparent(),
+  };
 }

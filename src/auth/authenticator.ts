@@ -1,26 +1,13 @@
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import type { Environment, Permission } from '../prisma/generated/client/enums.ts';
-import type { PrismaClient } from '../prisma/generated/client/client.ts';
-import { hashSecret, isWellFormedSecret } from './api-key-format.ts';
-import { keyInvalid, keyRequired, ServiceError } from './errors.ts';
-import type { PubSub } from './pub-sub.ts';
-
-/** The key that makes a request: what it may do, where, and how often. */
-export interface AuthenticatedKey {
-  readonly id: string;
-  readonly permissions: ReadonlySet<Permission>;
-  /** An operator's key: reaches every company and location. */
-  readonly unrestricted: boolean;
-  /** The companies that the key is tied to, with all their locations. */
-  readonly companyIds: readonly string[];
-  /** The locations that the key is tied to one by one. */
-  readonly locationIds: readonly string[];
-  /** The companies that the key may see: its own, and those that own a location of its own. */
-  readonly visibleCompanyIds: readonly string[];
-  readonly hourlyLimit: number;
-  readonly burstLimit: number;
-}
+import type { Environment } from '../../prisma/generated/client/enums.ts';
+import type { ApiKeySecret, PrismaClient } from '../../prisma/generated/client/client.ts';
+import { createBatch } from '../database/statement-batch.ts';
+import { keyInvalid, keyRequired } from '../errors/error-table.ts';
+import type { PubSub } from '../redis/pub-sub.ts';
+import { createFamiliarSecrets } from './familiar-secrets.ts';
+import { type AuthenticatedKey, keyTies, type TiedApiKey } from './key.ts';
+import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 
 /** Turns the value of `X-API-Key` into the key behind it. */
 export interface Authenticator {
@@ -30,6 +17,21 @@ export interface Authenticator {
    * @throws {ServiceError} `UNAUTHORIZED`, with one message for every reason but a missing key
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
+  /**
+   * The key of a request as far as this process knows without asking the database; undefined when only a
+   * look-up can tell.
+   *
+   * @throws {ServiceError} `UNAUTHORIZED` when it is known already that the secret opens nothing
+   */
+  cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
+  /** Which secrets open the service or did: a client that shows one of them does not invent keys. */
+  familiar: {
+    has(secret: string | undefined): boolean;
+    /** Notes a secret that this process issues, by its hash. */
+    add(hash: string): void;
+    /** Has secrets that other processes issued read within 5 s; no call causes a read of its own. */
+    readSoon(): void;
+  };
   /** Makes every process look a changed key up anew. Called after the change is committed. */
   keysChanged(): Promise<void>;
   /** Calls a listener when any key may have changed, until the returned function is called. */
@@ -37,20 +39,25 @@ export interface Authenticator {
 }
 
 /** How long a look-up may be repeated from memory, in milliseconds. */
-const cachedFor = 5_000;
-/** The same while notices of other processes may be missed. */
-const cachedWithoutNotices = 500;
-const mostCachedKeys = 10_000;
+const cachedForMs = 5_000;
+/** The same while notices of other processes may be missed (decisions: a revocation is late by 500 ms at most). */
+const cachedWithoutNoticesMs = 500;
+/** How many valid keys are remembered: about 1 KiB each. */
+const maxCachedKeys = 10_000;
+/** How many unknown secrets are remembered, apart from the valid ones, so that invented secrets push no valid key out. */
+const maxCachedUnknown = 10_000;
+
 const channel = 'keys-changed';
 
-interface CachedKey {
+/** A key with the time at which its secret ends, in milliseconds since 1970. */
+interface FoundKey {
   key: AuthenticatedKey;
-  endsAt: number;
+  endsAtMs: number;
 }
 
 /**
- * Creates the authenticator of one process. Look-ups, unknown keys included, are cached for a few
- * seconds; a notice over `pubSub` empties the cache of every process at once.
+ * Creates the authenticator of one process. Look-ups are cached for a few seconds, those of unknown secrets
+ * too; a notice over `pubSub` empties the caches of every process at once.
  *
  * @param options.operatorSecret a value from the configuration that is a key although it may not have the form of one
  */
@@ -62,27 +69,42 @@ export async function createAuthenticator(options: {
   operatorSecret: string | undefined;
 }): Promise<Authenticator> {
   const { prisma, pubSub, environment, pepper, operatorSecret } = options;
-  const cache = new LRUCache<string, CachedKey | 'unknown'>({ max: mostCachedKeys, ttl: cachedFor });
-  const lookUps = new Map<string, Promise<CachedKey | 'unknown'>>();
+  const keys = new LRUCache<string, FoundKey>({ max: maxCachedKeys, ttl: cachedForMs });
+  const unknown = new LRUCache<string, true>({ max: maxCachedUnknown, ttl: cachedForMs });
+  const lookUps = new Map<string, Promise<FoundKey | undefined>>();
+  const familiar = createFamiliarSecrets((limit) => newestHashes(prisma, limit));
+  if (operatorSecret) familiar.add(hashSecret(operatorSecret, pepper));
+  // The look-ups of one turn are one statement, so that a flood of new secrets costs little more than one.
+  const findKey = createBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
 
   function forget(): void {
-    cache.clear();
-    lookUps.clear(); // what is under way may have read the state before the change
+    keys.clear();
+    unknown.clear();
+    lookUps.clear(); // a look-up that is running may have read the state before the change
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
   pubSub.onConnectionChange(forget);
 
-  function lookUp(hash: string): Promise<CachedKey | 'unknown'> {
+  function remember(hash: string, found: FoundKey | undefined): void {
+    const ttl = pubSub.connected ? cachedForMs : cachedWithoutNoticesMs;
+    if (found) {
+      keys.set(hash, found, { ttl });
+      familiar.add(hash);
+    } else {
+      unknown.set(hash, true, { ttl });
+      familiar.delete(hash);
+    }
+  }
+
+  function lookUp(hash: string): Promise<FoundKey | undefined> {
     const running = lookUps.get(hash);
     if (running) return running;
-    const started = findKey(prisma, hash, environment)
+    const started = findKey(hash)
       .then((found) => {
-        if (lookUps.get(hash) === started) {
-          cache.set(hash, found, { ttl: pubSub.connected ? cachedFor : cachedWithoutNotices });
-        }
+        if (lookUps.get(hash) === started) remember(hash, found);
         return found;
       })
       .finally(() => {
@@ -92,13 +114,29 @@ export async function createAuthenticator(options: {
     return started;
   }
 
+  /** The hash of a secret that may be one of this service. */
+  function hashOf(secret: string | undefined): string {
+    if (!secret) throw keyRequired;
+    if (secret !== operatorSecret && !isWellFormedSecret(secret)) throw keyInvalid;
+    return hashSecret(secret, pepper);
+  }
+
+  function cached(hash: string): AuthenticatedKey | undefined {
+    if (unknown.has(hash)) throw keyInvalid;
+    const found = keys.get(hash);
+    return found && usable(found);
+  }
+
   return {
     authenticate(secret) {
-      if (!secret) throw keyRequired;
-      if (secret !== operatorSecret && !isWellFormedSecret(secret)) throw keyInvalid;
-      const hash = hashSecret(secret, pepper);
-      const cached = cache.get(hash);
-      return cached ? usable(cached) : lookUp(hash).then(usable);
+      const hash = hashOf(secret);
+      return cached(hash) ?? lookUp(hash).then(usable);
+    },
+    cachedKey: (secret) => cached(hashOf(secret)),
+    familiar: {
+      has: (secret) => familiar.has(hashOf(secret)),
+      add: familiar.add,
+      readSoon: familiar.readSoon,
     },
     async keysChanged() {
       forget();
@@ -111,64 +149,65 @@ export async function createAuthenticator(options: {
   };
 }
 
-function usable(found: CachedKey | 'unknown'): AuthenticatedKey {
-  if (found === 'unknown' || found.endsAt <= Date.now()) throw keyInvalid;
+function usable(found: FoundKey | undefined): AuthenticatedKey {
+  if (!found || found.endsAtMs <= Date.now()) throw keyInvalid;
   return found.key;
 }
 
-async function findKey(
-  prisma: PrismaClient,
-  hash: string,
-  environment: Environment,
-): Promise<CachedKey | 'unknown'> {
-  const secret = await prisma.apiKeySecret.findUnique({
-    where: { hash },
-    include: {
-      apiKey: {
-        include: {
-          companies: { select: { id: true } },
-          locations: { select: { id: true, companyId: true } },
-        },
-      },
-    },
+/** The hashes of the newest secrets, at most so many. */
+async function newestHashes(prisma: PrismaClient, limit: number): Promise<string[]> {
+  const newest = await prisma.apiKeySecret.findMany({
+    select: { hash: true },
+    orderBy: { id: 'desc' },
+    take: limit,
   });
-  if (!secret || secret.apiKey.revokedAt || secret.apiKey.environment !== environment) return 'unknown';
-  const { apiKey } = secret;
-  const companyIds = apiKey.companies.map((company) => company.id);
-  return {
-    endsAt: Math.min(secret.expiresAt?.getTime() ?? Infinity, apiKey.expiresAt?.getTime() ?? Infinity),
-    key: {
-      id: apiKey.id,
-      permissions: new Set(apiKey.permissions),
-      unrestricted: apiKey.unrestricted,
-      companyIds,
-      locationIds: apiKey.locations.map((location) => location.id),
-      visibleCompanyIds: [
-        ...new Set([...companyIds, ...apiKey.locations.map((location) => location.companyId)]),
-      ],
-      hourlyLimit: apiKey.hourlyLimit,
-      burstLimit: apiKey.burstLimit,
-    },
-  };
+  return newest.map(({ hash }) => hash);
 }
 
-/** A key that registered a company, for the rest of its request. */
-export function tiedTo(key: AuthenticatedKey, companyId: string): AuthenticatedKey {
-  if (key.unrestricted) return key;
-  return {
-    ...key,
-    companyIds: [...key.companyIds, companyId],
-    visibleCompanyIds: [...key.visibleCompanyIds, companyId],
-  };
+/** The keys behind some hashes, in the order of the hashes; undefined for a hash that opens nothing here. */
+async function findKeys(
+  prisma: PrismaClient,
+  hashes: readonly string[],
+  environment: Environment,
+): Promise<(FoundKey | undefined)[]> {
+  // One statement whatever the number of hashes, and the only one when they are all unknown.
+  const secrets = await prisma.$queryRaw<Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'>[]>`
+    SELECT hash, "apiKeyId", "expiresAt" FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
+  const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
+  const keyById = secrets.length > 0 ? await readKeys(prisma, secrets, environment) : undefined;
+  return hashes.map((hash) => {
+    const secret = secretByHash.get(hash);
+    const key = secret && keyById?.get(secret.apiKeyId);
+    if (!key) return undefined;
+    const ends = [secret.expiresAt, key.expiresAt].map((end) => end?.getTime() ?? Infinity);
+    return { key, endsAtMs: Math.min(...ends) };
+  });
 }
 
-/**
- * Lets a key pass that has a permission.
- *
- * @throws {ServiceError} `FORBIDDEN`
- */
-export function requirePermission(key: AuthenticatedKey, permission: Permission): void {
-  if (!key.permissions.has(permission)) {
-    throw new ServiceError('FORBIDDEN', `API key lacks the permission ${permission}`);
-  }
+/** The keys of some secrets, by their ids: those of the environment that are not revoked. */
+async function readKeys(
+  prisma: PrismaClient,
+  secrets: readonly { apiKeyId: string }[],
+  environment: Environment,
+): Promise<Map<string, AuthenticatedKey>> {
+  const rows = await prisma.apiKey.findMany({
+    where: { id: { in: secrets.map(({ apiKeyId }) => apiKeyId) }, environment, revokedAt: null },
+    include: keyTies,
+  });
+  return new Map(rows.map((row) => [row.id, authenticatedKey(row)]));
+}
+
+function authenticatedKey({ companies, locations, ...row }: TiedApiKey): AuthenticatedKey {
+  const companyIds = companies.map(({ id }) => id);
+  return {
+    id: row.id,
+    permissions: new Set(row.permissions),
+    unrestricted: row.unrestricted,
+    companyIds,
+    locationIds: locations.map(({ id }) => id),
+    visibleCompanyIds: [...new Set([...companyIds, ...locations.map(({ companyId }) => companyId)])],
+    hourlyLimit: row.hourlyLimit,
+    burstLimit: row.burstLimit,
+    expiresAt: row.expiresAt,
+  };
 }

@@ -1,9 +1,9 @@
-import type { Prisma } from '../prisma/generated/client/client.ts';
-import type { AuthenticatedKey } from './auth.ts';
-import { locationNotFound } from './errors.ts';
+import type { Prisma } from '../../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from './key.ts';
+import { locationNotFound } from '../errors/error-table.ts';
 
 // What a key reaches: as the `where` of lists, as the test of a row that is at hand already, and as the
-// condition of a statement that reads and writes at once. test/stores.test.ts holds the three together.
+// condition of a statement that reads and writes at once. test/statements.test.ts holds the three together.
 
 /** The locations that a key reaches. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {
@@ -18,13 +18,13 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
   );
 }
 
-/** The condition on `"Location" l` that stands for the key's scope; its parameters are `scopeValues`. */
-export const scopeCondition = (unrestricted: string, companyIds: string, locationIds: string) =>
-  `(${unrestricted}::boolean OR l."companyId" = ANY(${companyIds}::text[]) OR l.id = ANY(${locationIds}::text[]))`;
+/** The condition on a row of `"Location"` that stands for the key's scope; its parameters are `scopeParameters`. */
+export const scopeCondition = (alias: string) =>
+  `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
-/** The parameters of `scopeCondition`, in its order. */
-export function scopeValues(key: AuthenticatedKey): [boolean, readonly string[], readonly string[]] {
-  return [key.unrestricted, key.companyIds, key.locationIds];
+/** The named parameters of `scopeCondition`. */
+export function scopeParameters({ unrestricted, companyIds, locationIds }: AuthenticatedKey) {
+  return { unrestricted, companyIds, locationIds };
 }
 
 /**
@@ -52,6 +52,11 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
   return key.unrestricted || key.visibleCompanyIds.includes(companyId);
 }
 
+/** Whether a key is tied to a company itself: to change the company, or to add to it, a tie to a location is not enough. */
+export function isTiedToCompany(key: AuthenticatedKey, companyId: string): boolean {
+  return key.unrestricted || key.companyIds.includes(companyId);
+}
+
 /** The webhooks that a key manages: those of the companies it is tied to. */
 export function webhookScope(key: AuthenticatedKey): Prisma.WebhookWhereInput {
   return key.unrestricted ? {} : { companyId: { in: [...key.companyIds] } };
@@ -65,13 +70,18 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
   };
 }
 
-/** The keys that a key administers: those that reach nothing outside of its own companies and locations. */
+/**
+ * The keys that a key administers, which it may see and revoke: those that are tied to a company or a location
+ * in its reach, whatever else they are tied to (decisions, "keys"). To rotate or change them takes more:
+ * `requireAtLeast`.
+ */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};
   return {
     unrestricted: false,
-    OR: [{ companies: { some: {} } }, { locations: { some: {} } }],
-    companies: { every: { id: { in: [...key.companyIds] } } },
-    locations: { every: locationScope(key) },
+    OR: [
+      { companies: { some: { id: { in: [...key.companyIds] } } } },
+      { locations: { some: locationScope(key) } },
+    ],
   };
 }

@@ -1,13 +1,16 @@
+import { existsSync } from 'node:fs';
+import { chmod, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { PrismaClient } from '../prisma/generated/client/client.ts';
+import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
-import type { Database, Statement } from './db.ts';
-import { answersInTime, TRANSACTION_OPTIONS } from './db-session.ts';
+import { tracedAdapters, tracedSql } from './traced-statements.ts';
+import type { Database, Statement } from './types.ts';
+import { answersInTime, TRANSACTION_OPTIONS } from './session.ts';
 import { lockFolder } from './folder-lock.ts';
-import { withWholeScripts } from './migration-adapters.ts';
+import { DatabaseStartError } from './start-error.ts';
 
 /**
  * How pg reads the types that it knows, for PGlite, whose own way differs: a NULL inside an array becomes the
@@ -25,39 +28,85 @@ const PG_PARSERS = Object.fromEntries(
  * Opens the PostgreSQL that runs inside of this process.
  *
  * @param dataDir its folder, or `memory://`
- * @throws when another process uses the folder
+ * @throws {DatabaseStartError} when another process uses the folder, or when it cannot be opened
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  const inMemory = dataDir.startsWith('memory://');
-  const unlock = inMemory ? async () => undefined : await lockFolder(resolve(dataDir));
+  if (dataDir.startsWith('memory://')) return databaseOver(await PGlite.create({ dataDir }), () => undefined);
+  const folder = resolve(dataDir);
+  const unlock = await lockFolder(folder);
   try {
-    const pglite = await PGlite.create({
-      dataDir: inMemory ? dataDir : join(resolve(dataDir), 'postgres'),
-    });
-    // As in openPostgres: Prisma's adapter takes every time for UTC.
-    await pglite.exec(`SET TimeZone TO 'UTC'`);
-    const adapters = new PrismaPGlite(pglite);
-    const prisma = new PrismaClient({ adapter: adapters, transactionOptions: TRANSACTION_OPTIONS });
-    return {
-      prisma,
-      kind: 'embedded',
-      sql: {
-        async query<Row>({ text }: Statement, values: readonly unknown[]) {
-          const result = await pglite.query<Row>(text, [...values], { parsers: PG_PARSERS });
-          return result.rows;
-        },
-      },
-      ping: () => answersInTime(pglite.query('SELECT 1')),
-      async close() {
-        await prisma.$disconnect();
-        await pglite.close();
-        await unlock();
-      },
-      // The lock of the folder keeps other processes out already.
-      withMigrationLock: (work) => work(withWholeScripts(adapters, (script) => pglite.exec(script))),
-    };
-  } catch (error) {
-    await unlock();
-    throw error;
+    return await databaseOver(await openFolder(folder), unlock);
+  } catch (cause) {
+    unlock();
+    const reason = (cause as Error).message;
+    throw new DatabaseStartError(
+      `DATA_DIR ${folder} cannot be opened: the folder postgres in it is damaged or of another version ` +
+        `(${reason}). Restore it from a backup, or remove it to start with an empty database.`,
+      { cause },
+    );
   }
+}
+
+/**
+ * Opens the files of the database, which only their owner can read. New ones are made aside and renamed when
+ * they are complete: a first start that is broken off leaves nothing that the next one takes for a database.
+ */
+async function openFolder(folder: string): Promise<PGlite> {
+  // PGlite makes its files for everybody to read, and knows no setting for it.
+  process.umask(0o077);
+  const files = join(folder, 'postgres');
+  if (!existsSync(files)) {
+    const unfinished = join(folder, 'postgres.unfinished');
+    await rm(unfinished, { recursive: true, force: true });
+    await (await PGlite.create({ dataDir: unfinished })).close();
+    await rename(unfinished, files);
+  }
+  // Earlier versions made it readable.
+  await chmod(files, 0o700);
+  return PGlite.create({ dataDir: files });
+}
+
+async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
+  // As in openPostgres: Prisma's adapter takes every time for UTC.
+  await pglite.exec(`SET TimeZone TO 'UTC'`);
+  const prisma = new PrismaClient({
+    adapter: tracedAdapters(new PrismaPGlite(pglite)),
+    transactionOptions: TRANSACTION_OPTIONS,
+    errorFormat: 'minimal',
+  });
+  const sql = tracedSql({
+    async query<Row>({ text }: Statement, values: readonly unknown[]) {
+      const result = await pglite.query<Row>(text, [...values], { parsers: PG_PARSERS });
+      return result.rows;
+    },
+  });
+  const connections = { prisma, sql };
+  return {
+    ...connections,
+    gates: connections,
+    heavy: connections,
+    kind: 'embedded',
+    state: () =>
+      answersInTime(pglite.query('SELECT 1')).then(
+        () => 'ok',
+        () => 'unavailable',
+      ),
+    pools: () => [],
+    async close() {
+      await prisma.$disconnect();
+      await pglite.close();
+      unlock();
+    },
+    // The lock of the folder keeps other processes out already.
+    async withMigrationLock(work) {
+      const result = await work({
+        query: async <Row>(text: string, values: readonly unknown[] = []) =>
+          (await pglite.query<Row>(text, [...values])).rows,
+        runScript: async (script) => void (await pglite.exec(script)),
+      });
+      // PGlite reads the types of arrays when it opens: without this it cannot write those that a migration made.
+      await pglite.refreshArrayTypes();
+      return result;
+    },
+  };
 }

@@ -1,58 +1,46 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-
-/** Folders that this process has locked: a lock with our own pid is otherwise one of an earlier life. */
-const lockedFolders = new Set<string>();
+import { DatabaseStartError } from './start-error.ts';
 
 /**
- * Takes the folder for this process, since PGlite lets two processes ruin it. A lock whose process is gone
- * is taken over.
+ * Takes the folder of the embedded database for this process, since two processes in it lose data.
  *
- * @returns what gives the folder back.
+ * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`): the kernel grants it once, to processes of
+ * other containers on the same volume too, and releases it when the process ends, however it ends. The file
+ * stays: removing it would let two processes lock two files of the same name.
+ *
+ * @returns what gives the folder back
+ * @throws {DatabaseStartError} when another process has the folder, or when it cannot be written or locked
  */
-export async function lockFolder(folder: string): Promise<() => Promise<void>> {
+export async function lockFolder(folder: string): Promise<() => void> {
   const path = join(folder, 'gateway.lock');
-  await mkdir(folder, { recursive: true });
-  for (;;) {
-    try {
-      const file = await open(path, 'wx');
-      await file.writeFile(identityOf(process.pid));
-      await file.close();
-      lockedFolders.add(folder);
-      return async () => {
-        lockedFolders.delete(folder);
-        await rm(path, { force: true });
-      };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const owner = await readFile(path, 'utf8').catch(() => '');
-    const pid = Number.parseInt(owner, 10);
-    const inUse = pid === process.pid ? lockedFolders.has(folder) : pid > 0 && owner === identityOf(pid);
-    if (inUse) {
-      throw new Error(
-        `DATA_DIR ${folder} is in use by process ${pid}: one process at a time can own an embedded database. ` +
-          `Stop it, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
-      );
-    }
-    await rm(path, { force: true });
-  }
-}
-
-/** The pid and, where /proc tells, the start of a process; '' when there is none. Pids come back, starts do not. */
-function identityOf(pid: number): string {
+  const { tryLock } = await import('fs-native-extensions').catch((cause: unknown) => {
+    throw new DatabaseStartError(
+      `DATA_DIR ${folder} cannot be locked: fs-native-extensions has no build for this system ` +
+        `(Linux with glibc, macOS and Windows have one). Set DATABASE_URL to use a PostgreSQL server.`,
+      { cause },
+    );
+  });
+  let file: number | undefined;
   try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it lives, and belongs to someone else.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return '';
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    file = openSync(path, 'a+', 0o600);
+    if (tryLock(file)) {
+      ftruncateSync(file);
+      writeSync(file, `process ${process.pid} on ${hostname()}`);
+      const held = file;
+      return () => closeSync(held);
+    }
+  } catch (cause) {
+    if (file !== undefined) closeSync(file);
+    throw new DatabaseStartError(`DATA_DIR ${folder} cannot be used: ${(cause as Error).message}`, { cause });
   }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22 of proc(5); the second field, the command, is in parentheses and may hold spaces.
-    return `${pid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
-  } catch {
-    return String(pid);
-  }
+  closeSync(file);
+  const owner = await readFile(path, 'utf8').catch(() => '');
+  throw new DatabaseStartError(
+    `DATA_DIR ${folder} is in use by ${owner || 'another process'}: one process at a time can own an embedded ` +
+      `database. Stop it, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL server.`,
+  );
 }

@@ -1,13 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
-import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
-import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Logger } from 'pino';
-import type { Database, Sql, Statement } from './db.ts';
+import type { Database, MigrationConnection, Sql, Statement } from './types.ts';
+import { DatabaseStartError } from './start-error.ts';
+import { property } from './violations.ts';
 
 /** One folder of prisma/migrations, in Prisma's layout. */
 export interface Migration {
@@ -18,71 +14,70 @@ export interface Migration {
   checksum: string;
 }
 
-interface Application {
+/** A row of the history: a migration that was applied, or that stopped half-way. */
+interface AppliedMigration {
   name: string;
   checksum: string;
   finished: boolean;
 }
 
-/** The migrations of this build. The bundle in dist/ lies as deep as src/. */
-export const MIGRATIONS_FOLDER = new URL('../prisma/migrations/', import.meta.url);
+/** SQLSTATE of a statement that cannot run inside a transaction, such as CREATE INDEX CONCURRENTLY. */
+const ACTIVE_TRANSACTION = '25001';
 
-/** No table or enum is kept out of the comparison with schema.prisma. */
-export const NO_FILTERS = { externalTables: [], externalEnums: [] };
-
-const HISTORY_EXISTS: Statement = {
+const historyExists: Statement = {
   name: 'migration_history_exists',
   text: `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS "exists"`,
 };
 
-const HISTORY: Statement = {
+const readApplied: Statement = {
   name: 'migration_history',
   text: `SELECT migration_name AS "name", checksum, finished_at IS NOT NULL AS "finished"
     FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
 };
 
+/** The table as Prisma makes it, so that Prisma's own commands work on the same database. */
+const createHistory = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id VARCHAR(36) PRIMARY KEY NOT NULL,
+    checksum VARCHAR(64) NOT NULL,
+    finished_at TIMESTAMPTZ,
+    migration_name VARCHAR(255) NOT NULL,
+    logs TEXT,
+    rolled_back_at TIMESTAMPTZ,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+    applied_steps_count INTEGER NOT NULL DEFAULT 0
+  )`;
+
 /**
  * Brings the database to the newest migration, as `prisma migrate deploy` would: same files, same table
- * `_prisma_migrations`. Several processes may call it at once; one applies, the others wait for it. Costs two
+ * `_prisma_migrations`. Several processes may call it at once: one applies, the others wait for it. Costs two
  * short queries when nothing is pending.
  *
  * @returns the names of the migrations that this call applied.
- * @throws when an applied migration was edited since, when an earlier one failed half-way, or when one fails.
+ * @throws {DatabaseStartError} when an applied migration was edited since, when an earlier one stopped half-way, or when one fails.
  */
-export async function applyMigrations(
-  database: Database,
-  log: Logger,
-  folder = MIGRATIONS_FOLDER,
-): Promise<string[]> {
+export async function applyMigrations(database: Database, log: Logger, folder: URL): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  if (!isPending(migrations, await readHistory(database.sql), log)) return [];
+  if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
-  return database.withMigrationLock(async (adapters) => {
-    // Who waited for the lock finds the work done. Only now is an unfinished migration a failed one.
+  return database.withMigrationLock(async (connection) => {
+    // Another process may have applied them while this one waited for the lock.
     const history = await readHistory(database.sql);
-    if (!isPending(migrations, history, log)) return [];
-    const failed = history.find(({ finished }) => !finished);
-    if (failed) {
-      throw new Error(
-        `migration ${failed.name} failed earlier. Repair the database, then mark the migration with ` +
-          `"prisma migrate resolve --rolled-back ${failed.name}" (or --applied) and start again.`,
+    if (!needsWork(migrations, history, log)) return [];
+    const unfinished = history.find(({ finished }) => !finished);
+    if (unfinished) {
+      throw new DatabaseStartError(
+        `migration ${unfinished.name} failed earlier. Repair the database, then mark the migration with ` +
+          `"prisma migrate resolve --rolled-back ${unfinished.name}" (or --applied) and start again.`,
       );
     }
-    const engine = await loadSchemaEngine(adapters);
-    try {
-      const list = toMigrationList(migrations, folder);
-      const { appliedMigrationNames } = await engine.applyMigrations({
-        migrationsList: list,
-        filters: NO_FILTERS,
-      });
-      log.info({ migrations: appliedMigrationNames }, 'migrations applied');
-      return appliedMigrationNames;
-    } catch (error) {
-      // The engine's text has the name of the migration and the reason.
-      throw new Error(`applying the migrations failed: ${(error as Error).message}`, { cause: error });
-    } finally {
-      engine.free();
-    }
+    await connection.runScript(createHistory);
+    const applied = new Set(history.map(({ name }) => name));
+    const pending = migrations.filter(({ name }) => !applied.has(name));
+    for (const migration of pending) await applyMigration(connection, migration);
+    const names = pending.map(({ name }) => name);
+    log.info({ migrations: names }, 'migrations applied');
+    return names;
   });
 }
 
@@ -91,7 +86,7 @@ export async function applyMigrations(
  *
  * @throws when the folder or a script is missing.
  */
-export async function readMigrations(folder = MIGRATIONS_FOLDER): Promise<Migration[]> {
+export async function readMigrations(folder: URL): Promise<Migration[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
@@ -102,48 +97,77 @@ export async function readMigrations(folder = MIGRATIONS_FOLDER): Promise<Migrat
   );
 }
 
-/** Starts Prisma's schema engine, the WebAssembly build that needs no binary, on connections of `adapters`. */
-export async function loadSchemaEngine(
-  adapters: SqlMigrationAwareDriverAdapterFactory,
-): Promise<SchemaEngine> {
-  const { SchemaEngine } = await (bindings ??= loadBindings());
-  return SchemaEngine.new(
-    { datamodels: undefined },
-    () => undefined,
-    bindMigrationAwareSqlAdapterFactory(adapters),
+/**
+ * Applies one migration and its row of the history in one transaction, so that a process that dies leaves
+ * nothing behind. A script with a statement that PostgreSQL runs only outside of a transaction is run without.
+ */
+async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
+  try {
+    await connection.runScript('BEGIN');
+    const id = await startHistoryRow(connection, migration);
+    await connection.runScript(migration.script);
+    await finishHistoryRow(connection, id);
+    await connection.runScript('COMMIT');
+  } catch (error) {
+    // When the connection is lost, PostgreSQL rolls back by itself.
+    await connection.runScript('ROLLBACK').catch(() => undefined);
+    if (property(error, 'code') === ACTIVE_TRANSACTION) {
+      return applyWithoutTransaction(connection, migration);
+    }
+    throw migrationFailed(migration, error);
+  }
+}
+
+/** What such a script did before it failed stays, and its row stays unfinished: the next start stops at it. */
+async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
+  const id = await startHistoryRow(connection, migration);
+  try {
+    await connection.runScript(migration.script);
+  } catch (error) {
+    await connection
+      .query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, (error as Error).message])
+      .catch(() => undefined);
+    throw migrationFailed(migration, error);
+  }
+  await finishHistoryRow(connection, id);
+}
+
+async function startHistoryRow(
+  connection: MigrationConnection,
+  { name, checksum }: Migration,
+): Promise<string> {
+  const id = randomUUID();
+  await connection.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at)
+     VALUES ($1, $2, $3, clock_timestamp())`,
+    [id, checksum, name],
+  );
+  return id;
+}
+
+async function finishHistoryRow(connection: MigrationConnection, id: string): Promise<void> {
+  await connection.query(
+    'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
+    [id],
   );
 }
 
-/** Once per process, since the bindings hold one WebAssembly instance; on demand, since a restart rarely needs it. */
-let bindings: ReturnType<typeof loadBindings> | undefined;
-
-async function loadBindings() {
-  const module = await import('@prisma/schema-engine-wasm/schema_engine_bg');
-  const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
-  const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
-  const imports = Object.entries(module).map(([name, value]) =>
-    // The engine never clears its timers; one of 10 s for its lock would hold back the end of `npm run migrate`.
-    name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
-  );
-  const { instance } = await WebAssembly.instantiate(wasm, {
-    './schema_engine_bg.js': Object.fromEntries(imports),
-  });
-  module.__wbg_set_wasm(instance.exports);
-  (instance.exports as unknown as { __wbindgen_start(): void }).__wbindgen_start();
-  return module;
+function migrationFailed({ name }: Migration, error: unknown): Error {
+  return new DatabaseStartError(`migration ${name} failed: ${(error as Error).message}`, { cause: error });
 }
 
-function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS.Timeout {
-  return setTimeout(callback, milliseconds).unref();
-}
-
-function isPending(migrations: Migration[], history: Application[], log: Logger): boolean {
+/**
+ * Whether a migration is missing or unfinished.
+ *
+ * @throws {DatabaseStartError} when an applied migration was edited since
+ */
+function needsWork(migrations: Migration[], history: AppliedMigration[], log: Logger): boolean {
   const applied = new Map(
     history.filter(({ finished }) => finished).map(({ name, checksum }) => [name, checksum]),
   );
   const edited = migrations.find(({ name, checksum }) => applied.has(name) && applied.get(name) !== checksum);
   if (edited) {
-    throw new Error(
+    throw new DatabaseStartError(
       `migration ${edited.name} was edited after it had been applied to this database. Restore its ` +
         `migration.sql and put the change in a new migration.`,
     );
@@ -154,20 +178,7 @@ function isPending(migrations: Migration[], history: Application[], log: Logger)
   return history.some(({ finished }) => !finished) || migrations.some(({ name }) => !applied.has(name));
 }
 
-async function readHistory(sql: Sql): Promise<Application[]> {
-  const [row] = await sql.query<{ exists: boolean }>(HISTORY_EXISTS, []);
-  return row?.exists ? sql.query<Application>(HISTORY, []) : [];
-}
-
-/** The migrations in the form that the schema engine takes. */
-export function toMigrationList(migrations: Migration[], folder = MIGRATIONS_FOLDER): MigrationList {
-  return {
-    baseDir: fileURLToPath(folder),
-    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"' },
-    shadowDbInitScript: '',
-    migrationDirectories: migrations.map(({ name, script }) => ({
-      path: name,
-      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
-    })),
-  };
+async function readHistory(sql: Sql): Promise<AppliedMigration[]> {
+  const [row] = await sql.query<{ exists: boolean }>(historyExists, []);
+  return row?.exists ? sql.query<AppliedMigration>(readApplied, []) : [];
 }

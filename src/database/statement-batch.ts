@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Sql, Statement } from './db.ts';
+import type { NamedStatement } from './named-statement.ts';
+import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
 
 /**
@@ -22,17 +23,21 @@ export function createBatch<Question, Answer>(
 /**
  * The same for questions that SQL answers: those with the same statement, and the same shared value if
  * there is one, are answered by one run of it. Rows name their question in `n`, counted from 1.
+ *
+ * @param batch.keyOf says which questions are the same and are asked once; when left out each is asked
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
   batch: {
-    statementOf: (question: Question) => Statement;
-    valuesOf: (questions: readonly Question[], shared: Shared) => unknown[];
+    statementOf: (question: Question) => NamedStatement;
+    parametersOf: (questions: readonly Question[], shared: Shared) => Readonly<Record<string, unknown>>;
     answerOf: (rows: Row[]) => Answer;
     sharedOf?: (question: Question) => Shared;
+    keyOf?: (question: Question) => unknown;
   },
 ): (question: Question) => Promise<Answer> {
-  const { statementOf, valuesOf, answerOf, sharedOf = () => undefined as Shared } = batch;
+  const { statementOf, parametersOf, answerOf, sharedOf = () => undefined as Shared } = batch;
+  const { keyOf = (question) => question } = batch;
   return createBatch(async (questions) => {
     const answers = new Map<Question, Answer>();
     const groups = [...groupBy(questions, statementOf)].flatMap(([statement, same]) =>
@@ -40,10 +45,33 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
     );
     await Promise.all(
       groups.map(async ({ statement, shared, group }) => {
-        const rows = groupBy(await sql.query<Row>(statement, valuesOf(group, shared)), (row) => row.n);
-        group.forEach((question, index) => answers.set(question, answerOf(rows.get(index + 1) ?? [])));
+        const same = [...groupBy(group, keyOf).values()];
+        const asked = same.map(([question]) => question!);
+        const found = await sql.query<Row>(statement, statement.values(parametersOf(asked, shared)));
+        const rows = groupBy(found, (row) => row.n);
+        same.forEach((questions, index) => {
+          const answer = answerOf(rows.get(index + 1) ?? []);
+          for (const question of questions) answers.set(question, answer);
+        });
       }),
     );
     return questions.map((question) => answers.get(question)!);
+  });
+}
+
+/**
+ * Joins look-ups by id.
+ *
+ * @param statement reads the rows of the ids in `$ids`
+ * @returns what answers with the row of an id, or undefined for an unknown one
+ */
+export function createRowById<Row extends { id: string }>(
+  sql: Sql,
+  statement: NamedStatement,
+): (id: string) => Promise<Row | undefined> {
+  return createBatch(async (ids) => {
+    const rows = await sql.query<Row>(statement, statement.values({ ids: [...new Set(ids)] }));
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => found.get(id));
   });
 }

@@ -1,8 +1,5 @@
-import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import type { Logger } from 'pino';
-import type { PrismaClient } from '../prisma/generated/client/client.ts';
-import { openEmbedded } from './db-embedded.ts';
-import { openPostgres } from './db-postgres.ts';
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 
 /** A statement with a name, prepared once per connection. One name stands for one text, for good. */
 export interface Statement {
@@ -25,42 +22,68 @@ export interface Sql {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The one database of a process: Prisma and hand-written statements over the same connections. */
-export interface Database {
+/** The connection of migrations, without the time limit for statements. */
+export interface MigrationConnection {
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Runs a script of any number of statements as the server takes it, not cut into statements before. */
+  runScript(script: string): Promise<void>;
+}
+
+/** Prisma and hand-written statements over the same connections. */
+export interface Connections {
   prisma: PrismaClient;
   sql: Sql;
-  /** `embedded` runs inside this process and serialises transactions. */
+}
+
+/** `read-only`: it answers, and refuses changes, as a standby does. */
+export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
+
+/** A pool of connections as it is now. */
+export interface PoolState {
+  /** What its connections are for. */
+  pool: 'general' | 'gates' | 'heavy';
+  /** The most connections that it opens. */
+  size: number;
+  inUse: number;
+  /** How much work waits for a connection. */
+  waiting: number;
+}
+
+/** The one database of a process. What it has itself is for requests in general. */
+export interface Database extends Connections {
+  /** For what a gate waits for: its key and its decision. Nothing else may take these connections. */
+  gates: Connections;
+  /** For what takes long: imports, usage, removing what is expired. It cannot take the connections of the rest. */
+  heavy: Connections;
+  /** `embedded` runs inside this process and serialises transactions; it has one connection for everything. */
   kind: 'postgresql' | 'embedded';
-  /** Answers within about a second, or throws. */
-  ping(): Promise<void>;
+  /** Answers within about a second, over a connection of its own. Never throws. */
+  state(): Promise<DatabaseState>;
+  /** The pools of connections; an embedded database has none. */
+  pools(): PoolState[];
   /** Waits for what runs, then gives up the connections or the folder. */
   close(): Promise<void>;
   /**
-   * Runs `work` while no other gateway migrates this database; waits for its turn. The adapters have a
-   * connection of their own, without the time limit for statements.
+   * Runs `work` on a connection of its own while no other gateway, and no `prisma migrate`, migrates this
+   * database; waits for its turn.
    */
-  withMigrationLock<Result>(
-    work: (adapters: SqlMigrationAwareDriverAdapterFactory) => Promise<Result>,
-  ): Promise<Result>;
+  withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
 
 /** Where the data is. `databaseUrl` (PostgreSQL 15 or later) goes before `dataDir` (embedded PostgreSQL). */
 export interface DatabaseOptions {
-  databaseUrl?: string;
+  databaseUrl?: string | undefined;
+  /** The same server without a pooler between, for migrations. Says that `databaseUrl` is a pooler. */
+  directDatabaseUrl?: string | undefined;
+  /** Whether statements may have names on the server; a pooler may not keep them. */
+  prepareStatements?: boolean;
   /** A folder, made when missing, or `memory://` for data that ends with the process. */
   dataDir: string;
   log: Logger;
-  /** Most connections that this process opens to PostgreSQL. */
+  /** Most connections for requests; a third of them is for heavy work alone. */
   poolSize?: number;
-}
-
-/**
- * Opens PostgreSQL when `databaseUrl` is set, the embedded database otherwise. Applies no migration.
- *
- * @throws when PostgreSQL does not answer, or when another process uses the folder.
- */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return options.databaseUrl === undefined
-    ? openEmbedded(options.dataDir)
-    : openPostgres(options.databaseUrl, options.log, options.poolSize ?? 10);
+  /** Most connections for gates. */
+  gatePoolSize?: number;
+  /** How long to try when PostgreSQL does not answer. */
+  startWaitSeconds?: number;
 }

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
  * The error table: every code of the specification ("Errors", "Codes") with its HTTP status. Both
@@ -19,6 +19,9 @@ export const errorStatus = {
 /** A code of the error table. */
 export type ErrorCode = keyof typeof errorStatus;
 
+/** Every code, in the order of the specification. */
+export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
+
 /** One fault of an input: which field, and what is wrong with it. */
 export interface FieldFault {
   field: string;
@@ -32,16 +35,29 @@ export type ErrorDetails = Record<string, unknown> & {
   errors?: FieldFault[];
 };
 
+/** Where an error occurred: its path in the answer, or its position in a document that did not run. */
+type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | 'path'>;
+
 /**
- * An error that is meant for the client. It knows its code and no transport: GraphQL shows `code` and
- * `details` in `extensions`, REST in its envelope.
+ * An error that is meant for the client: this class is the mark. Every other error is unexpected, and shown
+ * as `INTERNAL_ERROR` (masking.ts). It knows its code and no transport: GraphQL shows `code` and `details` in
+ * `extensions`, REST in its envelope.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: ErrorDetails) {
-    super(message, { extensions: details ? { code, details } : { code } });
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details?: ErrorDetails,
+    { nodes, source, positions, path }: ErrorPlace = {},
+  ) {
+    super(message, {
+      // graphql-jit does not keep the nodes of a field: with the path alone, both executors say the same.
+      ...(path ? { path } : { nodes, source, positions }),
+      extensions: { code, ...(details && { details }) },
+    });
     this.name = 'ServiceError';
     this.code = code;
     this.details = details;
@@ -76,6 +92,16 @@ export const whitelistEntryNotFound = (whitelistId: string) =>
     value: shown(whitelistId),
   });
 
+/** The field that a conflict of versions names. */
+export const expectedVersionField = 'expectedVersion';
+
+/** A change of something that has another version than the client has seen. */
+export const versionConflict = (version: number) =>
+  new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
+    field: expectedVersionField,
+    value: version,
+  });
+
 /** 403 for a company that the key is not tied to, or that does not exist. */
 export const companyForbidden = (companyId: string | undefined) =>
   new ServiceError('FORBIDDEN', 'API key has no access to this company', {
@@ -91,11 +117,23 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-const longestShownValue = 200;
+/** 400 for values that do not fit into one answer together. */
+export const valuesTooLarge = (field: string) =>
+  new ServiceError(
+    'VALIDATION_ERROR',
+    `Values of ${field} are too large for one answer, ask for smaller pages`,
+  );
 
-/** A value as `details.value` shows it: as sent, `null` when missing, long strings cut at 200 characters. */
+const maxShownCharacters = 200;
+
+/**
+ * A value as `details.value` shows it: as sent, `null` when missing, long strings cut at 200 characters.
+ *
+ * @returns undefined for an object or array of more than 200 characters of JSON, so that it is left out
+ */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
-  if (typeof value === 'string') return value.slice(0, longestShownValue).toWellFormed();
+  if (typeof value === 'object' && JSON.stringify(value).length > maxShownCharacters) return undefined;
+  if (typeof value === 'string') return value.slice(0, maxShownCharacters).toWellFormed();
   return value;
 }

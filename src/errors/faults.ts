@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import { z } from 'zod';
-import { type FieldFault, ServiceError, shown } from './errors.ts';
+import { type FieldFault, ServiceError, shown } from './error-table.ts';
 
 /**
  * Turns the issues of a rule into the service's `VALIDATION_ERROR`: the first fault in `field` and

@@ -1,7 +1,7 @@
 import { PothosValidationError } from '@pothos/core';
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
-import { ServiceError } from './errors.ts';
+import { ServiceError } from './error-table.ts';
 
 /** Where an error occurred, for the log and for the client who asks about it. */
 export interface ErrorSource {
@@ -10,28 +10,42 @@ export interface ErrorSource {
 }
 
 /**
- * The error that a client may see. What the service means for clients passes, a request that the graph
- * refuses is a `VALIDATION_ERROR`, and anything else is an `INTERNAL_ERROR` that shows only the request
- * id: its cause goes to the log.
+ * The error that a client may see. Only what the service says on purpose passes; anything else is an
+ * `INTERNAL_ERROR`, and its cause goes to the log under the id of the request.
  */
-export function maskError(error: unknown, { requestId, log }: ErrorSource): GraphQLError {
-  const origin: Partial<GraphQLError> = error instanceof GraphQLError ? error : {};
-  const cause = origin.originalError ?? error;
+export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;
-  if (cause instanceof ServiceError) return maskedError(cause.message, origin, cause.extensions);
-  if (cause instanceof PothosValidationError || (error instanceof GraphQLError && !origin.path)) {
-    return maskedError((cause as Error).message, origin, { code: 'VALIDATION_ERROR' });
+  const place = error instanceof GraphQLError ? error : undefined;
+  const cause = causeOf(error);
+  if (cause instanceof ServiceError) return new ServiceError(cause.code, cause.message, cause.details, place);
+  // Pothos says so of a page's arguments: a cursor that is none, `first` beside `before`.
+  if (cause instanceof PothosValidationError) {
+    return new ServiceError('VALIDATION_ERROR', cause.message, undefined, place);
   }
   log.error({ requestId, err: cause }, 'unexpected error');
-  return maskedError('Internal server error', origin, { code: 'INTERNAL_ERROR', requestId });
+  return new ServiceError('INTERNAL_ERROR', 'Internal server error', undefined, place);
 }
 
-/** An error at the place of another: its path in the answer, or its position in a document that did not run. */
-function maskedError(
-  message: string,
-  { nodes, source, positions, path }: Partial<GraphQLError>,
-  extensions: GraphQLErrorExtensions,
+/** What an error of graphql-js was made of: it wraps what a resolver throws, to say where. */
+function causeOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? causeOf(error.originalError) : error;
+}
+
+/**
+ * An error as the graph tells it: with the id of its request, which names it in the log.
+ *
+ * @param http what Yoga should answer with
+ */
+export function toldError(
+  { message, nodes, source, positions, path, extensions }: GraphQLError,
+  requestId: string | undefined,
+  http?: GraphQLErrorExtensions['http'],
 ): GraphQLError {
-  // graphql-jit does not keep the nodes of a field: with the path, both executors say the same.
-  return new GraphQLError(message, path ? { path, extensions } : { nodes, source, positions, extensions });
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    path,
+    extensions: { ...extensions, ...(requestId && { requestId }), ...(http && { http }) },
+  });
 }

@@ -1,4 +1,3 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity';
 import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
@@ -11,79 +10,99 @@ import {
   Kind,
   parse,
   type SelectionSetNode,
+  type ASTVisitor,
   validate,
+  type ValidationContext,
   type ValidationRule,
   valueFromASTUntyped,
   visit,
 } from 'graphql';
-import { invalidField, ServiceError } from './errors.ts';
-import type { OperationPlan } from './operation.ts';
-import { fieldName } from './validation.ts';
+import { invalidField, ServiceError } from '../errors/error-table.ts';
+import { fieldName } from '../errors/faults.ts';
+import {
+  maxAliases,
+  maxDirectives,
+  maxDocumentCharacters,
+  maxDocumentDepth,
+  maxDocumentErrors,
+  maxDocumentTokens,
+  maxSelections,
+} from './limits.ts';
 
-/** What one operation may ask for. GraphiQL's introspection, the largest honest document, fits. */
-export const operationLimits = {
-  /** Characters of a document: documents are kept in memory, long strings belong into variables. */
-  characters: 20_000,
-  /** Lexical tokens of a document. */
-  tokens: 1500,
-  /** Fields and fragment spreads after fragments are spread, repeated ones included. */
-  selections: 300,
-  /** Aliases, of `__typename` too: each may repeat a field with other arguments. */
-  aliases: 30,
-  /** Directives; each is looked at for each field. */
-  directives: 50,
-  /** Levels of nesting; introspection takes 14. */
-  depth: 15,
-  /** Points: one for each field, multiplied by the sizes of the pages around it. */
-  cost: 50_000,
-  /** Changes in one request. */
-  rootMutationFields: 10,
-  /** Values in the variables, those in lists and objects included: an import of 10,000 full rows fits. */
-  variableValues: 150_000,
-  /** Levels of nesting in the variables: free JSON may have 32, and what reads a value follows it down. */
-  variableDepth: 40,
-  /** Faults in the variables: each is put into words, which costs more than the row that it is in. */
-  variableFaults: 100,
-  /** Errors that are listed for one document. */
-  errors: 20,
-};
-
-/** Rules for documents; what depends on variables is `requireAffordable`. */
-const documentRules = [
-  maxAliasesRule({ n: operationLimits.aliases, allowList: [] }),
-  maxDirectivesRule({ n: operationLimits.directives }),
-  maxDepthRule({ n: operationLimits.depth, ignoreIntrospection: false, flattenFragments: true }),
+/** Rules for documents; what depends on variables is in cost.ts. */
+const limitRules = [
+  maxAliasesRule({ n: maxAliases, allowList: [] }),
+  maxDirectivesRule({ n: maxDirectives }),
+  maxDepthRule({ n: maxDocumentDepth, ignoreIntrospection: false, flattenFragments: true }),
+  plainVariableNames,
 ] as unknown as readonly ValidationRule[];
+
+/** Refuses variables such as `$constructor`: the executors keep variables in objects, which have such members. */
+function plainVariableNames(context: ValidationContext): ASTVisitor {
+  return {
+    VariableDefinition(node) {
+      const { name } = node.variable;
+      if (!(name.value in Object.prototype)) return;
+      context.reportError(
+        new GraphQLError(`Variable "$${name.value}" must have another name.`, { nodes: name }),
+      );
+    },
+  };
+}
+
+/** What graphql-js or a limit says of a document is meant for the client who wrote it. */
+const documentFault = (error: GraphQLError) =>
+  new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
+
+/**
+ * Parses a document that is not too long.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for a syntax error, and for a document over the limits
+ */
+export function parseDocument(text: string): DocumentNode {
+  if (text.length > maxDocumentCharacters) {
+    throw new ServiceError(
+      'VALIDATION_ERROR',
+      `Document has more than ${maxDocumentCharacters} characters; use variables`,
+    );
+  }
+  try {
+    return parse(text, { maxTokens: maxDocumentTokens });
+  } catch (error) {
+    throw error instanceof GraphQLError ? documentFault(error) : error;
+  }
+}
 
 /**
  * Validates a document by the rules of GraphQL and by the limits, at a cost that its length bounds: the
  * number of selections is known before any rule follows fragments into fragments.
+ *
+ * @returns the faults, each a `VALIDATION_ERROR`
  */
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
   rules: readonly ValidationRule[],
-): readonly GraphQLError[] {
-  const selections = countSelections(document);
-  if (selections > operationLimits.selections) {
-    return [new GraphQLError(`Document selects more than ${operationLimits.selections} fields`)];
+): readonly ServiceError[] {
+  if (countSelections(document) > maxSelections) {
+    return [new ServiceError('VALIDATION_ERROR', `Document selects more than ${maxSelections} fields`)];
   }
   try {
-    const options = { maxErrors: operationLimits.errors };
-    return validate(schema, document, [...rules, ...documentRules], options).map((error) =>
+    const options = { maxErrors: maxDocumentErrors };
+    return validate(schema, document, [...rules, ...limitRules], options).map((error) =>
       namingField(error, document),
     );
   } catch (error) {
     // The limits of GraphQL Armor are thrown, not reported.
-    if (error instanceof GraphQLError) return [error];
+    if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
 }
 
 /** An error about a value that is written in the document, with the field that has it, as variables get. */
-function namingField(error: GraphQLError, document: DocumentNode): GraphQLError {
+function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
-  if (!faulty || !isValueNode(faulty)) return error;
+  if (!faulty || !isValueNode(faulty)) return documentFault(error);
   const names: string[] = [];
   visit(document, {
     enter(node, _key, parent, _path, ancestors) {
@@ -95,14 +114,14 @@ function namingField(error: GraphQLError, document: DocumentNode): GraphQLError 
       return BREAK;
     },
   });
-  if (names.length === 0) return error;
+  if (names.length === 0) return documentFault(error);
   // graphql-js names a missing field in its words alone.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
-  const originalError = absent
+  const { message, details } = absent
     ? invalidField(field, `Missing required field: ${field}`, undefined)
     : invalidField(field, error.message, valueFromASTUntyped(faulty));
-  return new GraphQLError(originalError.message, { nodes: error.nodes, originalError });
+  return new ServiceError('VALIDATION_ERROR', message, details, error);
 }
 
 /** The most selections of the operations together, or of a fragment, with every spread counted. */
@@ -137,85 +156,4 @@ function countSelections(document: DocumentNode): number {
   );
   // Rules look into fragments that no operation spreads, too.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
-}
-
-/**
- * Parses a document that is not too long.
- *
- * @throws {GraphQLError} for a syntax error, and for a document over the limits
- */
-export function parseDocument(text: string): DocumentNode {
-  if (text.length > operationLimits.characters) {
-    throw new GraphQLError(`Document has more than ${operationLimits.characters} characters; use variables`);
-  }
-  return parse(text, { maxTokens: operationLimits.tokens });
-}
-
-/** What operations cost whose pages are written in the document, so that each costs the same for good. */
-const fixedCosts = new WeakMap<OperationPlan, number>();
-
-function costOf(
-  schema: GraphQLSchema,
-  plan: OperationPlan,
-  variables: Readonly<Record<string, unknown>>,
-  context: object,
-): number {
-  const known = fixedCosts.get(plan);
-  if (known !== undefined) return known;
-  const { complexity } = complexityFromQuery(plan.document, {
-    schema,
-    variables: { ...variables },
-    ctx: context,
-  });
-  if (!plan.variablePages) fixedCosts.set(plan, complexity);
-  return complexity;
-}
-
-/**
- * Counts the values in the variables, those in lists and objects included.
- *
- * @throws {ServiceError} `VALIDATION_ERROR` for more than the limits, before counting costs much
- */
-export function countValues(value: unknown, levels = operationLimits.variableDepth, counted = 0): number {
-  const { variableValues, variableDepth } = operationLimits;
-  if (levels < 0) {
-    throw new ServiceError('VALIDATION_ERROR', `Variables are nested more than ${variableDepth} levels`);
-  }
-  if (counted >= variableValues) {
-    throw new ServiceError('VALIDATION_ERROR', `Variables hold more than ${variableValues} values`);
-  }
-  let total = counted + 1;
-  if (typeof value !== 'object' || value === null) return total;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    total = countValues(item, levels - 1, total);
-  }
-  return total;
-}
-
-/**
- * Lets an operation pass whose cost, with the page sizes that its variables ask for, is within the limit.
- *
- * @throws {ServiceError} `VALIDATION_ERROR`
- * @throws {GraphQLError} when the variables do not fit their types
- */
-export function requireAffordable(
-  schema: GraphQLSchema,
-  plan: OperationPlan,
-  variables: Readonly<Record<string, unknown>>,
-  context: object,
-): void {
-  const { rootMutationFields, cost } = operationLimits;
-  if (plan.operation.operation === 'mutation' && plan.rootFields.length > rootMutationFields) {
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `A request may have at most ${rootMutationFields} root mutation fields`,
-    );
-  }
-  const asked = costOf(schema, plan, variables, context);
-  if (asked > cost) {
-    throw new ServiceError(
-      'VALIDATION_ERROR',
-      `Query costs ${asked} points; at most ${cost} are allowed. Ask for smaller pages.`,
-    );
-  }
 }

@@ -5,16 +5,18 @@ import {
   type GraphQLErrorExtensions,
   type GraphQLSchema,
 } from 'graphql';
-import { createYoga, isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import type { Answer } from './answer.ts';
-import type { Context } from './context.ts';
-import { maskError } from './error-masking.ts';
-import { errorStatus } from './errors.ts';
-import { createGraphExecutor, type GraphRequestContext } from './graph-executor.ts';
-import { createKeyBoundStreams } from './key-bound-stream.ts';
-import { isJson } from './media-type.ts';
-import { parseDocument, validateDocument } from './operation-limits.ts';
+import type { Answer } from '../http/response.ts';
+import { isJson } from '../http/body.ts';
+import { createBodyReader } from '../http/large-bodies.ts';
+import { maskError, toldError } from '../errors/masking.ts';
+import type { Metrics } from '../metrics.ts';
+import { errorStatus, ServiceError } from '../errors/error-table.ts';
+import { parseDocument, validateDocument } from './document.ts';
+import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
+import type { Variables } from './operation-plan.ts';
+import { createKeyBoundStreams } from './subscriptions.ts';
 
 type Respond = (answer: Answer) => Response;
 
@@ -28,25 +30,51 @@ export interface GraphEndpoint {
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** The parameters of a request, as far as they have the right form (GraphQL over HTTP, "Request Parameters"). */
+/** The context of a request as Yoga gets it: with the parameters, if the body has been parsed. */
+interface YogaContext extends GraphRequestContext {
+  params?: GraphQLParams;
+}
+
+/** The parameters of a request that have the right form (GraphQL over HTTP, "Request Parameters"). */
 interface RequestParameters {
   query: string;
-  variables?: Record<string, unknown> | null;
+  variables?: Variables | null;
   operationName?: string | null;
 }
 
+/** How large the answer to a query may be: it is made in one piece, and waits for its reader in memory. */
+const maxAnswerBytes = 8 * 1024 * 1024;
+
 /** Documents that Yoga keeps parsed; those that run are remembered by the executor. */
-const mostParsedDocuments = 100;
+const maxParsedDocuments = 100;
 
 /**
- * Serves a schema over HTTP (GraphQL over HTTP), within the limits of an operation. Yoga answers; what is
- * asked again and again, as gates do, skips its HTTP layer, which costs more than the question.
+ * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the answer, the executor
+ * does the rest. A document that ran before skips Yoga's HTTP layer, which costs more than most operations.
  */
-export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): GraphEndpoint {
-  const executor = createGraphExecutor(schema);
-  const streams = createKeyBoundStreams();
+export function createGraphEndpoint(
+  schema: GraphQLSchema,
+  executor: GraphExecutor,
+  { countSubscription, countError }: Pick<Metrics, 'countSubscription' | 'countError'>,
+): GraphEndpoint {
+  const readBody = createBodyReader();
+  const streams = createKeyBoundStreams(countSubscription);
 
-  const limits: Plugin<GraphRequestContext> = {
+  /** An error of an event of a stream, whose request was counted long before. */
+  function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
+    const shown = maskError(error, { requestId, log });
+    const { operation } = state;
+    const errorPath = shown.path?.join('.');
+    log.info({ requestId, operation, errorCode: shown.code, errorPath }, 'a subscription told an error');
+    countError({ surface: 'graphql', operation, errorCode: shown.code });
+    return toldError(shown, requestId);
+  }
+
+  const limits: Plugin<YogaContext> = {
+    onRequestParse({ serverContext, setRequestParser }) {
+      const { params } = serverContext as unknown as YogaContext;
+      if (params) setRequestParser(() => params);
+    },
     onParse({ setParseFn }) {
       setParseFn(parseDocument);
     },
@@ -54,29 +82,42 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
       setValidationFn(validateDocument);
     },
     onExecute({ args, setExecuteFn }) {
-      const { document, operationName, variableValues, contextValue } = args;
-      setExecuteFn(() => executor.execute(document, operationName, variableValues, contextValue));
+      setExecuteFn(() => executor.execute(requestOf(args), args.contextValue));
     },
-    async onSubscribe({ args, setResultAndStopExecution }) {
-      const { document, operationName, variableValues, contextValue } = args;
-      const refusal =
-        (await executor.refusal(document, operationName, variableValues, contextValue)) ??
-        streams.refusal(contextValue.key);
-      if (refusal) setResultAndStopExecution({ errors: [refusal] });
+    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
+      const { contextValue } = args;
+      setSubscribeFn(async () => {
+        const refusal = await executor.refusal(requestOf(args), contextValue);
+        if (refusal) return { errors: [refusal] };
+        let close = () => {};
+        try {
+          close = streams.open(contextValue.key);
+          const results = await subscribeFn(args);
+          if (isAsyncIterable(results)) {
+            return streams.bind(results as AsyncIterableIterator<ExecutionResult>, contextValue, close);
+          }
+          close();
+          return results;
+        } catch (error) {
+          close();
+          return { errors: [maskError(error, contextValue)] };
+        }
+      });
       return {
-        onSubscribeResult({ result: results, setResult: setResults }) {
-          if (isAsyncIterable(results)) setResults(streams.bind(results, contextValue));
-          return { onNext: ({ result, setResult }) => setResult(maskResult(result, contextValue)) };
-        },
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) =>
+            setResult(withErrors(result, (error) => eventError(error, contextValue))),
+        }),
       };
     },
     onResultProcess({ result, setResult, serverContext }) {
       if (Array.isArray(result) || !('errors' in result)) return;
-      setResult(maskResult(result as ExecutionResult, serverContext as unknown as GraphRequestContext));
+      const context = serverContext as unknown as GraphRequestContext;
+      setResult(withErrors(result, (error) => withStatus(error, context)));
     },
   };
 
-  const yoga = createYoga<GraphRequestContext>({
+  const yoga = createYoga<YogaContext>({
     schema,
     plugins: [limits],
     graphqlEndpoint: '/graphql',
@@ -85,7 +126,7 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     batching: false,
     multipart: false,
     parserAndValidationCache: {
-      documentCache: new LRUCache<string, DocumentNode>({ max: mostParsedDocuments }),
+      documentCache: new LRUCache<string, DocumentNode>({ max: maxParsedDocuments }),
       // To remember a refused text of megabytes costs more than to refuse it again.
       errorCache: { get: () => undefined, set: () => {} },
     },
@@ -94,102 +135,149 @@ export function createGraphEndpoint({ schema }: { schema: GraphQLSchema }): Grap
     maskedErrors: false,
   });
 
-  /** Answers a document that Yoga parsed and validated before; undefined for any other. */
-  async function answerKnown(text: string, context: GraphRequestContext): Promise<Answer | undefined> {
-    const parameters = parseParameters(text);
+  /** Answers a document that was executed before; undefined for any other. */
+  async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
+    const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
     if (!document) return undefined;
     const { operationName, variables } = parameters;
-    const result = maskResult(await executor.execute(document, operationName, variables, context), context);
-    const status = result.errors?.map((error) => httpOf(error)?.status).find(Boolean) ?? 200;
-    const body = JSON.stringify(
-      result.errors ? { ...result, errors: result.errors.map(withoutHttp) } : result,
-    );
-    return { status, body };
+    const result = await executor.execute({ document, operationName, variables }, context);
+    const status = result.errors?.map(statusOf).find(Boolean) ?? 200;
+    const { errors, ...others } = result;
+    const text = JSON.stringify(others);
+    if (mayBeLost(text.length, context)) return tooLargeAnswer(context);
+    return { status, body: errors ? errorsBody(errors, others) : text };
+  }
+
+  async function answerByYoga(request: Request, context: YogaContext, respond: Respond): Promise<Response> {
+    const response = await yoga.fetch(request, context);
+    if (response.status === notAcceptable.status) return respond(notAcceptable);
+    const isTooLarge = mayBeLost(Number(response.headers.get('content-length')), context);
+    return isTooLarge ? respond(tooLargeAnswer(context)) : response;
   }
 
   return {
     async handle(request, context, respond) {
       const refusal = refusalOf(request);
       if (refusal) return respond(refusal);
-      if (request.method !== 'POST' || !acceptsPlainJson(request.headers.get('accept'))) {
-        const response = await yoga.fetch(request, context);
-        return response.status === notAcceptable.status ? respond(notAcceptable) : response;
+      if (request.method !== 'POST') return answerByYoga(request, context, respond);
+      let body: unknown;
+      try {
+        body = await readBody(request);
+      } catch (error) {
+        return respond(graphFailure(maskError(error, context)));
       }
-      const body = await request.text();
-      const answer = await answerKnown(body, context);
-      if (answer) return respond(answer);
+      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+        return respond(graphRefusal(400, 'Request body must be a JSON object'));
+      }
       const { url, method, headers } = request;
-      return yoga.fetch(new Request(url, { method, headers, body }), context);
+      const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
+      if (answer) return respond(answer);
+      return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
     },
   };
 }
 
-/** Masks the errors of a result. */
-function maskResult({ errors, data, extensions }: ExecutionResult, context: Context): ExecutionResult {
-  return {
-    ...(errors && { errors: errors.map((error) => maskRequestError(error, context)) }),
-    ...(data !== undefined && { data }),
-    ...(extensions && { extensions }),
-  };
+/** Whether an answer is too large to be sent. What a mutation did must be told, however long that takes. */
+const mayBeLost = (length: number, { state }: GraphRequestContext) =>
+  length > maxAnswerBytes && !state.operation.startsWith('mutation');
+
+/** The answer in place of one that is too large. */
+function tooLargeAnswer({ state }: GraphRequestContext): Answer {
+  const error = new ServiceError(
+    'VALIDATION_ERROR',
+    `The answer is larger than ${maxAnswerBytes / 1024 / 1024} MiB, ask for smaller pages`,
+  );
+  recordError([error], state);
+  return graphFailure(error);
 }
 
-/** Masks an error and keeps the HTTP status that goes with it. */
-function maskRequestError(error: GraphQLError, context: Context): GraphQLError {
+/** What Yoga is about to run, as the executor takes it. */
+const requestOf = ({
+  document,
+  operationName,
+  variableValues: variables,
+}: {
+  document: DocumentNode;
+  operationName?: string | null;
+  variableValues?: Variables | null;
+}) => ({ document, operationName, variables });
+
+/** A result with each of its errors replaced. */
+const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
+  result: Result,
+  replace: (error: GraphQLError) => GraphQLError,
+): Result => (result.errors ? { ...result, errors: result.errors.map(replace) } : result);
+
+/** The HTTP status of an answer with this error, where 200 or 400 would mislead; undefined for any other. */
+function statusOf(error: ServiceError): number | undefined {
+  const { code, path } = error;
+  // With a path the error is of one field, and what the other fields did stands beside it.
+  const isOfWholeRequest =
+    (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
+  return isOfWholeRequest ? errorStatus[code] : undefined;
+}
+
+/** The error that a client may see, with the HTTP status that Yoga should answer with. */
+function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
+  const shown = refusalOfYoga(error) ?? maskError(error, context);
+  if (!context.state.errorCode) recordError([shown], context.state);
+  const status = statusOf(shown);
+  // Yoga gives the faults of a request and of its document a status.
+  const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
+  if (!http) return toldError(shown, context.requestId);
+  // A request that is no GraphQL is refused with a status of its own, whatever media type it accepts.
+  const spec = shown.locations ? {} : { spec: false };
+  return toldError(shown, context.requestId, { ...http, ...spec });
+}
+
+/** What Yoga says of a request that is no GraphQL over HTTP; undefined for any other error. */
+function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
+  if (error instanceof ServiceError || error.path) return undefined;
   // Yoga passes on what the parser says of the parameters in an address.
-  if (!error.path && error.originalError instanceof SyntaxError) return maskRequestError(notJson, context);
-  const masked = maskError(error, context);
-  const refused = masked.extensions.code === 'RATE_LIMIT_EXCEEDED';
-  const http = httpOf(error) ?? (refused ? { status: errorStatus.RATE_LIMIT_EXCEEDED } : undefined);
-  if (!http) return masked;
-  const { message, nodes, source, positions, path, extensions } = masked;
-  return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extensions, http } });
+  if (error.originalError instanceof SyntaxError) return parametersNotJson;
+  const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
+  return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
 }
 
-const notJson = new GraphQLError('Variables and extensions must be valid JSON', {
-  extensions: { http: { status: 400 } },
-});
+const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-/** What the response should be; a request that is no GraphQL at all is a 400 whatever it accepts. */
-function httpOf(error: GraphQLError): GraphQLErrorExtensions['http'] {
-  // graphql-jit gives the errors of resolvers no extensions.
-  const { http } = (error.extensions ?? {}) as GraphQLErrorExtensions;
-  return http && !error.locations ? { ...http, spec: false } : http;
-}
-
-/** What a client sees of an error: how its response should be is not for the client. */
-function withoutHttp(error: GraphQLError) {
-  const { extensions: { http: _http, ...extensions } = {}, ...rest } = error.toJSON();
-  return { ...rest, extensions };
-}
+// The errors of graphql-jit may have no extensions.
+const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];
 
 /** Whether the old media type will do: the new one, event streams and quality values are Yoga's to weigh. */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
-/** The parameters of a body; undefined when their form is not right, which Yoga words. */
-function parseParameters(text: string): RequestParameters | undefined {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof body !== 'object' || body === null || !('query' in body) || typeof body.query !== 'string')
-    return undefined;
-  const { variables, operationName, ...others } = body as Record<string, unknown>;
-  const isPlain = (value: unknown) => value === undefined || value === null;
-  const hasForm =
-    (isPlain(variables) || (typeof variables === 'object' && !Array.isArray(variables))) &&
-    (isPlain(operationName) || typeof operationName === 'string') &&
-    Object.keys(others).length === 1;
-  return hasForm ? (body as RequestParameters) : undefined;
+/** Whether a body has the parameters of a request in the right form; what is wrong is for Yoga to say. */
+function hasParameters(body: object): body is RequestParameters {
+  const { query, variables, operationName, ...others } = body as Record<string, unknown>;
+  const isMissing = (value: unknown) => value === undefined || value === null;
+  return (
+    typeof query === 'string' &&
+    (isMissing(variables) || (typeof variables === 'object' && !Array.isArray(variables))) &&
+    (isMissing(operationName) || typeof operationName === 'string') &&
+    Object.keys(others).length === 0
+  );
 }
+
+/** The body of an answer with errors, made for the request that it answers. */
+const errorsBody =
+  (errors: readonly GraphQLError[], others: object = {}) =>
+  (requestId: string | undefined) =>
+    JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
+
+/** The answer to a request that failed as a whole. */
+export const graphFailure = (error: ServiceError): Answer => ({
+  status: errorStatus[error.code],
+  body: errorsBody([error]),
+  errorCode: error.code,
+});
 
 /** The answer to a request that is not looked at, where the status says more than the code. */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
-  return { status, body: JSON.stringify({ errors: [error] }) };
+  return { status, body: errorsBody([error]), errorCode: 'VALIDATION_ERROR' };
 }
 
 const notAcceptable = graphRefusal(

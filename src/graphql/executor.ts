@@ -1,140 +1,193 @@
-import { type DocumentNode, execute, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Context } from './context.ts';
-import { authorizeOperation, explainVariables, type OperationPlan, planOperation } from './operation.ts';
-import type { StreamLease } from './key-bound-stream.ts';
-import { countValues, operationLimits, requireAffordable } from './operation-limits.ts';
+import type { Context } from '../context.ts';
+import { ServiceError } from '../errors/error-table.ts';
+import { maskError } from '../errors/masking.ts';
+import type { RequestState } from '../http/request-state.ts';
+import { authorizeOperation } from './authorize.ts';
+import { affordableCost, countValues, type OperationCost } from './cost.ts';
+import { asSent, explainVariables, requireValues } from './explain-variables.ts';
+import { maxVariableFaults } from './limits.ts';
+import { operationName, type OperationPlan, planOperation, type Variables } from './operation-plan.ts';
+import { createOperationRunner, type OperationRunner } from './run-operation.ts';
+import type { StreamLease } from './subscriptions.ts';
 
 /** The context of a GraphQL request, with what the guard lends to it. */
 export interface GraphRequestContext extends Context, StreamLease {
+  /** What the log, the metrics and the usage record say of the request: the executor fills it in. */
+  state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
+  /** Whether the client asked for the cost of its operation (header `X-Query-Cost`). */
+  showsCost: boolean;
   /** Charges further points for what the request does; throws `RATE_LIMIT_EXCEEDED`. */
   charge(points: number): Promise<void>;
-  /** Tells the log and the usage record what runs. */
-  operationIs(name: string): void;
 }
 
-type Variables = Readonly<Record<string, unknown>> | null | undefined;
+/** One operation that a client asks for. */
+interface OperationRequest {
+  /** A document that keeps the rules of document.ts. */
+  document: DocumentNode;
+  operationName?: string | null | undefined;
+  variables?: Variables | null | undefined;
+}
 
-/** Runs the operations of valid documents. */
+/** What an operation gave, with errors that the client may see. */
+interface OperationResult {
+  data?: Record<string, unknown> | null;
+  errors?: readonly ServiceError[];
+  /** Only when the client asked for the cost. */
+  extensions?: { cost: OperationCost };
+}
+
+/** An operation of the service's own: what REST runs. */
+export interface PreparedOperation {
+  plan: OperationPlan;
+  /** Throws `FORBIDDEN` when the key may not run it. */
+  authorize(context: Context): void;
+  /** Runs it within the one point that the request has paid; never rejects. */
+  run(variables: Variables, context: Context): Promise<OperationResult>;
+}
+
+/**
+ * Runs operations, in this order: plan (operation-plan.ts), authorize (authorize.ts), cost and charge (cost.ts), run
+ * (run-operation.ts), explain what is wrong with the variables (explain-variables.ts), mask (errors/masking.ts).
+ */
 export interface GraphExecutor {
   /** Runs an operation if the key may and the limits allow; never rejects. */
-  execute(
-    document: DocumentNode,
-    operationName: string | null | undefined,
-    variables: Variables,
-    context: GraphRequestContext,
-  ): Promise<ExecutionResult>;
-  /** Why an operation may not run; undefined when it may. */
-  refusal(
-    document: DocumentNode,
-    operationName: string | null | undefined,
-    variables: Variables,
-    context: GraphRequestContext,
-  ): Promise<GraphQLError | undefined>;
-  /** The document of a text that was executed before, and so is valid. */
+  execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
+  /** Why an operation may not run; undefined when it may, and has been charged. */
+  refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
+  /** The document of a text that was executed before, and so keeps the rules. */
   knownDocument(text: string): DocumentNode | undefined;
+  /** Prepares a document of the service's own. */
+  prepare(document: DocumentNode): PreparedOperation;
 }
 
-/** Compiling costs milliseconds: only for operations that come again. */
-const compiledAfter = 3;
-const mostKnownDocuments = 500;
+/** Documents that are remembered with their operations. */
+const maxKnownDocuments = 500;
 
-/** One operation of a document: what it needs, how often it ran, and its compiled form. */
+/** How long the name of an operation may be in the log and in usage records, in characters. */
+const maxOperationName = 200;
+
+/** An operation of a document that was seen before. */
 interface KnownOperation {
   plan: OperationPlan;
-  uses: number;
-  compiled?: CompiledQuery | ExecutionResult;
+  run: OperationRunner;
 }
 
-/** Creates what runs the operations of both valid and welcome documents, and remembers them. */
+/** Says in the state of a request which error the client is told first. */
+export function recordError(
+  [first]: readonly ServiceError[],
+  state: Pick<RequestState, 'errorCode' | 'errorPath'>,
+): void {
+  if (!first) return;
+  state.errorCode = first.code;
+  if (first.path) state.errorPath = first.path.join('.');
+}
+
+/** Creates the one executor of a schema, which every surface uses. */
 export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
   const operations = new WeakMap<DocumentNode, Map<string, KnownOperation>>();
-  const documents = new LRUCache<string, DocumentNode>({ max: mostKnownDocuments });
+  const documents = new LRUCache<string, DocumentNode>({ max: maxKnownDocuments });
 
-  function operationOf(document: DocumentNode, operationName: string | null | undefined): KnownOperation {
-    const known = operations.get(document) ?? new Map<string, KnownOperation>();
-    operations.set(document, known);
+  function operationOf(document: DocumentNode, operationName?: string | null): KnownOperation {
+    const ofDocument = operations.get(document) ?? new Map<string, KnownOperation>();
+    operations.set(document, ofDocument);
     const name = operationName ?? '';
-    const operation = known.get(name) ?? { plan: planOperation(schema, document, operationName), uses: 0 };
-    known.set(name, operation);
+    let operation = ofDocument.get(name);
+    if (!operation) {
+      const plan = planOperation(schema, document, operationName);
+      operation = { plan, run: createOperationRunner(schema, plan) };
+      ofDocument.set(name, operation);
+    }
     return operation;
   }
 
-  /** Everything that is asked before an operation runs. Returns how many values its variables hold. */
+  /** Everything that is asked before an operation of a client runs. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
     context: GraphRequestContext,
-  ): Promise<number> {
+  ): Promise<OperationCost> {
     const { operation, rootFields } = plan;
-    context.operationIs(`${operation.operation} ${[...new Set(rootFields)].join(',')}`.slice(0, 200));
+    context.state.operation = operationName(operation.operation, rootFields).slice(0, maxOperationName);
     authorizeOperation(plan, context.key);
-    const values = countValues(variables ?? {});
-    requireAffordable(schema, plan, variables ?? {}, context);
-    if (operation.operation === 'mutation' && rootFields.length > 1)
-      await context.charge(rootFields.length - 1);
-    return values;
+    countValues(variables);
+    requireValues(plan, variables);
+    const cost = affordableCost(schema, plan, variables);
+    // The guard has charged the first point.
+    if (cost.points > 1) await context.charge(cost.points - 1);
+    return cost;
   }
 
   async function run(
-    known: KnownOperation,
+    { plan, run }: KnownOperation,
     variables: Variables,
-    values: number,
-    context: GraphRequestContext,
-  ) {
-    known.uses += 1;
-    if (known.uses >= compiledAfter) known.compiled ??= compileQuery(schema, known.plan.document);
-    // graphql-jit puts every fault of the variables into words, graphql-js gives up after the first few.
-    const result =
-      values <= operationLimits.variableFaults && known.compiled && isCompiledQuery(known.compiled)
-        ? await known.compiled.query({}, context, { ...variables })
-        : await execute({
-            schema,
-            document: known.plan.document,
-            contextValue: context,
-            variableValues: variables,
-          });
-    if (!result.errors || result.data !== undefined) return result as ExecutionResult;
-    const explained = await explainVariables(schema, known.plan, variables ?? {});
-    return explained ? { errors: [explained] } : (result as ExecutionResult);
+    context: Context,
+  ): Promise<OperationResult> {
+    const interpret = countValues(variables) > maxVariableFaults;
+    const { data, errors } = await run(variables, context, { interpret });
+    if (!errors) return { data };
+    if (data === undefined) {
+      const explained = await explainVariables(schema, plan, variables);
+      if (explained) return { errors: [explained] };
+    }
+    const masked = errors.map((error) => asSent(maskError(error, context), plan, variables));
+    return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** The words of the service for whatever went wrong before an operation ran. */
+  /** The words of the service for what kept an operation from running. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,
     variables: Variables,
-  ): Promise<GraphQLError> {
-    if (!(error instanceof GraphQLError))
-      return new GraphQLError('', { originalError: error as Error, path: [] });
-    const unexplained = error.extensions.code === undefined && plan;
-    return (unexplained && (await explainVariables(schema, plan, variables ?? {}))) || error;
+    context: Context,
+  ): Promise<ServiceError> {
+    const explained =
+      plan && !(error instanceof ServiceError) && (await explainVariables(schema, plan, variables));
+    return explained || maskError(error, context);
   }
 
   return {
-    async execute(document, operationName, variables, context) {
-      let known: KnownOperation | undefined;
+    async execute({ document, operationName, variables }, context) {
+      const values = variables ?? {};
+      let operation: KnownOperation | undefined;
+      let result: OperationResult;
       try {
-        known = operationOf(document, operationName);
+        operation = operationOf(document, operationName);
         const text = document.loc?.source.body;
         if (text) documents.set(text, document);
-        const values = await admit(known.plan, variables, context);
-        return await run(known, variables, values, context);
+        const cost = await admit(operation.plan, values, context);
+        result = await run(operation, values, context);
+        if (context.showsCost) result = { ...result, extensions: { cost } };
       } catch (error) {
-        return { errors: [await explain(error, known?.plan, variables)] };
+        result = { errors: [await explain(error, operation?.plan, values, context)] };
       }
+      if (result.errors) recordError(result.errors, context.state);
+      return result;
     },
-    async refusal(document, operationName, variables, context) {
+    async refusal({ document, operationName, variables }, context) {
+      const values = variables ?? {};
       let plan: OperationPlan | undefined;
       try {
         ({ plan } = operationOf(document, operationName));
-        await admit(plan, variables, context);
+        await admit(plan, values, context);
         return undefined;
       } catch (error) {
-        return explain(error, plan, variables);
+        return explain(error, plan, values, context);
       }
     },
     knownDocument: (text) => documents.get(text),
+    prepare(document) {
+      const operation = operationOf(document);
+      const { plan } = operation;
+      return {
+        plan,
+        authorize: ({ key }) => authorizeOperation(plan, key),
+        run: (variables, context) =>
+          run(operation, variables, context).catch(async (error: unknown) => ({
+            errors: [await explain(error, plan, variables, context)],
+          })),
+      };
+    },
   };
 }

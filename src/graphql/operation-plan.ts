@@ -1,25 +1,35 @@
 import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import {
-  coerceInputValue,
   type DocumentNode,
   getNamedType,
+  getNullableType,
   getOperationAST,
   type GraphQLArgument,
   type GraphQLSchema,
-  isInputType,
+  isListType,
+  isNonNullType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValueNode,
   separateOperations,
   TypeInfo,
-  typeFromAST,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import type { Permission } from '../prisma/generated/client/enums.ts';
-import { type AuthenticatedKey, requirePermission } from './auth.ts';
-import { type FieldFault, invalidField, ServiceError, shown } from './errors.ts';
-import { operationLimits } from './operation-limits.ts';
-import { fieldName, validationError } from './validation.ts';
+import type { Permission } from '../../prisma/generated/client/enums.ts';
+import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
+
+/** The variables of a request, by name. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** An argument of a root field that is given as one variable. */
+interface VariableArgument {
+  variable: string;
+  argument: GraphQLArgument;
+  /** What the answer calls the root field: its alias or its name. */
+  responseKey: string;
+}
 
 /** What must be known of an operation before it runs; read off its document once. */
 export interface OperationPlan {
@@ -28,12 +38,17 @@ export interface OperationPlan {
   operation: OperationDefinitionNode;
   /** The permissions of every field that the operation selects. */
   permissions: ReadonlySet<Permission>;
+  /** The codes that its fields announce, each in its option `errors`. */
+  errorCodes: ReadonlySet<ErrorCode>;
   /** The root fields, without their aliases: what logs and usage records call the operation. */
   rootFields: readonly string[];
   /** Whether the size of a page is a variable, so that the cost depends on it. */
   variablePages: boolean;
-  /** The arguments of root fields that are given as one variable each. */
-  variableArguments: readonly { variable: string; argument: GraphQLArgument }[];
+  variableArguments: readonly VariableArgument[];
+  /** Variables that have a default and may not be null, since a field requires a value (GraphQL, 5.8.5). */
+  requiredVariables: ReadonlySet<string>;
+  /** The lists of rows that root fields take, and how many rows one point pays for. */
+  rowCharges: readonly { rows: ValueNode; rowsPerPoint: number }[];
 }
 
 /**
@@ -49,8 +64,11 @@ export function planOperation(
   const operation = getOperationAST(document, operationName);
   if (!operation) throw new ServiceError('VALIDATION_ERROR', 'The document has no such operation');
   const permissions = new Set<Permission>();
+  const errorCodes = new Set<ErrorCode>();
   const rootFields: string[] = [];
-  const variableArguments: { variable: string; argument: GraphQLArgument }[] = [];
+  const variableArguments: VariableArgument[] = [];
+  const rowCharges: { rows: ValueNode; rowsPerPoint: number }[] = [];
+  const requiredVariables = new Set<string>();
   let variablePages = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
@@ -58,102 +76,67 @@ export function planOperation(
   visit(
     alone,
     visitWithTypeInfo(typeInfo, {
+      Variable({ name }) {
+        if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
+      },
       Argument({ name, value }) {
         variablePages ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
       },
       Field(node) {
         const field = typeInfo.getFieldDef();
         if (!field) return;
-        const permission = field.extensions.permission as Permission | undefined;
+        const {
+          permission,
+          errors = [],
+          rowsPerPoint,
+        } = field.extensions as {
+          permission?: Permission;
+          errors?: readonly ErrorCode[];
+          rowsPerPoint?: number;
+        };
         if (permission) permissions.add(permission);
+        for (const code of errors) errorCodes.add(code);
         if (getNamedType(typeInfo.getParentType()) !== rootType) return;
         rootFields.push(field.name);
+        const responseKey = (node.alias ?? node.name).value;
         for (const { name, value } of node.arguments ?? []) {
           const argument = field.args.find((candidate) => candidate.name === name.value);
+          if (argument && rowsPerPoint && isListType(getNullableType(argument.type))) {
+            rowCharges.push({ rows: value, rowsPerPoint });
+          }
           if (argument && value.kind === Kind.VARIABLE) {
-            variableArguments.push({ variable: value.name.value, argument });
+            variableArguments.push({ variable: value.name.value, argument, responseKey });
           }
         }
       },
     }),
   );
-  return { document: alone, operation, permissions, rootFields, variablePages, variableArguments };
+  return {
+    document: alone,
+    operation,
+    permissions,
+    errorCodes,
+    rootFields,
+    variablePages,
+    variableArguments,
+    requiredVariables,
+    rowCharges,
+  };
 }
 
-/**
- * Lets an operation pass whose every field the key may select. Asked before anything of it is
- * validated or run, so that a key without the permission learns nothing and changes nothing.
- *
- * @throws {ServiceError} `FORBIDDEN`
- */
-export function authorizeOperation(plan: OperationPlan, key: AuthenticatedKey): void {
-  for (const permission of plan.permissions) requirePermission(key, permission);
-}
+/** What logs, metrics and usage records call an operation: its kind and its root fields. */
+export const operationName = (kind: string, rootFields: readonly string[]) =>
+  `${kind} ${[...new Set(rootFields)].join(',')}`;
+
+/** The names of all operations that have one root field. */
+export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
+  Object.values(OperationTypeNode).flatMap((kind) =>
+    Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),
+  );
 
 /** The rule that guards an argument, if it has one. */
 export function argumentRule(argument: GraphQLArgument): StandardSchemaV1 | undefined {
   const extension = argument.extensions['@pothos/plugin-validation'] as
     { schemas?: StandardSchemaV1[] } | undefined;
   return extension?.schemas?.[0];
-}
-
-/**
- * Why variables do not fit their operation, in the service's words: by the rules of the arguments that
- * they are given to, which name the field, or else by the types of the schema.
- *
- * @returns `VALIDATION_ERROR`, or undefined when the variables do fit
- */
-export async function explainVariables(
-  schema: GraphQLSchema,
-  plan: OperationPlan,
-  variables: Readonly<Record<string, unknown>>,
-): Promise<ServiceError | undefined> {
-  const faults: FieldFault[] = [];
-  let firstValue: unknown;
-  for (const definition of plan.operation.variableDefinitions ?? []) {
-    const name = definition.variable.name.value;
-    const type = typeFromAST(schema, definition.type);
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
-    let fits = true;
-    try {
-      coerceInputValue(value, type, (path, invalidValue, error) => {
-        fits = false;
-        if (faults.length === operationLimits.variableFaults) {
-          const message = `${error.message} It is one of more than ${faults.length} faults.`;
-          throw invalidField(fieldName([name, ...path]), message, invalidValue);
-        }
-        // graphql-js names a missing field in its words alone.
-        const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
-        const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
-        const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
-        if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
-        faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
-      });
-    } catch (error) {
-      if (error instanceof ServiceError) return error;
-      throw error;
-    }
-    if (fits) continue;
-    for (const { variable, argument } of plan.variableArguments) {
-      const rule = variable === name && argumentRule(argument);
-      const result = rule && (await rule['~standard'].validate(value));
-      if (result && result.issues) {
-        const input = { [argument.name]: value };
-        return validationError(
-          result.issues.map((issue) => ({ ...issue, path: [argument.name, ...(issue.path ?? [])] })),
-          input,
-        );
-      }
-    }
-  }
-  const [first] = faults;
-  return (
-    first &&
-    new ServiceError('VALIDATION_ERROR', first.message, {
-      field: first.field,
-      value: shown(firstValue),
-      errors: faults,
-    })
-  );
 }

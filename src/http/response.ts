@@ -1,31 +1,68 @@
-import { rateLimitHeaders } from './limiter.ts';
+import type { ErrorCode } from '../errors/error-table.ts';
+import { compressed, contentCoding, isLarge } from './compression.ts';
+import { rateLimitHeaders } from '../rate-limit/rate-limiter.ts';
 import type { RequestState } from './request-state.ts';
 
 /** An answer in JSON, before it becomes a response. */
 export interface Answer {
   status: number;
-  body: string | ReadableStream<Uint8Array>;
+  /**
+   * Null for an answer that has none, such as a 304. The body of an error is made when the id of the request is
+   * known, so that an answer can be made once for all requests that are refused alike.
+   */
+  body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
+  /** The code of the error that the answer tells of, for the log, the metrics and the usage record. */
+  errorCode?: ErrorCode | undefined;
 }
 
 const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
-/** The headers that every response of a surface has. */
-export function surfaceHeaders({ requestId, decision }: RequestState): Record<string, string> {
-  return { 'X-Request-Id': requestId, ...(decision && rateLimitHeaders(decision)) };
+/**
+ * When a request may come again that was refused although its key is within its limits, in seconds: something has
+ * more to do than it can, such as a location with many changes at once.
+ */
+const busyRetryAfterSeconds = 1;
+
+/**
+ * The headers that every response of a surface has.
+ *
+ * @param status of the response: 429 always says when to come back
+ */
+export function surfaceHeaders(
+  { requestId, decision }: RequestState,
+  status: number,
+): Record<string, string> {
+  return {
+    'X-Request-Id': requestId,
+    ...(status === 429 && { 'Retry-After': String(busyRetryAfterSeconds) }),
+    ...(decision && rateLimitHeaders(decision)),
+  };
 }
 
 /**
  * Makes an answer the response to a request, with the headers of its surface. To add them to a finished
- * response costs a list a tenth of its throughput.
+ * response costs a list a tenth of its throughput. Large bodies are compressed for clients that take that.
  *
  * @param state of the request; a request outside of both surfaces has none
  */
-export function respond({ status, body, headers }: Answer, state?: RequestState): Response {
-  const response = new Response(body, {
+export function respond({ status, body: made, headers, errorCode }: Answer, state?: RequestState): Response {
+  const body = typeof made === 'function' ? made(state?.requestId) : made;
+  const large = state !== undefined && body !== null && isLarge(body);
+  const coding = large ? contentCoding(state.acceptEncoding) : undefined;
+  const response = new Response(coding && body !== null ? compressed(body, coding) : body, {
     status,
-    headers: { ...jsonHeaders, ...(state && surfaceHeaders(state)), ...headers },
+    headers: {
+      ...(body !== null && jsonHeaders),
+      ...(state && surfaceHeaders(state, status)),
+      ...(large && { Vary: 'Accept-Encoding' }),
+      ...(coding && { 'Content-Encoding': coding }),
+      ...headers,
+    },
   });
-  if (state) state.response = response;
+  if (state) {
+    state.response = response;
+    if (errorCode) state.errorCode = errorCode;
+  }
   return response;
 }

@@ -1,48 +1,48 @@
-import { createServer } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { createServer, type ServerOptions } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { errorAnswer } from '../rest/envelope.ts';
+import { type ConnectionLimits, connectionLimits, trackConnections } from './connections.ts';
+import { answerEarly, earlyResponse, type RefusalBody } from './early-answers.ts';
 
-/** How long requests in flight may take when the process stops, in milliseconds. */
-const drainTime = 8_000;
+/** Hosts that stand for every address of the machine, and one of these addresses, which a browser can open. */
+const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** A server that accepts requests. */
 export interface Listener {
-  /** Where it listens, such as `http://127.0.0.1:3000`. */
+  /** Where this machine reaches it, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** Accepts no more, waits for what is in flight, at most 8 s. */
+  /** Accepts no more, finishes what is in flight, and gives up after 8 s. */
   close(): Promise<void>;
-}
-
-/** What Node's parser refuses never reaches the app; it is answered here, in the same envelope. */
-function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const message = tooLarge ? 'Request headers are too large' : 'Malformed HTTP request';
-  const { status, body } = errorAnswer({ code: 'VALIDATION_ERROR', message }, tooLarge ? 431 : 400);
-  socket.end(
-    `HTTP/1.1 ${status} ${tooLarge ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
 }
 
 /**
  * Serves an app over HTTP.
  *
- * @param portVariable where the port comes from
+ * @param options.portVariable the variable that the port comes from
+ * @param options.refusalBody words the answer to a request that is not HTTP
+ * @param options.behindProxy whether every connection comes from a proxy, whose address is not that of a client
  * @throws when the address cannot be listened on; the message names the variables
  */
 export async function listen(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
-  { host, port }: { host: string; port: number },
-  portVariable: 'PORT' | 'METRICS_PORT' = 'PORT',
+  options: {
+    host: string;
+    port: number;
+    portVariable: 'PORT' | 'METRICS_PORT';
+    refusalBody: RefusalBody;
+    behindProxy?: boolean;
+    limits?: Partial<ConnectionLimits>;
+  },
 ): Promise<Listener> {
-  const server = createServer(getRequestListener(app.fetch));
-  server.on('clientError', refuseUnparsable);
+  const { host, port, portVariable, refusalBody, behindProxy = false } = options;
+  const limits = { ...connectionLimits, ...options.limits };
+  const server = createServer(
+    nodeOptions(limits),
+    getRequestListener(app.fetch, { errorHandler: (error) => earlyResponse(error, refusalBody) }),
+  );
+  server.maxConnections = limits.maxConnections;
+  server.timeout = limits.silentTimeoutMs;
+  const connections = trackConnections(server, limits, { countByAddress: !behindProxy });
+  answerEarly(server, refusalBody, connections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
       reject(new Error(`Cannot listen on HOST ${host}, ${portVariable} ${port}: ${error.message}`)),
@@ -51,18 +51,16 @@ export async function listen(
   });
   const address = server.address();
   const listening = typeof address === 'object' && address ? address.port : port;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${listening}`;
-
-  return {
-    url,
-    close: () =>
-      new Promise((resolve) => {
-        const late = setTimeout(() => server.closeAllConnections(), drainTime);
-        server.close(() => {
-          clearTimeout(late);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
-  };
+  const shownHost = reachableHost[host] ?? host;
+  const url = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${listening}`;
+  return { url, close: () => connections.drain() };
 }
+
+const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
+  headersTimeout: limits.headersTimeoutMs,
+  requestTimeout: limits.requestTimeoutMs,
+  keepAliveTimeout: limits.keepAliveTimeoutMs,
+  connectionsCheckingInterval: limits.checkIntervalMs,
+  // Node would answer a request without Host with an empty body; Hono refuses it too, and its refusal has one.
+  requireHostHeader: false,
+});

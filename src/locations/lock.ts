@@ -1,20 +1,25 @@
-import type { Location } from '../prisma/generated/client/client.ts';
-import type { Transaction } from './audit.ts';
-import type { AuthenticatedKey } from './auth.ts';
-import { locationNotFound } from './errors.ts';
-import { scopeCondition, scopeValues } from './scope.ts';
+import { type Location, Prisma } from '../../prisma/generated/client/client.ts';
+import type { Transaction } from '../audit/record.ts';
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { modelColumns } from '../database/columns.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { locationNotFound } from '../errors/error-table.ts';
+import { isId } from '../ids.ts';
+import { scopeCondition, scopeParameters } from '../auth/scope.ts';
 
 /**
- * Reads a location in the reach of a key, and holds it until the transaction ends: changes of one location
+ * Reads a location in the reach of a key, and locks it until the transaction ends: changes of one location
  * that depend on each other run one after the other. Not `FOR UPDATE`, for which the foreign keys of single
- * creates would wait. The parameters are the id and `scopeValues`.
+ * creates would wait. The parameters are `locationId` and `scopeParameters`.
  */
 export const lockedLocation = `
-  SELECT l.* FROM "Location" l
-  WHERE l.id = $1 AND ${scopeCondition('$2', '$3', '$4')} FOR NO KEY UPDATE`;
+  SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l
+  WHERE l.id = $locationId AND ${scopeCondition('l')} FOR NO KEY UPDATE`;
+
+const lockStatement = namedStatement('location-lock', lockedLocation);
 
 /**
- * Holds a location for the rest of a transaction.
+ * Locks a location for the rest of a transaction.
  *
  * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one out of the key's reach
  */
@@ -23,7 +28,11 @@ export async function lockLocation(
   id: string,
   key: AuthenticatedKey,
 ): Promise<Location> {
-  const [location] = await transaction.$queryRawUnsafe<Location[]>(lockedLocation, id, ...scopeValues(key));
+  if (!isId(id)) throw locationNotFound(id);
+  const [location] = await queryInTransaction<Location>(transaction, lockStatement, {
+    locationId: id,
+    ...scopeParameters(key),
+  });
   if (!location) throw locationNotFound(id);
   return location;
 }

@@ -1,8 +1,14 @@
-import type { PubSub } from './pub-sub.ts';
+import type { PubSub } from '../redis/pub-sub.ts';
 
-/** Says on every process that the status of a location may have changed. */
-export interface StatusNotices {
-  /** Tells all who watch a location, without waiting for it. Called after the change is committed. */
+/** What notices can be about. */
+type NoticeTopic = 'location-status' | 'whitelist';
+
+/** Says on every process that something of a location may have changed. */
+export interface LocationNotices {
+  /**
+   * Tells all who watch a location, without waiting for it. Called after the change is committed. Changes that
+   * follow each other fast are told once.
+   */
   publish(locationId: string): void;
   /**
    * Yields after each change of a location that is made once the promise has settled, and after a time in which
@@ -11,12 +17,24 @@ export interface StatusNotices {
   watch(locationId: string): Promise<AsyncIterableIterator<void>>;
 }
 
-const channelOf = (locationId: string) => `location-status:${locationId}`;
+/** How long a notice waits for others of the same location, so that many writes cost one message. */
+const gatheringMs = 20;
 
-/** Carries the notices over `pubSub`. */
-export function createStatusNotices(pubSub: PubSub): StatusNotices {
+/** Carries the notices of one topic over `pubSub`. */
+export function createLocationNotices(pubSub: PubSub, topic: NoticeTopic): LocationNotices {
+  const channelOf = (locationId: string) => `${topic}:${locationId}`;
+  /** The locations whose notice is about to be sent. */
+  const gathered = new Set<string>();
+
   return {
-    publish: (locationId) => void pubSub.publish(channelOf(locationId), ''),
+    publish(locationId) {
+      if (gathered.has(locationId)) return;
+      gathered.add(locationId);
+      setTimeout(() => {
+        gathered.delete(locationId);
+        void pubSub.publish(channelOf(locationId), '');
+      }, gatheringMs);
+    },
     async watch(locationId) {
       let noticed = false;
       let ended = false;

@@ -1,5 +1,6 @@
-import type { Location } from '../prisma/generated/client/client.ts';
-import { type Author, recordChange, type Transaction } from './audit.ts';
+import type { Location } from '../../prisma/generated/client/client.ts';
+import type { Author } from '../auth/key.ts';
+import { recordChange, type Transaction } from '../audit/record.ts';
 
 /** How many vehicles fit, null when unknown, and how many are inside. */
 export interface Room {
@@ -15,19 +16,19 @@ export function freePlaces({ capacity, occupied }: Room): number | null {
   return capacity === null ? null : Math.max(capacity - occupied, 0);
 }
 
-/** The state that the free places make. */
+/** The state that follows from the free places. */
 export function locationState(room: Room): LocationState {
   const free = freePlaces(room);
   if (free === null) return 'UNKNOWN';
   return free > 0 ? 'AVAILABLE' : 'FULL';
 }
 
-/** How many vehicles are inside of a location. */
+/** How many vehicles are inside a location now. */
 export function countInside(transaction: Transaction, locationId: string): Promise<number> {
   return transaction.parkingSession.count({ where: { locationId, open: true } });
 }
 
-/** Leaves a record when a change filled a location, or made room in a full one. */
+/** Leaves an audit record when a change took the last place of a location, or freed a place of a full one. */
 export async function recordStateChange(
   transaction: Transaction,
   author: Author,

@@ -1,57 +1,20 @@
-import type { Company, Location } from '../prisma/generated/client/client.ts';
-import type { AuthenticatedKey } from './auth.ts';
-import { createBatch, createStatementBatch } from './batch.ts';
-import type { Sql, Statement } from './db.ts';
-import { scopeCondition, scopeValues } from './scope.ts';
+import { type Location, Prisma, type PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { modelColumns } from '../database/columns.ts';
+import { createKeysetList } from '../database/keyset-list.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { prismaList } from '../database/prisma-list.ts';
+import { createRowById } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+import { locationScope, reachable, reachesCompany, scopeCondition, scopeParameters } from '../auth/scope.ts';
+import { companyForbidden, locationNotFound } from '../errors/error-table.ts';
+import { isId } from '../ids.ts';
+import type { PagedList } from '../pages.ts';
 
-const locationsById: Statement = {
-  name: 'locations-by-id',
-  text: 'SELECT * FROM "Location" WHERE id = ANY($1::text[])',
-};
-
-const companiesById: Statement = {
-  name: 'companies-by-id',
-  text: 'SELECT * FROM "Company" WHERE id = ANY($1::text[])',
-};
-
-/** A page of one company's locations, as far as a key reaches them. */
-export interface LocationPageQuestion {
-  companyId: string;
-  key: AuthenticatedKey;
-  after?: string | undefined;
-  before?: string | undefined;
-  /** How many locations at most. */
-  limit: number;
-  /** From the newest location on instead of from the oldest. */
-  descending: boolean;
-}
-
-const pageOfCompany = (direction: 'ASC' | 'DESC'): Statement => ({
-  name: `locations-of-company ${direction}`,
-  text: `
-    SELECT q.n::int, l.*
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::int[])
-      WITH ORDINALITY AS q("companyId", after, before, "limit", n)
-    JOIN LATERAL (
-      SELECT * FROM "Location" l
-      WHERE l."companyId" = q."companyId" AND (q.after IS NULL OR l.id > q.after)
-        AND (q.before IS NULL OR l.id < q.before) AND ${scopeCondition('$5', '$6', '$7')}
-      ORDER BY l.id ${direction}
-      LIMIT q."limit"
-    ) l ON true
-    ORDER BY q.n, l.id ${direction}`,
-});
-const oldestOfCompany = pageOfCompany('ASC');
-const newestOfCompany = pageOfCompany('DESC');
-
-const countOfCompany: Statement = {
-  name: 'locations-of-company-count',
-  text: `
-    SELECT q.n::int, count(l.id)::int AS count
-    FROM unnest($1::text[]) WITH ORDINALITY AS q("companyId", n)
-    LEFT JOIN "Location" l ON l."companyId" = q."companyId" AND ${scopeCondition('$2', '$3', '$4')}
-    GROUP BY q.n`,
-};
+const locationsById = namedStatement(
+  'locations-by-id',
+  `SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l WHERE l.id = ANY($ids::text[])`,
+);
 
 /** What fills a location now, in its own numbers. */
 export interface Occupancy {
@@ -60,68 +23,80 @@ export interface Occupancy {
   lastActivityAt: Date | null;
 }
 
-const occupancies: Statement = {
-  name: 'occupancies',
-  text: `
+const occupancies = namedStatement(
+  'occupancies',
+  `
     SELECT l.id,
       (SELECT count(*) FROM "ParkingSession" s WHERE s."locationId" = l.id AND s.open)::int AS occupied,
       (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
       (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
-    FROM unnest($1::text[]) AS l(id)`,
-};
+    FROM unnest($ids::text[]) AS l(id)`,
+);
 
-/** Statements about locations and their companies over one database. */
-export type LocationStore = ReturnType<typeof createLocationStore>;
+/** The reads of locations over one database. */
+export type LocationReads = ReturnType<typeof createLocationReads>;
 
-/** Prepares the reads that nested fields repeat; those of one turn of the event loop are joined. */
-export function createLocationStore(sql: Sql) {
-  const byId = <Row extends { id: string }>(statement: Statement) =>
-    createBatch<string, Row | undefined>(async (ids) => {
-      const rows = await sql.query<Row>(statement, [[...new Set(ids)]]);
-      const found = new Map(rows.map((row) => [row.id, row]));
-      return ids.map((id) => found.get(id));
-    });
-
-  const sharedOf = ({ key }: { key: AuthenticatedKey }) => key;
+/** Prepares the reads of locations. Those that nested fields repeat are joined in one turn of the event loop. */
+export function createLocationReads({ prisma, sql }: { prisma: PrismaClient; sql: Sql }) {
+  const byId = createRowById<Location>(sql, locationsById);
+  const occupancyById = createRowById<Occupancy & { id: string }>(sql, occupancies);
+  const locationsOfCompany = createKeysetList<
+    Location,
+    { ownerId: string; key: AuthenticatedKey },
+    AuthenticatedKey
+  >(sql, {
+    table: 'Location',
+    fields: Prisma.LocationScalarFieldEnum,
+    owner: { table: 'Company', column: 'companyId' },
+    condition: scopeCondition('r'),
+    sharedOf: ({ key }) => key,
+    sharedParameters: scopeParameters,
+  });
 
   return {
-    /** A page of a company's locations in the scope of a key. */
-    ofCompany: createStatementBatch<
-      LocationPageQuestion,
-      Location & { n: number },
-      Location[],
-      AuthenticatedKey
-    >(sql, {
-      statementOf: (question) => (question.descending ? newestOfCompany : oldestOfCompany),
-      sharedOf,
-      valuesOf: (questions, key) => [
-        questions.map((question) => question.companyId),
-        questions.map((question) => question.after ?? null),
-        questions.map((question) => question.before ?? null),
-        questions.map((question) => question.limit),
-        ...scopeValues(key),
-      ],
-      answerOf: (rows) => rows,
-    }),
+    /**
+     * The locations that a key reaches, of one company if there is one.
+     *
+     * @throws {ServiceError} `FORBIDDEN` for a company that the key may not see
+     */
+    reachedBy(key: AuthenticatedKey, companyId?: string | null): PagedList<Location> {
+      if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
+        throw companyForbidden(companyId);
+      return prismaList(prisma.location, { AND: [locationScope(key), companyId ? { companyId } : {}] });
+    },
 
-    /** How many locations of a company are in the scope of a key. */
-    countOfCompany: createStatementBatch<
-      Pick<LocationPageQuestion, 'companyId' | 'key'>,
-      { n: number; count: number },
-      number,
-      AuthenticatedKey
-    >(sql, {
-      statementOf: () => countOfCompany,
-      sharedOf,
-      valuesOf: (questions, key) => [questions.map((question) => question.companyId), ...scopeValues(key)],
-      answerOf: ([row]) => row?.count ?? 0,
-    }),
+    /** Every location that a key reaches, oldest first. */
+    allReachedBy(key: AuthenticatedKey): Promise<Location[]> {
+      return prisma.location.findMany({ where: locationScope(key), orderBy: { id: 'asc' } });
+    },
 
-    /** A location, whoever asks; undefined for an unknown id. */
-    location: byId<Location>(locationsById),
-    /** A company, whoever asks; undefined for an unknown id. */
-    company: byId<Company>(companiesById),
-    /** The occupancy of a location. */
-    occupancy: byId<Occupancy & { id: string }>(occupancies),
+    /** The locations of a company that a key reaches. */
+    ofCompany(key: AuthenticatedKey, companyId: string): PagedList<Location> {
+      return {
+        page: async (page) =>
+          (await locationsOfCompany.page({ ownerId: companyId, key, ...page }))?.rows ?? [],
+        count: () => locationsOfCompany.count({ ownerId: companyId, key }),
+      };
+    },
+
+    /**
+     * The location of an id that a client sent.
+     *
+     * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one out of the key's reach
+     */
+    async find(key: AuthenticatedKey, id: string): Promise<Location> {
+      return reachable(key, id, isId(id) ? await byId(id) : undefined);
+    },
+
+    /**
+     * What fills a location now.
+     *
+     * @throws {ServiceError} `NOT_FOUND` when the location is gone
+     */
+    async occupancy(id: string): Promise<Occupancy> {
+      const occupancy = await occupancyById(id);
+      if (!occupancy) throw locationNotFound(id);
+      return occupancy;
+    },
   };
 }

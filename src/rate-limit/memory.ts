@@ -1,71 +1,114 @@
 import { LRUCache } from 'lru-cache';
-import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './limiter.ts';
+import { RateLimiterCompatibleAbstract } from 'rate-limiter-flexible';
+import { RollingRes, takeFrom } from './rolling-res.ts';
+import type {
+  RateLimitSubject,
+  RateLimitWindows,
+  RollingLimiter,
+  WindowCount,
+  WindowState,
+} from './types.ts';
 
-/** How many subjects are remembered; whoever was quiet longest is forgotten first. */
-const mostSubjects = 100_000;
+/** How many subjects of each kind a process remembers; the one that was quiet longest is forgotten first. */
+const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
-/** The rolling windows of one process: the same arithmetic as the script of `RedisRollingLimiter`. */
-export class MemoryRollingLimiter implements RollingLimiter {
-  /** The times of the counted points of each subject, oldest first, in Unix milliseconds. */
-  readonly #times = new LRUCache<string, number[]>({ max: mostSubjects });
-  readonly #window: number;
-  readonly #burstWindow: number;
+/** The times of the counted points of one subject in each window, oldest first, in Unix milliseconds. */
+interface Times {
+  hour: number[];
+  burst: number[];
+}
+
+/**
+ * The rolling windows of one process, by the same arithmetic as the script of `RedisRollingLimiter`. It is a
+ * limiter of rate-limiter-flexible so that the one in Redis can have it as its insurance.
+ */
+export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
+  // What the library asks of an insurance limiter besides `consume`; it uses none of it here.
+  override readonly keyPrefix = '';
+  override blockDuration = 0;
+  override execEvenly = false;
+  readonly #timesOfKind = {
+    key: new LRUCache<string, Times>({ max: maxSubjectsOfKind.key }),
+    address: new LRUCache<string, Times>({ max: maxSubjectsOfKind.address }),
+  };
+  readonly #windowMs: number;
+  readonly #burstWindowMs: number;
   readonly #now: () => number;
 
   constructor({ windowSeconds, burstWindowSeconds }: RateLimitWindows, now: () => number = Date.now) {
-    this.#window = windowSeconds * 1000;
-    this.#burstWindow = burstWindowSeconds * 1000;
+    super();
+    this.#windowMs = windowSeconds * 1000;
+    this.#burstWindowMs = burstWindowSeconds * 1000;
     this.#now = now;
   }
 
-  async take({ id, hourlyLimit, burstLimit }: RateLimitSubject, points: number): Promise<WindowState> {
-    const now = this.#now();
-    const times = this.#times.get(id) ?? [];
-    const firstCounted = times.findIndex((time) => time > now - this.#window);
-    times.splice(0, firstCounted === -1 ? times.length : firstCounted);
+  take(subject: RateLimitSubject, points: number): Promise<WindowState> {
+    return takeFrom(this, subject, points);
+  }
 
-    const hourlyWait = waitFor(
-      times[times.length + points - hourlyLimit - 1],
-      points > hourlyLimit,
-      now,
-      this.#window,
+  /** Called by rate-limiter-flexible while Redis does not answer, with the subject as options. */
+  override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
+    const res = new RollingRes(this.#count(subject, points));
+    if (!res.state.allowed) throw res;
+    return res;
+  }
+
+  #count({ kind, id, hourlyLimit, burstLimit }: RateLimitSubject, points: number): WindowState {
+    const now = this.#now();
+    const subjects = this.#timesOfKind[kind];
+    const times = subjects.get(id) ?? { hour: [], burst: [] };
+    dropBefore(times.hour, now - this.#windowMs);
+    dropBefore(times.burst, now - this.#burstWindowMs);
+
+    const retryAfterMs = Math.max(
+      waitFor(times.hour, points, hourlyLimit, now, this.#windowMs),
+      waitFor(times.burst, points, burstLimit, now, this.#burstWindowMs),
     );
-    const burstWait = waitFor(
-      times[times.length + points - burstLimit - 1],
-      points > burstLimit,
-      now,
-      this.#burstWindow,
-    );
-    const retryAfterMs = Math.max(hourlyWait, burstWait);
-    if (retryAfterMs === 0) for (let point = 0; point < points; point += 1) times.push(now);
-    this.#times.set(id, times);
-    this.#forgetOneQuiet(now);
+    if (retryAfterMs === 0) {
+      for (let point = 0; point < points; point += 1) {
+        times.hour.push(now);
+        times.burst.push(now);
+      }
+    }
+    if (times.hour.length > 0) subjects.set(id, times);
+    else subjects.delete(id);
+    this.#forgetOneQuiet(subjects, now);
     return {
       allowed: retryAfterMs === 0,
-      used: times.length,
-      nowMs: now,
-      resetAtMs: times[0] === undefined ? now : times[0] + this.#window,
       retryAfterMs,
+      nowMs: now,
+      hour: windowCount(times.hour, now, this.#windowMs),
+      burst: windowCount(times.burst, now, this.#burstWindowMs),
     };
   }
 
-  /** Drops whoever was quiet longest, if nothing of theirs still counts: one out for each that may come in. */
-  #forgetOneQuiet(now: number): void {
-    for (const id of this.#times.rkeys()) {
-      const newest = this.#times.peek(id)?.at(-1) ?? 0;
-      if (newest <= now - this.#window) this.#times.delete(id);
+  /** Drops the subject that was quiet longest if none of its points still counts: one out for each that may come in. */
+  #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
+    for (const id of subjects.rkeys()) {
+      const newest = subjects.peek(id)?.hour.at(-1) ?? 0;
+      if (newest <= now - this.#windowMs) subjects.delete(id);
       return;
     }
   }
 }
 
+/** Drops the points that have left a window. */
+function dropBefore(times: number[], start: number): void {
+  const firstCounted = times.findIndex((time) => time > start);
+  times.splice(0, firstCounted === -1 ? times.length : firstCounted);
+}
+
 /**
- * How long until a window has room, in milliseconds.
- *
- * @param inTheWay the time of the newest point that must leave first; undefined when there is room
- * @param neverFits more points than the window ever holds: told to come back after a whole window
+ * How long until a window has room, in milliseconds. More points than the window ever holds are told to come
+ * back after a whole window.
  */
-function waitFor(inTheWay: number | undefined, neverFits: boolean, now: number, window: number): number {
-  if (neverFits) return window;
-  return inTheWay === undefined ? 0 : Math.max(inTheWay + window - now, 0);
+function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
+  if (points > limit) return lengthMs;
+  // The newest point that must leave first; there is none when the window has room.
+  const mustLeave = times[times.length + points - limit - 1];
+  return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
+}
+
+function windowCount(times: number[], now: number, lengthMs: number): WindowCount {
+  return { used: times.length, resetAtMs: times[0] === undefined ? now : times[0] + lengthMs };
 }

@@ -1,53 +1,82 @@
+import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { createBatch } from './batch.ts';
-import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './limiter.ts';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { createBatch } from '../database/statement-batch.ts';
+import type { MemoryRollingLimiter } from './memory.ts';
+import type { RedisHealth } from './redis-health.ts';
+import { RollingRes, takeFrom } from './rolling-res.ts';
+import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * Both windows of many subjects in one round trip. The list of a subject holds the time of every counted
- * point, oldest first, in milliseconds by Redis' own clock: its length is what the hour has used, and one
- * element by its index tells whether the burst has room.
+ * Both windows of many subjects in one round trip. Each window of a subject is a list with the time of every
+ * counted point, oldest first, in milliseconds by Redis' own clock. ARGV: the lengths of both windows, then
+ * points, hourly limit and burst limit of each subject. KEYS: both lists of each subject.
  */
 const script = `
-local window, burst_window = tonumber(ARGV[1]), tonumber(ARGV[2])
+local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-local function take(key, points, hourly_limit, burst_limit)
+-- Drops the points that have left a window; returns how many are left.
+local function count(key, length)
   local oldest = redis.call('LINDEX', key, 0)
-  while oldest and tonumber(oldest) <= now - window do
+  while oldest and tonumber(oldest) <= now - length do
     redis.call('LPOP', key)
     oldest = redis.call('LINDEX', key, 0)
   end
-  local used = redis.call('LLEN', key)
+  return redis.call('LLEN', key)
+end
 
-  local function wait_for(limit, length)
-    if points > limit then return length end
-    local index = used + points - limit - 1
-    if index < 0 then return 0 end
-    return math.max(tonumber(redis.call('LINDEX', key, index)) + length - now, 0)
-  end
-  local retry_after = math.max(wait_for(hourly_limit, window), wait_for(burst_limit, burst_window))
+-- How long until a window has room for the points.
+local function wait_for(key, length, used, points, limit)
+  if points > limit then return length end
+  local index = used + points - limit - 1
+  if index < 0 then return 0 end
+  return math.max(tonumber(redis.call('LINDEX', key, index)) + length - now, 0)
+end
 
-  if retry_after == 0 then
-    for point = 1, points do redis.call('RPUSH', key, now) end
-    redis.call('PEXPIRE', key, window)
-    used = used + points
-    oldest = oldest or now
+local function add(key, length, points)
+  for point = 1, points do redis.call('RPUSH', key, now) end
+  redis.call('PEXPIRE', key, length)
+end
+
+local function reset_at(key, length)
+  local oldest = redis.call('LINDEX', key, 0)
+  return oldest and tonumber(oldest) + length or now
+end
+
+local function take(hour_key, burst_key, points, hourly_limit, burst_limit)
+  local hour_used, burst_used = count(hour_key, hour_length), count(burst_key, burst_length)
+  local retry_after = math.max(
+    wait_for(hour_key, hour_length, hour_used, points, hourly_limit),
+    wait_for(burst_key, burst_length, burst_used, points, burst_limit))
+  if retry_after == 0 and points > 0 then
+    add(hour_key, hour_length, points)
+    add(burst_key, burst_length, points)
+    hour_used, burst_used = hour_used + points, burst_used + points
   end
-  return { used, retry_after, oldest and tonumber(oldest) + window or now, now }
+  return { retry_after, now,
+    hour_used, reset_at(hour_key, hour_length), burst_used, reset_at(burst_key, burst_length) }
 end
 
 local results = {}
-for i, key in ipairs(KEYS) do
-  results[i] = take(key, tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2]))
+for i = 1, #KEYS / 2 do
+  results[i] = take(KEYS[2 * i - 1], KEYS[2 * i],
+    tonumber(ARGV[3 * i]), tonumber(ARGV[3 * i + 1]), tonumber(ARGV[3 * i + 2]))
 end
 return results
 `;
 
 /** The limiter's own command, as rate-limiter-flexible registers it on the client. */
 type ScriptedRedis = Redis & { rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]> };
-type ScriptResult = [used: number, retryAfterMs: number, resetAtMs: number, nowMs: number];
+type ScriptResult = [
+  retryAfterMs: number,
+  nowMs: number,
+  hourUsed: number,
+  hourResetAtMs: number,
+  burstUsed: number,
+  burstResetAtMs: number,
+];
 
 /** One subject's part of a call of the script. */
 interface Question {
@@ -57,43 +86,42 @@ interface Question {
   burstLimit: number;
 }
 
-/** What rate-limiter-flexible passes around, with the state of the windows on it. */
-class WindowRes extends RateLimiterRes {
-  readonly state: WindowState;
-
-  constructor([used, retryAfterMs, resetAtMs, nowMs]: ScriptResult) {
-    const allowed = retryAfterMs === 0;
-    // More points than any limiter has make rate-limiter-flexible refuse.
-    super(0, retryAfterMs, allowed ? used : Infinity);
-    this.state = { allowed, used, retryAfterMs, resetAtMs, nowMs };
-  }
-}
-
 /**
- * Rolling windows that all processes share: rate-limiter-flexible's Redis limiter with a script of ours
- * in place of its fixed window. The requests of one turn of the event loop travel together. Needs a client
- * of its own, since the script is registered on it.
+ * Rolling windows that all processes share: rate-limiter-flexible's Redis limiter with a script of ours in place
+ * of its fixed window, and its insurance limiter for the time in which Redis does not answer. The requests of one
+ * turn of the event loop travel together. Needs a client of its own, since the script is registered on it.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
+  readonly #health: RedisHealth | undefined;
+  readonly #probeId = randomUUID();
   readonly #ask: (question: Question) => Promise<ScriptResult>;
 
-  constructor(client: Redis, { windowSeconds, burstWindowSeconds }: RateLimitWindows) {
+  /**
+   * @param options.insurance counts while Redis does not answer; without it `take` throws
+   * @param options.health tells whether to ask Redis at all
+   */
+  constructor(
+    client: Redis,
+    options: RateLimitWindows & { insurance?: MemoryRollingLimiter; health?: RedisHealth },
+  ) {
+    const { windowSeconds, burstWindowSeconds, insurance, health } = options;
     super({
       storeClient: client,
       customIncrTtlLuaScript: script,
       keyPrefix: 'rate-limit',
       points: Number.MAX_SAFE_INTEGER,
       duration: windowSeconds,
-      rejectIfRedisNotReady: true,
+      ...(insurance && { insuranceLimiter: insurance }),
     });
     this.#client = client as ScriptedRedis;
+    this.#health = health;
     // The library registers its command for one key; ours is told how many there are.
     client.defineCommand('rlflxIncr', { lua: script });
     this.#ask = createBatch((questions) =>
       this.#client.rlflxIncr(
-        questions.length,
-        ...questions.map(({ key }) => key),
+        questions.length * 2,
+        ...questions.flatMap(({ key }) => [key, `${key}:burst`]),
         windowSeconds * 1000,
         burstWindowSeconds * 1000,
         ...questions.flatMap(({ points, hourlyLimit, burstLimit }) => [points, hourlyLimit, burstLimit]),
@@ -101,28 +129,48 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     );
   }
 
-  /** @throws when Redis does not answer */
-  async take(subject: RateLimitSubject, points: number): Promise<WindowState> {
-    const result = await this.consume(subject.id, points, { ...subject }).catch((refusal: unknown) => {
-      if (refusal instanceof WindowRes) return refusal;
-      throw refusal;
-    });
-    return (result as WindowRes).state;
+  take(subject: RateLimitSubject, points: number): Promise<WindowState> {
+    return takeFrom(this, subject, points);
+  }
+
+  /**
+   * Counts a point of nobody's and removes it, so that writing is tried as well as the connection: a Redis that is
+   * full or read-only answers, and does not count.
+   *
+   * @throws when Redis does not answer or does not count
+   */
+  async probe(): Promise<void> {
+    const key = this.getKey(`probe:${this.#probeId}`);
+    await this.#ask({ key, points: 1, hourlyLimit: 1, burstLimit: 1 });
+    await this.#client.del(key, `${key}:burst`);
   }
 
   /** Asks Redis, in place of the library's own call that knows one limit for all keys. */
   async _upsert(
     key: string,
     points: number,
-    _duration: number,
+    _durationMs: number,
     _forceExpire: boolean,
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
-    if (this.#client.status !== 'ready') throw new Error('Redis connection is not ready');
-    return this.#ask({ key, points, hourlyLimit, burstLimit });
+    // Each request would otherwise wait for a timeout of its own.
+    if (this.#health && !this.#health.answers) throw new Error('Redis does not answer');
+    try {
+      return await this.#ask({ key, points, hourlyLimit, burstLimit });
+    } catch (error) {
+      this.#health?.failed(error);
+      throw error;
+    }
   }
 
-  _getRateLimiterRes(_key: string, _points: number, result: ScriptResult): WindowRes {
-    return new WindowRes(result);
+  _getRateLimiterRes(_key: string, _points: number, result: ScriptResult): RollingRes {
+    const [retryAfterMs, nowMs, hourUsed, hourResetAtMs, burstUsed, burstResetAtMs] = result;
+    return new RollingRes({
+      allowed: retryAfterMs === 0,
+      retryAfterMs,
+      nowMs,
+      hour: { used: hourUsed, resetAtMs: hourResetAtMs },
+      burst: { used: burstUsed, resetAtMs: burstResetAtMs },
+    });
   }
 }

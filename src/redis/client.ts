@@ -4,9 +4,12 @@ import { Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 
 /** The longest pause between attempts to connect, in milliseconds. */
-const longestPause = 1000;
+const maxReconnectDelayMs = 1000;
 /** How long a command may wait for any sign of life before the connection is given up, in milliseconds. */
-const longestSilence = 5000;
+const socketTimeoutMs = 5000;
+
+/** How often each connection is asked whether it is alive, in milliseconds. */
+const pingIntervalMs = 2000;
 
 /**
  * A client that never crashes the process and connects again for ever. The log tells when the
@@ -14,10 +17,10 @@ const longestSilence = 5000;
  */
 export function createRedisClient(url: string, log: Logger, options: RedisOptions = {}): Redis {
   const redis = new Redis(url, {
-    retryStrategy: (attempt) => Math.min(attempt * 50, longestPause),
+    retryStrategy: (attempt) => Math.min(attempt * 50, maxReconnectDelayMs),
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
-    socketTimeout: longestSilence,
+    socketTimeout: socketTimeoutMs,
     ...options,
   });
   let known: 'up' | 'down' | undefined;
@@ -28,18 +31,24 @@ export function createRedisClient(url: string, log: Logger, options: RedisOption
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
   };
+  // A firewall can drop a connection without a word: only a question without an answer shows it, after which
+  // `socketTimeout` replaces the connection. Together that takes 7 s at most.
+  const pings = setInterval(() => {
+    if (redis.status === 'ready') redis.ping().catch(() => undefined);
+  }, pingIntervalMs).unref();
+  redis.on('end', () => clearInterval(pings));
   redis.on('ready', () => changed('up'));
   redis.on('error', (error) => changed('down', error));
   return redis;
 }
 
 /** How long a start waits for Redis before it goes on without, in milliseconds. */
-const longestFirstWait = 1000;
+const firstConnectTimeoutMs = 1000;
 
 /** Waits until a new client is connected, or a second at most: a gateway starts without Redis too. */
 export async function connected(redis: Redis): Promise<void> {
   if (redis.status === 'ready') return;
-  await Promise.race([once(redis, 'ready'), sleep(longestFirstWait, undefined, { ref: false })]).catch(
+  await Promise.race([once(redis, 'ready'), sleep(firstConnectTimeoutMs, undefined, { ref: false })]).catch(
     () => undefined,
   );
 }

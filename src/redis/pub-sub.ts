@@ -1,10 +1,13 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
-import { createRedisClient } from './redis.ts';
+import { createRedisClient } from './client.ts';
 
 /** Carries notices between the processes of a gateway. */
 export interface PubSub {
-  /** Sends a notice; it is lost, with a word in the log, while Redis is away. */
+  /**
+   * Sends a notice. While Redis is away this process has it at once, and the others when Redis is back, unless more
+   * channels than `maxUnsentNotices` wait: then it is lost, with a word in the log.
+   */
   publish(channel: string, message: string): Promise<void>;
   /** Calls a listener for each notice, this process' own included, until the returned function is called. */
   subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
@@ -38,6 +41,19 @@ export function createLocalPubSub(): PubSub {
   };
 }
 
+/** How often the connection that notices arrive on is asked whether it is alive, in milliseconds. */
+const heartbeatIntervalMs = 200;
+/**
+ * How long an answer may take until notices count as late, in milliseconds. With the interval this stays below
+ * 500 ms, by which a hung Redis may delay a revocation at most (decisions).
+ */
+const heartbeatTimeoutMs = 250;
+
+/** How many notices wait for Redis: the newest of each channel. */
+const maxUnsentNotices = 1_000;
+/** How often notices that could not be sent are tried again, in milliseconds. */
+const resendIntervalMs = 500;
+
 /** Notices over Redis. Starts and goes on without Redis, and subscribes again when it is back. */
 export function createRedisPubSub(url: string, log: Logger): PubSub {
   const publisher = createRedisClient(url, log, { commandTimeout: 1000 });
@@ -52,13 +68,55 @@ export function createRedisPubSub(url: string, log: Logger): PubSub {
     connected = now;
     connection.emit('change', now);
   }
+  const unsent = new Map<string, string>();
+  let resending = false;
+  const resend = setInterval(async () => {
+    if (resending || publisher.status !== 'ready') return;
+    resending = true;
+    for (const [channel, message] of unsent) {
+      const sent = await publisher.publish(channel, message).then(
+        () => true,
+        () => false,
+      );
+      if (!sent) break;
+      if (unsent.get(channel) === message) unsent.delete(channel);
+    }
+    resending = false;
+  }, resendIntervalMs).unref();
+
+  let subscribed = false;
+  let heartbeatPending = false;
+  const heartbeat = setInterval(async () => {
+    if (heartbeatPending || !subscribed) return;
+    heartbeatPending = true;
+    let answered = false;
+    // An answer that waits while this process is busy is not late: it is read before the second turn.
+    const late = setTimeout(() => {
+      setImmediate(() => setImmediate(() => !answered && setConnected(false)));
+    }, heartbeatTimeoutMs);
+    const alive = await subscriber.ping().then(
+      () => true,
+      () => false,
+    );
+    answered = true;
+    clearTimeout(late);
+    heartbeatPending = false;
+    // What was published before the answer has arrived before it.
+    setConnected(alive && subscribed);
+  }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));
-  subscriber.on('close', () => setConnected(false));
+  subscriber.on('close', () => {
+    subscribed = false;
+    setConnected(false);
+  });
   subscriber.on('ready', () => {
     // Only what is subscribed again can be relied on.
-    const subscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
-    subscribed.then(
-      () => setConnected(true),
+    const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
+    resubscribed.then(
+      () => {
+        subscribed = true;
+        setConnected(true);
+      },
       () => subscriber.disconnect(true),
     );
   });
@@ -69,7 +127,9 @@ export function createRedisPubSub(url: string, log: Logger): PubSub {
     },
     async publish(channel, message) {
       await publisher.publish(channel, message).catch((error: Error) => {
-        log.warn({ cause: error.message, channel }, 'a notice to other processes was lost: Redis is away');
+        if (unsent.size < maxUnsentNotices || unsent.has(channel)) unsent.set(channel, message);
+        else
+          log.warn({ cause: error.message, channel }, 'a notice to other processes was lost: Redis is away');
         channels.emit(channel, message);
       });
     },
@@ -94,6 +154,8 @@ export function createRedisPubSub(url: string, log: Logger): PubSub {
     async close() {
       channels.removeAllListeners();
       connection.removeAllListeners();
+      clearInterval(heartbeat);
+      clearInterval(resend);
       publisher.disconnect();
       subscriber.disconnect();
     },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { UsageRecord } from '../prisma/generated/client/client.ts';
-import type { Sql, Statement } from './db.ts';
+import type { UsageRecord } from '../../prisma/generated/client/client.ts';
+import type { Sql, Statement } from '../database/types.ts';
 
 /** One request, for the record (decisions, "all use is logged"). */
 export type Usage = Omit<UsageRecord, 'id'>;
@@ -16,20 +16,20 @@ export interface UsageRecorder {
 }
 
 /** How long records wait for each other, in milliseconds. */
-const writtenEvery = 1000;
+const writeIntervalMs = 1000;
 /** How many one statement takes: to put thousands into words would hold requests up. */
-const mostAtOnce = 500;
+const maxRecordsPerStatement = 500;
 /** How many records are kept while the database is away; then the oldest go, and the log says how many. */
-const mostKept = 100_000;
+const maxKeptRecords = 100_000;
 
 const insertUsage: Statement = {
   name: 'usage-insert',
   text: `
     WITH inserted AS (
       INSERT INTO "UsageRecord"
-        ("apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::float8[], $7::text[],
-        $8::timestamptz[])
+        ("apiKeyId", "requestId", surface, operation, status, "errorCode", "durationMs", address, "createdAt")
+      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::float8[],
+        $8::text[], $9::timestamptz[])
       RETURNING "apiKeyId", "createdAt"
     )
     UPDATE "ApiKey" k SET "lastUsedAt" = used.at
@@ -50,6 +50,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
       records.map((record) => record.surface),
       records.map((record) => record.operation),
       records.map((record) => record.status),
+      records.map((record) => record.errorCode),
       records.map((record) => record.durationMs),
       records.map((record) => record.address),
       records.map((record) => record.createdAt.toISOString()),
@@ -60,12 +61,12 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      const records = waiting.splice(0, mostAtOnce);
+      const records = waiting.splice(0, maxRecordsPerStatement);
       try {
         await insert(records);
       } catch (error) {
         const kept = [...records, ...waiting];
-        waiting = kept.slice(-mostKept);
+        waiting = kept.slice(-maxKeptRecords);
         lost += kept.length - waiting.length;
         log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
         return;
@@ -80,14 +81,14 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     return writing;
   }
 
-  const timer = setInterval(() => void (writing ?? flush()), writtenEvery);
+  const timer = setInterval(() => void (writing ?? flush()), writeIntervalMs);
   timer.unref();
 
   return {
     record(usage) {
       waiting.push(usage);
       // Only once: while the database is away, the timer tries.
-      if (waiting.length === mostAtOnce) void (writing ?? flush());
+      if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,
     close() {

@@ -14,15 +14,15 @@ const systemResolve: Resolve = (hostname) =>
     systemLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
   });
 
-/** How long the check of a new address waits for its name, in milliseconds. */
-const longestLookup = 2_000;
+/** How long the check of a new URL waits for the addresses of its host. */
+const lookupTimeoutMs = 2_000;
 
-/** The addresses of the whole Internet in IPv6; whatever is elsewhere is special. */
+/** The IPv6 addresses of the public Internet; all others have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an address belongs to the public Internet: not loopback, private, link-local, multicast, reserved, nor
- * an IPv4 address of that kind inside of an IPv6 address (IANA special-purpose address registries).
+ * Whether an address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses
+ * do not, nor IPv6 addresses that contain such an IPv4 address (IANA special-purpose address registries).
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -30,20 +30,20 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || address.match(globalUnicast);
 }
 
-/** The host of a URL as an address, if it is one and not a name. */
+/** The host of a URL if it is an address; undefined if it is a name. */
 function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : undefined;
 }
 
-const refusal = 'The address is not one of the public Internet';
+const refusal = 'The address does not belong to the public Internet';
 
-/** Sends messages to the servers of clients, and to no server that only this machine or its network reaches. */
+/** Posts messages to the servers of clients, and never to a server that only this machine or its network reaches. */
 export interface WebhookTarget {
-  /** Why messages cannot be sent to a URL; undefined when they can, or when its name is not known yet. */
+  /** Why messages cannot be posted to a URL; undefined when they can, or when its host has no address yet. */
   fault(url: string): Promise<string | undefined>;
   /**
-   * Posts a message and returns the status of the answer, whose body is not read. Redirects are not followed.
+   * Posts a message and returns the status of the answer. The body is not read, and redirects are not followed.
    *
    * @throws when there is no answer; the message can be shown to the client
    */
@@ -55,8 +55,8 @@ export interface WebhookTarget {
 }
 
 /**
- * Creates the way to the servers of clients. An address is checked when a name was resolved for the very
- * connection that is opened, so that a name that changes in between (DNS rebinding) gets nowhere.
+ * Prepares posting to the servers of clients. The addresses of a name are checked when it is resolved for the
+ * connection itself: a name whose addresses change after an earlier check (DNS rebinding) is refused too.
  *
  * @param options.allowPrivate allows any address, and http besides https: for development
  */
@@ -88,7 +88,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; resolve?: 
         ? [{ address: literal }]
         : await Promise.race([
             resolve(url.hostname).catch(() => []),
-            sleep(longestLookup, [], { ref: false }),
+            sleep(lookupTimeoutMs, [], { ref: false }),
           ]);
       return addresses.some(({ address }) => isRefused(address)) ? refusal : undefined;
     },
@@ -106,7 +106,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; resolve?: 
           signal,
         });
         request.on('error', reject);
-        // An answer that is none, such as a change of protocol.
+        // The connection ended without a response, for instance by a change of protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

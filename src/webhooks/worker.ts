@@ -1,179 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Logger } from 'pino';
-import type { Prisma, PrismaClient } from '../prisma/generated/client/client.ts';
-import { recordChange } from './audit.ts';
-import type { Sql } from './db.ts';
-import { newId } from './ids.ts';
-import { webhookBody } from './webhook-message.ts';
-import { type Delivery, disableWebhook, takeDue, triedFor } from './webhook-outbox.ts';
-import { signedHeaders, type WebhookSecretBox } from './webhook-secret.ts';
-import type { WebhookTarget } from './webhook-target.ts';
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { Sql } from '../database/types.ts';
+import { activeTracer, inSpan } from '../telemetry/spans.ts';
+import { claimDue, type ClaimedDelivery, release } from './outbox.ts';
+import { messageBody } from './payload.ts';
+import type { WebhookSecretBox } from './secret-box.ts';
+import type { WebhookTarget } from './sender.ts';
+import { type AttemptOutcome, type AttemptResult, isAccepted, settleAttempt } from './settle.ts';
+import { signedHeaders } from './signature.ts';
 
-/** Delivers what waits in the outbox. */
+/** Sends the deliveries of the outbox. */
 export interface WebhookWorker {
-  /** Stops: what is under way is broken off, and sent again by another process or after the next start. */
+  /** Stops: attempts in flight are aborted, and made again by another process or after the next start. */
   close(): Promise<void>;
 }
 
-/** How often the outbox is looked at, in milliseconds. */
-const checkedEvery = 1_000;
-/** The whole attempt, name to answer, in milliseconds. */
-const longestAttempt = 15_000;
-const mostInFlight = 200;
-
-/** The shortest pause, and the longest, in milliseconds. */
-const shortestPause = 10_000;
-const longestPause = 6 * 3_600_000;
+/** How often the outbox is read when no attempt ends. */
+const pollIntervalMs = 1_000;
+/** After a claim the next one waits so long, so that it takes the places of several attempts that ended. */
+const claimPauseMs = 50;
+/** The whole attempt, from the look-up of the name to the answer. */
+const attemptTimeoutMs = 15_000;
 
 /**
- * The pause after a failed attempt: twice as long as the delivery has been tried, half of it to one and a half
- * by chance.
- *
- * @param triedSince how long it has been tried, in milliseconds
+ * Starts to send. Every process has a worker; they share the outbox, and a delivery is claimed by one of them at a
+ * time. How many attempts are made at once is bounded by the shares in `outbox.ts`.
  */
-export function pauseAfter(triedSince: number): number {
-  const pause = Math.min(Math.max(2 * triedSince, shortestPause), longestPause);
-  return pause * (0.5 + Math.random());
-}
-
-/** What came of an attempt. */
-interface Outcome {
-  httpStatus: number | null;
-  error: string | null;
-  durationMs: number;
-}
-
-const succeeded = ({ httpStatus }: Outcome) => httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
-
-/** The status of a receiver that wants no more (Standard Webhooks, "Responses"). */
-const gone = 410;
-
-/** Delivers from every process: workers share the outbox, and each delivery is one worker's at a time. */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
   sql: Sql;
   log: Logger;
   target: WebhookTarget;
   secrets: WebhookSecretBox;
+  /** Is told of every attempt whose result was stored. */
+  onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
 }): WebhookWorker {
-  const { prisma, sql, log, target, secrets } = options;
+  const { prisma, sql, log, target, secrets, onAttempt } = options;
   const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
-  /** The webhooks of the deliveries under way. */
-  const inFlight = new Map<string, string>();
-  let isTaking = false;
+  const inFlight = new Map<string, { delivery: ClaimedDelivery; ended: Promise<void> }>();
+  let claiming: Promise<void> | undefined;
+  let claimAgain = false;
 
-  async function attempt({ id, type, webhook, event }: Delivery): Promise<Outcome> {
+  async function attempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
+    const { id, webhookId, claimedAt } = delivery;
     const startedAt = performance.now();
     const durationMs = () => Math.round(performance.now() - startedAt);
-    const late = AbortSignal.timeout(longestAttempt);
+    const timeout = AbortSignal.timeout(attemptTimeoutMs);
     try {
-      const now = new Date();
-      const { formerSecret, formerSecretEndsAt } = webhook;
-      const former = formerSecret && formerSecretEndsAt && formerSecretEndsAt > now ? [formerSecret] : [];
-      const signing = [webhook.secret, ...former].map((sealed) => secrets.open(webhook.id, sealed));
-      const body = webhookBody(type, event);
+      const sealed = [delivery.secret, ...(delivery.formerSecret ? [delivery.formerSecret] : [])];
+      const signing = sealed.map((secret) => secrets.open(webhookId, secret));
+      const body = messageBody(delivery);
       const headers = {
         'Content-Type': 'application/json',
         'User-Agent': 'parking-gateway',
-        ...signedHeaders({ id, body }, signing, now),
+        ...signedHeaders({ id, body }, signing, claimedAt),
       };
-      const signal = AbortSignal.any([closing.signal, late]);
-      const httpStatus = await target.post(webhook.url, { headers, body }, signal);
+      const signal = AbortSignal.any([closing.signal, timeout]);
+      const httpStatus = await target.post(delivery.url, { headers, body }, signal);
       return { httpStatus, error: null, durationMs: durationMs() };
     } catch (cause) {
-      const error = late.aborted
-        ? `No answer within ${longestAttempt / 1000} seconds`
+      const error = timeout.aborted
+        ? `No answer within ${attemptTimeoutMs / 1000} seconds`
         : (cause as Error).message;
       return { httpStatus: null, error, durationMs: durationMs() };
     }
   }
 
-  /** Writes down what came of an attempt, and what follows. */
-  async function settle({ id, webhookId, retryUntil, event }: Delivery, outcome: Outcome): Promise<void> {
-    const now = Date.now();
-    const nextAttemptAt = new Date(now + pauseAfter(now - (retryUntil.getTime() - triedFor)));
-    const isGone = outcome.httpStatus === gone;
-    let change: Prisma.WebhookDeliveryUpdateManyMutationInput = { nextAttemptAt };
-    if (succeeded(outcome)) change = { status: 'DELIVERED' };
-    else if (isGone || nextAttemptAt > retryUntil) change = { status: 'FAILED' };
-    await prisma.$transaction(async (transaction) => {
-      // The webhook before its deliveries, so that several such answers at once follow each other.
-      if (isGone && (await disableWebhook(transaction, webhookId))) {
-        await recordChange(
-          transaction,
-          { key: null, requestId: id },
-          {
-            action: 'webhook.disabled',
-            targetId: webhookId,
-            companyId: event.companyId,
-            changes: { httpStatus: gone },
-          },
-        );
-      }
-      await transaction.webhookAttempt.create({ data: { id: newId(), deliveryId: id, ...outcome } });
-      await transaction.webhookDelivery.updateMany({
-        where: isGone ? { id } : { id, status: 'PENDING' },
-        data: change,
-      });
-    });
+  /** The attempt within a span that belongs to the trace of the change. */
+  async function tracedAttempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
+    const tracer = activeTracer();
+    if (!tracer) return attempt(delivery);
+    const { id, webhookId, type, url, traceparent } = delivery;
+    const attributes = {
+      'messaging.message.id': id,
+      'messaging.destination.name': webhookId,
+      'server.address': new URL(url).hostname,
+    };
+    const options = { kind: SpanKind.CLIENT, attributes };
+    const work = async (span: Span) => {
+      const result = await attempt(delivery);
+      if (result.httpStatus !== null) span.setAttribute('http.response.status_code', result.httpStatus);
+      if (!isAccepted(result)) span.setStatus({ code: SpanStatusCode.ERROR });
+      return result;
+    };
+    return inSpan(tracer, `webhook ${type}`, options, work, { traceparent });
   }
 
-  async function deliver(delivery: Delivery): Promise<void> {
+  async function deliver(delivery: ClaimedDelivery): Promise<void> {
     const { id, webhookId } = delivery;
-    inFlight.set(id, webhookId);
     try {
-      const outcome = await attempt(delivery);
-      if (closing.signal.aborted && !succeeded(outcome)) {
-        const where = { id, status: 'PENDING' } as const;
-        await prisma.webhookDelivery.updateMany({ where, data: { nextAttemptAt: new Date() } });
-        return;
-      }
-      if (!succeeded(outcome))
-        log.info({ deliveryId: id, webhookId, ...outcome }, 'a webhook did not take a delivery');
-      await settle(delivery, outcome);
+      const result = await tracedAttempt(delivery);
+      if (closing.signal.aborted && !isAccepted(result)) return await release(sql, delivery);
+      if (!isAccepted(result))
+        log.info({ deliveryId: id, webhookId, ...result }, 'A webhook did not accept a message');
+      const outcome = await settleAttempt(prisma, delivery, result);
+      onAttempt({ outcome, durationMs: result.durationMs });
     } catch (error) {
       log.warn(
-        { err: error, deliveryId: id },
-        'what came of a delivery was not written down; it is sent again',
+        { err: error, deliveryId: id, webhookId },
+        'The result of a webhook attempt could not be stored; the message will be sent again',
       );
     } finally {
       inFlight.delete(id);
     }
   }
 
-  /** Takes some of what is due, sends it, and returns how much that was. */
-  async function deliverDue(): Promise<number> {
-    const free = mostInFlight - inFlight.size;
-    if (free <= 0 || isTaking || closing.signal.aborted) return 0;
-    isTaking = true;
-    const exceptOf = [...new Set(inFlight.values())];
-    const deliveries = await takeDue({ prisma, sql }, { exceptOf, limit: free }).finally(
-      () => (isTaking = false),
-    );
-    await Promise.all(deliveries.map(deliver));
-    return deliveries.length;
-  }
-
-  /** Delivers as long as there is something to deliver. */
-  async function deliverAll(): Promise<void> {
+  async function claimAndStart(): Promise<void> {
     try {
-      while ((await deliverDue()) > 0);
+      do {
+        claimAgain = false;
+        const claimed = await claimDue(
+          sql,
+          [...inFlight.values()].map(({ delivery }) => delivery),
+        );
+        for (const delivery of claimed) {
+          // A place became free: others may be due.
+          const ended = deliver(delivery).then(poll);
+          inFlight.set(delivery.id, { delivery, ended });
+        }
+        await sleep(claimPauseMs);
+      } while (claimAgain && !closing.signal.aborted);
     } catch (error) {
-      log.warn({ err: error }, 'the outbox of the webhooks could not be read');
+      log.warn(
+        { err: error },
+        'The webhook deliveries that are due could not be read; the next poll tries again',
+      );
     }
   }
 
-  const timer = setInterval(() => {
-    const run = deliverAll().finally(() => running.delete(run));
-    running.add(run);
-  }, checkedEvery);
+  /** Claims what is due; one claim at a time, and one more after it when this is called meanwhile. */
+  function poll(): void {
+    claimAgain = true;
+    if (closing.signal.aborted) return;
+    claiming ??= claimAndStart().finally(() => {
+      claiming = undefined;
+    });
+  }
+
+  const timer = setInterval(poll, pollIntervalMs);
   timer.unref();
 
   return {
     async close() {
       clearInterval(timer);
       closing.abort();
-      await Promise.all(running);
+      await claiming;
+      await Promise.all([...inFlight.values()].map(({ ended }) => ended));
     },
   };
 }

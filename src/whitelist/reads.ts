@@ -1,207 +1,171 @@
-import type { WhitelistEntry } from '../prisma/generated/client/client.ts';
-import { createStatementBatch } from './batch.ts';
-import type { Sql, Statement } from './db.ts';
-import { similarPlates } from './plate-reading.ts';
+import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { reachable } from '../auth/scope.ts';
+import { createKeysetList } from '../database/keyset-list.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { createRowById, createStatementBatch } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+import { isId } from '../ids.ts';
+import { listOfLocation } from '../locations/list-of-location.ts';
+import type { PagedList } from '../pages.ts';
+import { type AccessDecision, accessReason, decideSimilar, isValidAt } from './access.ts';
+import { entryColumns, samePlate } from './columns.ts';
+import type { Plate } from './plate.ts';
+import { similarPlates } from './similar-plates.ts';
 
-// What a gate and a clerk's list ask, as statements of their own. test/stores.test.ts holds them to what
-// Prisma says.
-
-/** A plate: compared exactly as sent. */
-export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
-
-/** Which entries of one location: equality filters, and the ids between which the page lies. */
-export interface WhitelistPageQuestion {
-  locationId: string;
-  referenceId?: string | undefined;
-  plateType?: string | undefined;
-  after?: string | undefined;
-  before?: string | undefined;
-  /** How many entries at most. */
-  limit: number;
-  /** From the newest entry on instead of from the oldest. */
-  descending: boolean;
-}
-
-type WhitelistCountQuestion = Pick<WhitelistPageQuestion, 'locationId' | 'referenceId' | 'plateType'>;
-
-/** What is answered for a location that exists. */
-export interface WhitelistPage {
-  id: string;
-  companyId: string;
-  entries: WhitelistEntry[];
-}
+// The statements behind gate decisions and lists of entries. test/statements.test.ts compares their results with
+// those of Prisma.
 
 type PlateQuestion = Plate & { locationId: string };
 
-/** A location that exists, and the entry that it has for a plate. */
-export interface PlateLookup {
-  id: string;
-  companyId: string;
-  entry: WhitelistEntry | null;
-}
-
 /** A row of a join that may have found nothing. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
+/** A location that exists, and an entry that was found there, if any. */
 type LocationAndEntry = Nullable<WhitelistEntry> & { n: number; foundId: string; companyId: string };
 
 /** The entry of such a row. */
 export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
 
-const pageOf = ([first, ...others]: LocationAndEntry[]): WhitelistPage | undefined =>
-  first && {
-    id: first.foundId,
-    companyId: first.companyId,
-    entries: [first, ...others].map(entryOf).filter((entry) => entry !== null),
-  };
-
-const columns =
-  'id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil", "createdAt", "updatedAt"'.split(
-    ', ',
-  );
-/** The columns of an entry `e`, by the names that Prisma gives them. */
-export const entryColumns = columns.map((column) => `e.${column}`).join(', ');
-
-const filters = [
-  { field: 'referenceId', condition: 'w."referenceId" = q."referenceId"' },
-  { field: 'plateType', condition: 'w."plateType" = q."plateType"' },
-  { field: 'after', condition: 'w.id > q.after' },
-  { field: 'before', condition: 'w.id < q.before' },
-] as const;
-
-const statements = new Map<string, Statement>();
-
-/** A statement that is written when its name is first needed. */
-function statement(name: string, text: () => string): Statement {
-  const known = statements.get(name);
-  if (known) return known;
-  const written = { name, text: text() };
-  statements.set(name, written);
-  return written;
-}
-
-/** One statement for each combination of filters, so that each has the plan of its own index. */
-function pageStatement(question: WhitelistPageQuestion): Statement {
-  const used = filters.filter(({ field }) => question[field] !== undefined);
-  const direction = question.descending ? 'DESC' : 'ASC';
-  return statement(
-    ['whitelist-page', direction, ...used.map(({ field }) => field)].join(' '),
-    () => `
-      SELECT q.n::int, l.id AS "foundId", l."companyId", ${entryColumns}
-      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[])
-        WITH ORDINALITY AS q("locationId", "referenceId", "plateType", after, before, "limit", n)
-      JOIN "Location" l ON l.id = q."locationId"
-      LEFT JOIN LATERAL (
-        SELECT * FROM "WhitelistEntry" w
-        WHERE ${['w."locationId" = l.id', ...used.map(({ condition }) => condition)].join(' AND ')}
-        ORDER BY w.id ${direction}
-        LIMIT q."limit"
-      ) e ON true
-      ORDER BY q.n, e.id ${direction}`,
+/** What a question about a plate finds in a location that exists; undefined for an unknown one. */
+function foundIn(rows: LocationAndEntry[]) {
+  const [first] = rows;
+  return (
+    first && {
+      id: first.foundId,
+      companyId: first.companyId,
+      entries: rows.map(entryOf).filter((entry) => entry !== null),
+    }
   );
 }
 
-function countStatement(question: WhitelistCountQuestion): Statement {
-  const used = [filters[0], filters[1]].filter(({ field }) => question[field] !== undefined);
-  return statement(
-    ['whitelist-count', ...used.map(({ field }) => field)].join(' '),
-    () => `
-      SELECT q.n::int, (
-        SELECT count(*) FROM "WhitelistEntry" w
-        WHERE ${['w."locationId" = q."locationId"', ...used.map(({ condition }) => condition)].join(' AND ')}
-      )::int AS count
-      FROM unnest($1::text[], $2::text[], $3::text[])
-        WITH ORDINALITY AS q("locationId", "referenceId", "plateType", n)`,
-  );
-}
+/** The columns of a plate that a question asks for, of many questions. */
+const plateArrays = (questions: readonly PlateQuestion[]) => ({
+  locationId: questions.map(({ locationId }) => locationId),
+  plateType: questions.map(({ plateType }) => plateType),
+  plateCode: questions.map(({ plateCode }) => plateCode),
+  plateNumber: questions.map(({ plateNumber }) => plateNumber),
+});
 
-const findPlate: Statement = {
-  name: 'whitelist-find-plate',
-  text: `
-    SELECT q.n::int, l.id AS "foundId", l."companyId", ${entryColumns}
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+const entryOfPlate = namedStatement(
+  'whitelist-entry-of-plate',
+  `
+    SELECT q.n::int, l.id AS "foundId", l."companyId", ${entryColumns('e')}
+    FROM unnest($locationId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
       WITH ORDINALITY AS q("locationId", "plateType", "plateCode", "plateNumber", n)
     JOIN "Location" l ON l.id = q."locationId"
-    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND e."plateType" = q."plateType"
-      AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"`,
-};
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}`,
+);
 
 /** The same for plates of which several stand for one question, the plate as read first. */
-const findPlates: Statement = {
-  name: 'whitelist-find-plates',
-  text: `
-    SELECT q.n, l.id AS "foundId", l."companyId", ${entryColumns}
-    FROM unnest($1::int[], $2::boolean[], $3::text[], $4::text[], $5::text[], $6::text[])
+const entriesOfSimilarPlates = namedStatement(
+  'whitelist-entries-of-similar-plates',
+  `
+    SELECT q.n, l.id AS "foundId", l."companyId", ${entryColumns('e')}
+    FROM unnest($n::int[], $exact::boolean[], $locationId::text[], $plateType::text[], $plateCode::text[],
+        $plateNumber::text[])
       AS q(n, exact, "locationId", "plateType", "plateCode", "plateNumber")
     JOIN "Location" l ON l.id = q."locationId"
-    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND e."plateType" = q."plateType"
-      AND e."plateCode" = q."plateCode" AND e."plateNumber" = q."plateNumber"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
     WHERE q.exact OR e.id IS NOT NULL
     ORDER BY q.n, e.id`,
-};
+);
 
-/** The questions to the whitelists of one database. */
+const entriesById = namedStatement(
+  'whitelist-entries-by-id',
+  `SELECT ${entryColumns('e')} FROM "WhitelistEntry" e WHERE e.id = ANY($ids::text[])`,
+);
+
+/** What a list of entries may be filtered by: plain equality but for `validAt`; undefined for no filter. */
+export interface WhitelistFilters {
+  referenceId?: string | undefined;
+  plateType?: string | undefined;
+  plateCode?: string | undefined;
+  plateNumber?: string | undefined;
+  /** Only entries that let their vehicle in at this time. */
+  validAt?: Date | undefined;
+}
+
+/** The reads of whitelists over one database. */
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /** Prepares the reads of whitelists. Those of one turn of the event loop are joined. */
-export function createWhitelistReads(sql: Sql) {
+export function createWhitelistReads({ sql }: { sql: Sql }) {
+  const entries = createKeysetList<WhitelistEntry, WhitelistFilters & { ownerId: string }>(sql, {
+    table: 'WhitelistEntry',
+    fields: Prisma.WhitelistEntryScalarFieldEnum,
+    owner: { table: 'Location', column: 'locationId' },
+    filters: {
+      referenceId: 'text',
+      plateType: 'text',
+      plateCode: 'text',
+      plateNumber: 'text',
+      validAt: { type: 'timestamptz', condition: isValidAt('r', 'q."validAt"') },
+    },
+  });
+  const entryById = createRowById<WhitelistEntry>(sql, entriesById);
+
+  const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
+    statementOf: () => entryOfPlate,
+    parametersOf: plateArrays,
+    answerOf: foundIn,
+  });
+
+  const findSimilar = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
+    statementOf: () => entriesOfSimilarPlates,
+    parametersOf: (questions) => {
+      const plates = questions.flatMap(({ locationId, ...question }, index) =>
+        similarPlates(question).map((plate, position) => ({
+          ...plate,
+          n: index + 1,
+          exact: position === 0,
+          locationId,
+        })),
+      );
+      return { n: plates.map(({ n }) => n), exact: plates.map(({ exact }) => exact), ...plateArrays(plates) };
+    },
+    answerOf: foundIn,
+  });
+
   return {
-    /** One page of a location's entries, oldest or newest first; undefined for an unknown location. */
-    page: createStatementBatch<WhitelistPageQuestion, LocationAndEntry, WhitelistPage | undefined>(sql, {
-      statementOf: pageStatement,
-      valuesOf: (questions) => [
-        questions.map((question) => question.locationId),
-        ...filters.map(({ field }) => questions.map((question) => question[field] ?? null)),
-        questions.map((question) => question.limit),
-      ],
-      answerOf: pageOf,
-    }),
+    /** The entries of a location that pass the filters. Its pages are `NOT_FOUND` for a location out of reach. */
+    entriesOf(
+      key: AuthenticatedKey,
+      locationId: string,
+      filters: WhitelistFilters = {},
+    ): PagedList<WhitelistEntry> {
+      return listOfLocation(entries, key, { ...filters, ownerId: locationId });
+    },
 
-    /** How many entries of a location pass the filters. */
-    count: createStatementBatch<WhitelistCountQuestion, { n: number; count: number }, number>(sql, {
-      statementOf: countStatement,
-      valuesOf: (questions) => [
-        questions.map((question) => question.locationId),
-        questions.map((question) => question.referenceId ?? null),
-        questions.map((question) => question.plateType ?? null),
-      ],
-      answerOf: ([row]) => row?.count ?? 0,
-    }),
+    /**
+     * Whether a vehicle may enter a location at a time.
+     *
+     * @param similar also take entries whose plate differs by one character that cameras confuse
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach
+     */
+    async decideAccess(
+      key: AuthenticatedKey,
+      locationId: string,
+      plate: Plate,
+      { at, similar }: { at: Date; similar: boolean },
+    ): Promise<AccessDecision> {
+      const find = similar ? findSimilar : findPlate;
+      const found = isId(locationId) ? await find({ locationId, ...plate }) : undefined;
+      const matching = reachable(key, locationId, found).entries;
+      if (similar) return decideSimilar(plate, matching, at);
+      const entry = matching[0] ?? null;
+      return { reason: accessReason(entry, at), entry, candidates: [] };
+    },
 
-    /** The entry of a plate; undefined for an unknown location. */
-    findPlate: createStatementBatch<PlateQuestion, LocationAndEntry, PlateLookup | undefined>(sql, {
-      statementOf: () => findPlate,
-      valuesOf: (questions) => [
-        questions.map((question) => question.locationId),
-        questions.map((question) => question.plateType),
-        questions.map((question) => question.plateCode),
-        questions.map((question) => question.plateNumber),
-      ],
-      answerOf: ([row]) => row && { id: row.foundId, companyId: row.companyId, entry: entryOf(row) },
-    }),
+    /** The entry of a plate, whoever asks; null when the location has none. */
+    async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
+      return (await findPlate({ locationId, ...plate }))?.entries[0] ?? null;
+    },
 
-    /** The entries of a plate and of those that a camera takes for it; undefined for an unknown location. */
-    findSimilar: createStatementBatch<PlateQuestion, LocationAndEntry, WhitelistPage | undefined>(sql, {
-      statementOf: () => findPlates,
-      valuesOf: (questions) => {
-        const plates = questions.flatMap((question, index) =>
-          similarPlates(question).map((plate, position) => ({
-            ...plate,
-            n: index + 1,
-            exact: position === 0,
-            locationId: question.locationId,
-          })),
-        );
-        return [
-          plates.map(({ n }) => n),
-          plates.map(({ exact }) => exact),
-          plates.map(({ locationId }) => locationId),
-          plates.map(({ plateType }) => plateType),
-          plates.map(({ plateCode }) => plateCode),
-          plates.map(({ plateNumber }) => plateNumber),
-        ];
-      },
-      answerOf: pageOf,
-    }),
+    /** The entry of an id, whoever asks; null when it is not, or no longer, in the whitelist of that location. */
+    async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
+      const entry = await entryById(id);
+      return entry?.locationId === locationId ? entry : null;
+    },
   };
 }

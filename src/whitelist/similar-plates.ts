@@ -1,4 +1,4 @@
-import type { Plate } from './whitelist-reads.ts';
+import type { Plate } from './plate.ts';
 
 /** Characters that cameras take for each other. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];
@@ -22,7 +22,7 @@ export interface PlateDifference {
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /** How many plates may differ from one by a character: as many as it has characters. */
-export const mostSimilarPlates = 27;
+export const maxSimilarPlates = 27;
 
 /** A plate as read, then each plate that differs from it by one character that cameras confuse. */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {

@@ -1,172 +1,189 @@
-import type { WhitelistEntry } from '../prisma/generated/client/client.ts';
-import type { Author } from './audit.ts';
-import type { Sql, Statement } from './db.ts';
-import { newId } from './ids.ts';
-import { scopeCondition, scopeValues } from './scope.ts';
-import { entryColumns, entryOf, type Nullable } from './whitelist-reads.ts';
+import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import { auditParameters, insertAuditRecord } from '../audit/record.ts';
+import type { Author } from '../auth/key.ts';
+import { scopeCondition, scopeParameters } from '../auth/scope.ts';
+import { namedStatement, type NamedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
+import { isUniqueViolation } from '../database/violations.ts';
+import { locationNotFound, versionConflict, whitelistEntryNotFound } from '../errors/error-table.ts';
+import { isId, newId } from '../ids.ts';
+import type { LocationNotices } from '../locations/notices.ts';
+import {
+  entryAsJson,
+  entryColumns,
+  plateColumnList,
+  valueAssignments,
+  valueColumnList,
+  valueParameters,
+  type WhitelistEntryValues,
+} from './columns.ts';
+import { duplicateVehicle } from './plate.ts';
+import { entryOf, type Nullable } from './reads.ts';
 
-/** What a client writes of an entry. */
-export type WhitelistEntryValues = Pick<
-  WhitelistEntry,
-  | 'referenceId'
-  | 'plateType'
-  | 'plateCode'
-  | 'plateNumber'
-  | 'vehicleType'
-  | 'note'
-  | 'validFrom'
-  | 'validUntil'
->;
-
-/** The location of the first parameter, if the key whose scope follows reaches it. */
+/** The location in question, if the author's key reaches it. */
 const reachedLocation = `reached AS (
-      SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $1 AND ${scopeCondition('$2', '$3', '$4')}
+      SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $locationId AND ${scopeCondition('l')}
     )`;
 
-/** What a statement writes of an audit record: `recordChange` for those that are not Prisma's. */
-export const auditColumns =
-  '"AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)';
+/** The entry in question as it is, locked, so that no other change comes between. */
+const lockedEntry = `before AS (
+      SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w
+    )`;
 
-const insertEntry: Statement = {
-  name: 'whitelist-create',
-  text: `
+/** Whether the client has seen that state of the entry, or did not say which it has seen. */
+const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
+
+const insertEntry = namedStatement(
+  'whitelist-create',
+  `
     WITH ${reachedLocation},
     inserted AS (
-      INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
-        "vehicleType", note, "validFrom", "validUntil")
-      SELECT $5, reached.id, $6, $7, $8, $9, $10, $11, $12::timestamptz, $13::timestamptz FROM reached
-      ON CONFLICT ("locationId", "plateType", "plateCode", "plateNumber") DO NOTHING
+      INSERT INTO "WhitelistEntry" (id, "locationId", ${valueColumnList})
+      SELECT $id, reached.id, ${valueParameters} FROM reached
+      ON CONFLICT ("locationId", ${plateColumnList()}) DO NOTHING
       RETURNING *
     ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $14, $15, $16, 'whitelist.created', reached."companyId", reached.id, inserted.id, to_jsonb(inserted)
+      ${insertAuditRecord('whitelist.created', { location: 'reached', targetId: 'inserted.id', changes: entryAsJson('inserted') })}
       FROM reached, inserted
     )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN inserted e ON true`,
-};
+    SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
+);
 
-const updateEntry: Statement = {
-  name: 'whitelist-update',
-  text: `
+const updateEntry = namedStatement(
+  'whitelist-update',
+  `
     WITH ${reachedLocation},
-    before AS (
-      SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $5 AND w."locationId" = reached.id FOR UPDATE OF w
-    ), updated AS (
-      UPDATE "WhitelistEntry" w SET "referenceId" = $6, "plateType" = $7, "plateCode" = $8, "plateNumber" = $9,
-        "vehicleType" = $10, note = $11, "validFrom" = $12::timestamptz, "validUntil" = $13::timestamptz,
-        "updatedAt" = now()
-      FROM before WHERE w.id = before.id
+    ${lockedEntry}, updated AS (
+      UPDATE "WhitelistEntry" w SET ${valueAssignments}, version = w.version + 1, "updatedAt" = now()
+      FROM before WHERE w.id = before.id AND ${isExpected}
       RETURNING w.*
     ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $14, $15, $16, 'whitelist.updated', reached."companyId", reached.id, updated.id,
-        jsonb_build_object('before', to_jsonb(before), 'after', to_jsonb(updated))
+      ${insertAuditRecord('whitelist.updated', {
+        location: 'reached',
+        targetId: 'updated.id',
+        changes: `jsonb_build_object('before', ${entryAsJson('before')}, 'after', ${entryAsJson('updated')})`,
+      })}
       FROM reached, before, updated
     )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN updated e ON true`,
-};
+    SELECT before.version AS "foundVersion", ${entryColumns('e')}
+    FROM reached LEFT JOIN before ON true LEFT JOIN updated e ON true`,
+);
 
-const deleteEntry: Statement = {
-  name: 'whitelist-delete',
-  text: `
+const deleteEntry = namedStatement(
+  'whitelist-delete',
+  `
     WITH ${reachedLocation},
-    deleted AS (
-      DELETE FROM "WhitelistEntry" w USING reached WHERE w.id = $5 AND w."locationId" = reached.id RETURNING w.*
+    ${lockedEntry}, deleted AS (
+      DELETE FROM "WhitelistEntry" w USING before WHERE w.id = before.id AND ${isExpected} RETURNING w.*
     ), audited AS (
-      INSERT INTO ${auditColumns}
-      SELECT $6, $7, $8, 'whitelist.deleted', reached."companyId", reached.id, deleted.id, to_jsonb(deleted)
+      ${insertAuditRecord('whitelist.deleted', { location: 'reached', targetId: 'deleted.id', changes: entryAsJson('deleted') })}
       FROM reached, deleted
     )
-    SELECT reached.id AS "foundId", ${entryColumns} FROM reached LEFT JOIN deleted e ON true`,
-};
+    SELECT before.version AS "foundVersion", ${entryColumns('e')}
+    FROM reached LEFT JOIN before ON true LEFT JOIN deleted e ON true`,
+);
 
-/** The values of an entry in the order of its columns. */
-function columnValues(values: WhitelistEntryValues) {
-  return [
-    values.referenceId,
-    values.plateType,
-    values.plateCode,
-    values.plateNumber,
-    values.vehicleType,
-    values.note,
-    iso(values.validFrom),
-    iso(values.validUntil),
-  ];
-}
-
-/** An instant as a parameter that both databases take, in arrays too. */
-export const iso = (instant: Date | null) => instant?.toISOString() ?? null;
+/** The version that a client has seen; null or undefined when it does not say. */
+type ExpectedVersion = number | null | undefined;
 
 /** The changes of single entries in one database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Prepares the writes of single entries. Each is one statement that checks the scope, changes the entry and leaves
- * the audit record.
+ * Prepares the changes of single entries. Each is one statement that checks the key's reach, changes the entry
+ * and leaves the audit record, and tells those who watch the whitelist.
  */
-export function createWhitelistWrites(sql: Sql) {
+export function createWhitelistWrites(services: {
+  sql: Sql;
+  whitelistNotices: Pick<LocationNotices, 'publish'>;
+}) {
+  const { sql, whitelistNotices } = services;
+
+  /**
+   * Runs a statement of this file.
+   *
+   * @returns the entry that it wrote; null when it wrote none
+   * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `CONFLICT` when the entry has another version
+   *   than the expected one
+   */
+  async function write(
+    statement: NamedStatement,
+    author: Author,
+    locationId: string,
+    values: { id: string | null; expectedVersion?: ExpectedVersion } & Partial<WhitelistEntryValues>,
+  ): Promise<WhitelistEntry | null> {
+    if (!isId(locationId)) throw locationNotFound(locationId);
+    const [row] = await sql.query<Nullable<WhitelistEntry> & { foundVersion: number | null }>(
+      statement,
+      statement.values({ locationId, ...values, ...scopeParameters(author.key), ...auditParameters(author) }),
+    );
+    if (!row) throw locationNotFound(locationId);
+    const entry = entryOf(row);
+    if (!entry && row.foundVersion !== null) throw versionConflict(row.foundVersion);
+    if (entry) whitelistNotices.publish(locationId);
+    return entry;
+  }
+
   return {
     /**
      * Adds an entry.
      *
-     * @returns the entry; null when the location has the plate already, undefined for a location out of reach
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `DUPLICATE_VEHICLE` when the location
+     *   has an entry with the plate
      */
-    async create(
-      author: Author,
-      locationId: string,
-      values: WhitelistEntryValues,
-    ): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(insertEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        newId(),
-        ...columnValues(values),
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
+    async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {
+      const created = await write(insertEntry, author, locationId, { id: newId(), ...values });
+      if (!created) throw duplicateVehicle(values);
+      return created;
     },
 
     /**
      * Replaces the values of an entry.
      *
-     * @returns the entry; null for an unknown one, undefined for a location out of reach
-     * @throws a unique violation of `whitelist_entry_plate_unique`
+     * @param expectedVersion the version that the entry must still have; any when left out
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
+     *   entry has another version, `DUPLICATE_VEHICLE` when another entry of the location has the plate
      */
     async update(
       author: Author,
       locationId: string,
       id: string,
       values: WhitelistEntryValues,
-    ): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(updateEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        id,
-        ...columnValues(values),
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
+      expectedVersion?: ExpectedVersion,
+    ): Promise<WhitelistEntry> {
+      const updated = await write(updateEntry, author, locationId, {
+        id: knownId(id),
+        ...values,
+        expectedVersion: expectedVersion ?? null,
+      }).catch((error: unknown) => {
+        throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
+      });
+      if (!updated) throw whitelistEntryNotFound(id);
+      return updated;
     },
 
     /**
-     * Removes an entry.
+     * Removes an entry, and returns it as it was.
      *
-     * @returns the entry as it was; null for an unknown one, undefined for a location out of reach
+     * @param expectedVersion the version that the entry must still have; any when left out
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
+     *   entry has another version
      */
-    async remove(author: Author, locationId: string, id: string): Promise<WhitelistEntry | null | undefined> {
-      const [row] = await sql.query<Nullable<WhitelistEntry>>(deleteEntry, [
-        locationId,
-        ...scopeValues(author.key),
-        id,
-        newId(),
-        author.key.id,
-        author.requestId,
-      ]);
-      return row && entryOf(row);
+    async remove(
+      author: Author,
+      locationId: string,
+      id: string,
+      expectedVersion?: ExpectedVersion,
+    ): Promise<WhitelistEntry> {
+      const removed = await write(deleteEntry, author, locationId, {
+        id: knownId(id),
+        expectedVersion: expectedVersion ?? null,
+      });
+      if (!removed) throw whitelistEntryNotFound(id);
+      return removed;
     },
   };
 }
+
+/** An id that an entry may have; null, which no entry has, for what the database might not even take. */
+const knownId = (id: string) => (isId(id) ? id : null);

@@ -1,0 +1,170 @@
+import type { Permission } from '../../prisma/generated/client/enums.ts';
+
+/** What is known of one kind of change. */
+interface ActionRule {
+  /** What happened, for the reference. */
+  description: string;
+  /** The permission that a key needs to read the content of such a change. */
+  readPermission: Permission;
+  /** Whether webhooks can wait for it. */
+  isWebhookEvent: boolean;
+}
+
+/**
+ * Every change that the service records: the one list of the names. Audit records, webhook events, the graph's
+ * enum `WebhookEvent` and hand-written SQL take their names from here; test/audit-actions.test.ts holds the
+ * rest of the project to it.
+ */
+export const auditActions = {
+  'company.registered': {
+    description: "A company was registered; only for an operator's webhook.",
+    readPermission: 'READ_COMPANIES',
+    isWebhookEvent: true,
+  },
+  'company.updated': {
+    description: 'A company was changed.',
+    readPermission: 'READ_COMPANIES',
+    isWebhookEvent: true,
+  },
+  'location.created': {
+    description: 'A location was created.',
+    readPermission: 'READ_LOCATIONS',
+    isWebhookEvent: true,
+  },
+  'location.updated': {
+    description: 'A location was changed.',
+    readPermission: 'READ_LOCATIONS',
+    isWebhookEvent: true,
+  },
+  'location.full': {
+    description: 'The last place of a location was taken.',
+    readPermission: 'READ_STATUS',
+    isWebhookEvent: true,
+  },
+  'location.available': {
+    description: 'A full location has room again.',
+    readPermission: 'READ_STATUS',
+    isWebhookEvent: true,
+  },
+  'whitelist.created': {
+    description: 'A vehicle was added to a whitelist.',
+    readPermission: 'READ_WHITELIST',
+    isWebhookEvent: true,
+  },
+  'whitelist.updated': {
+    description: 'A whitelist entry was replaced.',
+    readPermission: 'READ_WHITELIST',
+    isWebhookEvent: true,
+  },
+  'whitelist.deleted': {
+    description: 'A vehicle was removed from a whitelist.',
+    readPermission: 'READ_WHITELIST',
+    isWebhookEvent: true,
+  },
+  'whitelist.imported': {
+    description: 'An import changed a whitelist; the message says how many entries.',
+    readPermission: 'READ_WHITELIST',
+    isWebhookEvent: true,
+  },
+  'parking.entered': {
+    description: 'A vehicle entered, or the record of an entry was corrected.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
+  'parking.exited': {
+    description: 'A vehicle left, or the record of an exit was corrected.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
+  'api_key.created': {
+    description: 'A key was created.',
+    readPermission: 'ADMIN',
+    isWebhookEvent: false,
+  },
+  'api_key.updated': {
+    description: 'A key was changed: name, permissions, reach, limits or end.',
+    readPermission: 'ADMIN',
+    isWebhookEvent: false,
+  },
+  'api_key.rotated': {
+    description: 'A key got a new secret.',
+    readPermission: 'ADMIN',
+    isWebhookEvent: false,
+  },
+  'api_key.revoked': {
+    description: 'A key was revoked.',
+    readPermission: 'ADMIN',
+    isWebhookEvent: false,
+  },
+  'webhook.created': {
+    description: 'A webhook was created.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.updated': {
+    description: 'A webhook was changed.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.deleted': {
+    description: 'A webhook was deleted.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.rotated': {
+    description: 'A webhook got a new secret.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.tested': {
+    description: 'A test message was sent to a webhook.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.redelivered': {
+    description: 'A message was sent to a webhook again.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.recovered': {
+    description: 'Messages that a receiver had not accepted were sent to a webhook again.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: false,
+  },
+  'webhook.disabled': {
+    description:
+      'The service disabled another webhook of the company, since its receiver answered 410 Gone or failed for days.',
+    readPermission: 'MANAGE_WEBHOOKS',
+    isWebhookEvent: true,
+  },
+} as const satisfies Record<string, ActionRule>;
+
+/** The name of a change that the service records: `company.registered`. */
+export type AuditAction = keyof typeof auditActions;
+
+/** The name of a change that webhooks can wait for. */
+export type WebhookEvent = {
+  [Action in AuditAction]: (typeof auditActions)[Action]['isWebhookEvent'] extends true ? Action : never;
+}[AuditAction];
+
+/** Whether a name is one of the list. */
+export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
+
+/** Whether permissions allow to read what a recorded change says; of an action that is no longer known, nobody may. */
+export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
+  isAuditAction(action) && permissions.has(auditActions[action].readPermission);
+
+/** Whether webhooks can wait for a change. */
+export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
+  auditActions[action].isWebhookEvent;
+
+/** The name of an action as a value of an enum of the graph: `COMPANY_REGISTERED`. */
+export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
+
+/** The changes that webhooks can wait for, in the order of the list. */
+export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
+  .filter(isAuditAction)
+  .filter(isWebhookEvent);
+
+/** The name of an action as a literal of SQL, for hand-written statements: a name that does not exist does not compile. */
+export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -1,0 +1,14 @@
+/**
+ * The numbers of the advisory locks of this project, all in one place so that no two are the same. Any number of our
+ * own does, except for Prisma's. A lock belongs to one database, and ends with its transaction.
+ */
+export const advisoryLocks = {
+  /** One gateway migrates, the others wait. Earlier versions take it too. */
+  migration: 7_205_759_403,
+  /** The lock of `prisma migrate`, which gives up waiting for it after 10 s. */
+  prismaMigration: 72_707_369,
+  /** One process removes expired records, and the others need not. */
+  retention: 7_205_759_404,
+  /** One test process makes the template of the scratch databases. */
+  testTemplate: 7_205_759_405,
+} as const;

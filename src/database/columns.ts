@@ -1,0 +1,30 @@
+/**
+ * Columns as SQL text, each written by `render` from its name in quotes and its plain name, separated by commas.
+ */
+export function columnList<Column extends string>(
+  columns: readonly Column[],
+  render: (quoted: string, column: Column) => string = (quoted) => quoted,
+): string {
+  return columns.map((column) => render(`"${column}"`, column)).join(', ');
+}
+
+/**
+ * The columns of a model, for the result of a statement. Statements name them, since a prepared `SELECT *` fails
+ * in a process that runs on while another one adds a column.
+ *
+ * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
+ * @param alias the table's name in the statement
+ */
+export function modelColumns(fields: Readonly<Record<string, string>>, alias: string): string {
+  return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
+}
+
+/** An instant as text in the form of the API: `2026-01-31T08:00:00.000Z`. */
+const apiInstant = (column: string) =>
+  `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** A row as jsonb whose instants have the form of the API, for audit records; `to_jsonb` would write `+00:00`. */
+export function rowAsJson(alias: string, instants: readonly string[]): string {
+  const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);
+  return `to_jsonb(${alias}) || jsonb_build_object(${pairs})`;
+}

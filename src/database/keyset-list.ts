@@ -1,0 +1,158 @@
+import type { Page } from '../pages.ts';
+import { modelColumns } from './columns.ts';
+import { namedStatement, type NamedStatement } from './named-statement.ts';
+import { createStatementBatch } from './statement-batch.ts';
+import type { Sql } from './types.ts';
+
+/** A list of rows that have one owner, such as the events of a location. */
+interface KeysetListOptions<Question, Shared> {
+  /** The table of the rows, and its columns as Prisma lists them. */
+  table: string;
+  fields: Readonly<Record<string, string>>;
+  /** The table of the owners, and the column of a row that names its own. */
+  owner: { table: 'Company' | 'Location'; column: string };
+  /** What a question may ask for: a column to be equal to a value of a type, or a condition of its own. */
+  filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
+  /** A further condition on a row `r`. */
+  condition?: string;
+  /** The parameters of the condition; questions with the same ones, by identity, share a statement. */
+  sharedOf?: (question: Question) => Shared;
+  sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
+}
+
+/** A filter that is more than equality: the type of its value, and the condition on a row `r` for a question `q`. */
+interface FilterCondition {
+  type: 'timestamptz';
+  condition: string;
+}
+
+/** A page of one owner's rows; undefined for an unknown owner. */
+export interface OwnedRows<Row> {
+  /** The identifier of the owner, and of the company that it belongs to. */
+  id: string;
+  companyId: string;
+  rows: Row[];
+}
+
+interface Question {
+  ownerId: string;
+}
+
+type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
+
+/**
+ * Prepares the pages and counts of a list that is sorted by id. Questions of one turn of the event loop are joined.
+ * Each combination of filters and bounds is a statement of its own, so that each has the plan of its own index.
+ */
+export function createKeysetList<Row extends { id: string }, Asked extends Question, Shared = undefined>(
+  sql: Sql,
+  options: KeysetListOptions<Asked, Shared>,
+) {
+  const { table, fields, owner, condition, sharedParameters } = options;
+  const filters = Object.entries(options.filters ?? {}).map(([name, filter]) =>
+    typeof filter === 'string'
+      ? { name, type: filter, condition: `r."${name}" = q."${name}"` }
+      : { name, ...filter },
+  );
+  const bounds = [
+    { name: 'after', type: 'text', condition: 'r.id > q.after' },
+    { name: 'before', type: 'text', condition: 'r.id < q.before' },
+  ];
+  const filterNames = filters.map(({ name }) => name);
+  const conditions = new Map([...filters, ...bounds].map(({ name, condition }) => [name, condition]));
+  const types = new Map(
+    [...filters, ...bounds, { name: 'limit', type: 'int' }].map(({ name, type }) => [name, type]),
+  );
+  const statements = new Map<string, NamedStatement>();
+
+  /** A statement, written when it is first needed. */
+  function statement(name: string, text: () => string): NamedStatement {
+    const known = statements.get(name);
+    if (known) return known;
+    const written = namedStatement(name, text());
+    statements.set(name, written);
+    return written;
+  }
+
+  /** The questions as rows `q`, with the given columns. */
+  const questions = (columns: string[]) => `
+    unnest(${['$ownerId::text[]', ...columns.map((column) => `$${column}::${types.get(column)}[]`)].join(', ')})
+      WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
+
+  /** What a row must be to be in the list of an owner. */
+  const membership = (ownerId: string, used: string[]) =>
+    [
+      `r."${owner.column}" = ${ownerId}`,
+      ...used.map((column) => conditions.get(column)),
+      ...(condition ? [condition] : []),
+    ].join(' AND ');
+
+  const usedOf = (question: Asked, columns: string[]) =>
+    columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
+
+  /** Columns by their numbers, for the name of a statement: PostgreSQL cuts long names. */
+  const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
+
+  function pageStatement(question: Asked & Page): NamedStatement {
+    const used = usedOf(question, [...conditions.keys()]);
+    const direction = question.descending ? 'DESC' : 'ASC';
+    return statement(
+      `${table}-page ${direction} ${numbersOf(used)}`,
+      () => `
+        SELECT q.n::int, o.id AS "ownerId", o."${owner.table === 'Company' ? 'id' : 'companyId'}" AS "ownerCompanyId",
+          ${modelColumns(fields, 'r')}
+        FROM ${questions([...used, 'limit'])}
+        JOIN "${owner.table}" o ON o.id = q."ownerId"
+        LEFT JOIN LATERAL (
+          SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT q."limit"
+        ) r ON true
+        ORDER BY q.n, r.id ${direction}`,
+    );
+  }
+
+  function countStatement(question: Asked): NamedStatement {
+    const used = usedOf(question, filterNames);
+    return statement(
+      `${table}-count ${numbersOf(used)}`,
+      () => `
+        SELECT q.n::int, (SELECT count(*) FROM "${table}" r WHERE ${membership('q."ownerId"', used)})::int AS count
+        FROM ${questions(used)}`,
+    );
+  }
+
+  /** The parameters of joined questions: an array for each column, and what they share. */
+  const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
+    ...Object.fromEntries(
+      ['ownerId', ...types.keys()].map((column) => [
+        column,
+        asked.map((question) => (question as Record<string, unknown>)[column] ?? null),
+      ]),
+    ),
+    ...sharedParameters?.(shared),
+  });
+
+  const sharing = options.sharedOf && { sharedOf: options.sharedOf };
+
+  return {
+    /** A page of an owner's rows; undefined for an unknown owner. */
+    page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
+      statementOf: pageStatement,
+      parametersOf,
+      ...sharing,
+      answerOf: ([first, ...others]) =>
+        first && {
+          id: first.ownerId,
+          companyId: first.ownerCompanyId,
+          rows: first.id === null ? [] : ([first, ...others] as unknown as Row[]),
+        },
+    }),
+
+    /** How many rows of an owner pass the filters. */
+    count: createStatementBatch<Asked, { n: number; count: number }, number, Shared>(sql, {
+      statementOf: countStatement,
+      parametersOf,
+      ...sharing,
+      answerOf: ([row]) => row?.count ?? 0,
+    }),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Page, PagedList } from '../pages.ts';
+
+/** What `prismaList` asks of a model of Prisma. */
+interface Model<Where, Item> {
+  findMany(query: {
+    where: { AND: [Where, { id: { gt?: string; lt?: string } }] };
+    orderBy: { id: 'asc' | 'desc' };
+    take: number;
+  }): Promise<Item[]>;
+  count(query: { where?: Where }): Promise<number>;
+}
+
+/** The list of the rows of a model that meet a condition. */
+export function prismaList<Where, Item extends { id: string }>(
+  model: Model<Where, Item>,
+  where: Where,
+): PagedList<Item> {
+  return {
+    page: ({ after, before, limit, descending }: Page) =>
+      model.findMany({
+        where: { AND: [where, { id: { ...(after && { gt: after }), ...(before && { lt: before }) } }] },
+        orderBy: { id: descending ? 'desc' : 'asc' },
+        take: limit,
+      }),
+    count: () => model.count({ where }),
+  };
+}

@@ -1,0 +1,64 @@
+import { SpanKind, type Tracer } from '@opentelemetry/api';
+import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable } from '@prisma/driver-adapter-utils';
+import { activeTracer, inSpan } from '../telemetry/spans.ts';
+import type { Sql } from './types.ts';
+
+const databaseSystem = { 'db.system.name': 'postgresql' };
+
+/** Runs a statement within a span. Values never stand in it. */
+function inStatementSpan<Result>(
+  tracer: Tracer,
+  name: string,
+  text: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const attributes = { ...databaseSystem, 'db.query.text': text };
+  return inSpan(tracer, name, { kind: SpanKind.CLIENT, attributes }, run);
+}
+
+/** Hand-written statements, each within a span that has its name. */
+export const tracedSql = (sql: Sql): Sql => ({
+  query(statement, values) {
+    const tracer = activeTracer();
+    if (!tracer) return sql.query(statement, values);
+    const { name, text } = statement;
+    return inStatementSpan(tracer, name || 'statement', text, () => sql.query(statement, values));
+  },
+});
+
+/** What Prisma calls a statement: its first word, such as SELECT. */
+const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
+
+function traceStatements(queryable: SqlQueryable): void {
+  const queryRaw = queryable.queryRaw.bind(queryable);
+  const executeRaw = queryable.executeRaw.bind(queryable);
+  queryable.queryRaw = (query) => {
+    const tracer = activeTracer();
+    return tracer
+      ? inStatementSpan(tracer, verbOf(query.sql), query.sql, () => queryRaw(query))
+      : queryRaw(query);
+  };
+  queryable.executeRaw = (query) => {
+    const tracer = activeTracer();
+    return tracer
+      ? inStatementSpan(tracer, verbOf(query.sql), query.sql, () => executeRaw(query))
+      : executeRaw(query);
+  };
+}
+
+/** The statements of Prisma, those of its transactions included, each within a span. */
+export function tracedAdapters<Factory extends SqlDriverAdapterFactory>(factory: Factory): Factory {
+  const connect = factory.connect.bind(factory);
+  factory.connect = async () => {
+    const adapter: SqlDriverAdapter = await connect();
+    traceStatements(adapter);
+    const startTransaction = adapter.startTransaction.bind(adapter);
+    adapter.startTransaction = async (isolationLevel) => {
+      const transaction = await startTransaction(isolationLevel);
+      traceStatements(transaction);
+      return transaction;
+    };
+    return adapter;
+  };
+  return factory;
+}

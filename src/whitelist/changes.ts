@@ -1,0 +1,249 @@
+import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { reachable } from '../auth/scope.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { createStatementBatch } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+import { invalidField } from '../errors/error-table.ts';
+import { isId } from '../ids.ts';
+import { entryColumns } from './columns.ts';
+import { decodeFeedCursor, encodeFeedCursor, type FeedCursor, type FeedPosition } from './feed-cursor.ts';
+import type { Plate } from './plate.ts';
+import type { Nullable, WhitelistReads } from './reads.ts';
+
+// The feed of a whitelist: the whole list once, and from then on what changed. A change belongs to the
+// transaction that made it. A round ends with the snapshot that was taken before its first read, and the next
+// round reads what that snapshot did not see: so a change is told however late its transaction commits. A
+// change may be told twice, and the last word on an entry is always told.
+
+/** The most changes of one page. */
+export const maxFeedPageSize = 5_000;
+
+/** An entry that is no longer in the whitelist. */
+export type WhitelistRemoval = Plate & { id: string };
+
+/** A page of the feed. Removals are to be applied before upserts. */
+export interface WhitelistChanges {
+  /** Entries that are new or changed, as they are now. */
+  upserts: WhitelistEntry[];
+  removals: WhitelistRemoval[];
+  /** Where to go on: with the next page, or later with what will have changed. */
+  cursor: string;
+  /** Whether there is more at once. */
+  hasMore: boolean;
+  /** Whether the client has to forget what it has: this page starts the whole list again. */
+  reset: boolean;
+}
+
+/**
+ * What identifies the order of transactions: the server, its timeline (a failover or a recovery starts a new one),
+ * the database and the table (a restored dump has other ones).
+ */
+const life = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
+  (SELECT timeline_id FROM pg_control_checkpoint()),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistEntry"'::regclass::oid))`;
+
+/** The present position of locations, and whether a client can go on from an earlier one. */
+const readPositions = namedStatement(
+  'whitelist-feed-positions',
+  `
+    SELECT q.n::int, l.id, l."companyId", ${life} AS life, pg_current_snapshot()::text AS snapshot,
+      (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = l.id) AS "newestRecordId",
+      statement_timestamp() AS "takenAt",
+      q.life = ${life}
+        AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+        AND q."takenAt" > statement_timestamp() - make_interval(days => $removalsKeptDays::int)
+        AND (q."newestRecordId" IS NULL OR EXISTS (SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId"))
+        AS "isContinued"
+    FROM unnest($locationId::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[], $newestRecordId::text[])
+      WITH ORDINALITY AS q("locationId", life, snapshot, "takenAt", "newestRecordId", n)
+    JOIN "Location" l ON l.id = q."locationId"`,
+);
+
+/** The rows of a table that changed since a snapshot, after a place in their order. */
+const changedRows = (table: 'WhitelistEntry' | 'WhitelistRemoval') => `
+  SELECT c."changedIn", c.id FROM "${table}" c
+  WHERE c."locationId" = $locationId
+    AND c."changedIn" >= pg_snapshot_xmin($since::pg_snapshot)
+    AND NOT pg_visible_in_snapshot(c."changedIn", $since::pg_snapshot)
+    -- A row of a restored dump may have a number that this server has not reached.
+    AND c."changedIn" < pg_snapshot_xmax(pg_current_snapshot())
+    AND (c."changedIn", c.id) > ($changedIn::xid8, $id::text)
+  ORDER BY c."changedIn", c.id LIMIT $limit::int`;
+
+const readChanges = namedStatement(
+  'whitelist-feed-changes',
+  `
+    WITH changed AS (
+      SELECT * FROM (
+        (SELECT *, false AS removed FROM (${changedRows('WhitelistEntry')}) e)
+        UNION ALL
+        (SELECT *, true AS removed FROM (${changedRows('WhitelistRemoval')}) r)
+      ) c
+      ORDER BY "changedIn", id LIMIT $limit::int
+    )
+    SELECT c."changedIn"::text, c.removed, ${entryColumns('e')}, r.id AS "removedId",
+      r."plateType" AS "removedType", r."plateCode" AS "removedCode", r."plateNumber" AS "removedNumber"
+    FROM changed c
+    LEFT JOIN "WhitelistEntry" e ON NOT c.removed AND e.id = c.id
+    LEFT JOIN "WhitelistRemoval" r ON c.removed AND r.id = c.id
+    ORDER BY c."changedIn", c.id`,
+);
+
+type PositionQuestion = { locationId: string; earlier: FeedPosition | undefined };
+
+type PositionRow = Omit<FeedPosition, 'takenAt'> & {
+  n: number;
+  id: string;
+  companyId: string;
+  takenAt: Date;
+  isContinued: boolean | null;
+};
+
+type ChangeRow = Nullable<WhitelistEntry> & {
+  changedIn: string;
+  removed: boolean;
+  removedId: string;
+  removedType: string;
+  removedCode: string;
+  removedNumber: string;
+};
+
+/** The feed of the whitelists of one database. */
+export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
+
+/**
+ * Prepares the feed.
+ *
+ * @param services.removalsKeptDays how long removals are told; an older cursor starts over
+ */
+export function createWhitelistFeed(services: {
+  sql: Sql;
+  whitelist: Pick<WhitelistReads, 'entriesOf'>;
+  removalsKeptDays: number;
+}) {
+  const { sql, whitelist, removalsKeptDays } = services;
+
+  const findPosition = createStatementBatch<PositionQuestion, PositionRow, PositionRow | undefined>(sql, {
+    statementOf: () => readPositions,
+    parametersOf: (questions) => ({
+      removalsKeptDays,
+      locationId: questions.map(({ locationId }) => locationId),
+      life: questions.map(({ earlier }) => earlier?.life ?? null),
+      snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
+      takenAt: questions.map(({ earlier }) => earlier?.takenAt ?? null),
+      newestRecordId: questions.map(({ earlier }) => earlier?.newestRecordId ?? null),
+    }),
+    answerOf: ([position]) => position,
+  });
+
+  /**
+   * The present position of a location, and whether an earlier one is of the same life of the database and young
+   * enough to go on from it.
+   *
+   * @throws {ServiceError} `NOT_FOUND` for a location out of reach
+   */
+  async function positionOf(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
+    const found = isId(locationId) ? await findPosition({ locationId, earlier }) : undefined;
+    const { life, snapshot, newestRecordId, takenAt, isContinued } = reachable(key, locationId, found);
+    const now: FeedPosition = { life, snapshot, newestRecordId, takenAt: takenAt.toISOString() };
+    return { now, isContinued: isContinued === true };
+  }
+
+  /** A page of the whole list, whose round ends at a position that was taken before it began. */
+  async function listPage(
+    key: AuthenticatedKey,
+    { locationId, next }: FeedCursor,
+    after: string | undefined,
+    size: number,
+  ) {
+    const page = { after, before: undefined, limit: size + 1, descending: false };
+    const found = await whitelist.entriesOf(key, locationId).page(page);
+    const upserts = found.slice(0, size);
+    const hasMore = found.length > size;
+    const round = hasMore ? { entryId: upserts.at(-1)!.id } : null;
+    return { upserts, removals: [], hasMore, cursor: encodeFeedCursor({ locationId, next, round }) };
+  }
+
+  /** A page of what changed since a position. */
+  async function changesPage(
+    { locationId, next }: FeedCursor,
+    from: { since: FeedPosition; changedIn: string; id: string },
+    size: number,
+  ) {
+    const { since, changedIn, id } = from;
+    const parameters = { locationId, since: since.snapshot, changedIn, id, limit: size + 1 };
+    const found = await sql.query<ChangeRow>(readChanges, readChanges.values(parameters));
+    const rows = found.slice(0, size);
+    const last = rows.at(-1);
+    const hasMore = found.length > size;
+    const round =
+      hasMore && last
+        ? { since, changedIn: last.changedIn, id: last.removed ? last.removedId : last.id! }
+        : null;
+    return {
+      upserts: rows.filter(({ removed }) => !removed) as unknown as WhitelistEntry[],
+      removals: rows
+        .filter(({ removed }) => removed)
+        .map((row) => ({
+          id: row.removedId,
+          plateType: row.removedType,
+          plateCode: row.removedCode,
+          plateNumber: row.removedNumber,
+        })),
+      hasMore,
+      cursor: encodeFeedCursor({ locationId, next, round }),
+    };
+  }
+
+  return {
+    /**
+     * A page of the feed of a location.
+     *
+     * @param after the cursor of the page before; the whole list from its start when left out
+     * @param size how many changes at most
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `VALIDATION_ERROR` for a text that is no
+     *   cursor of this location
+     */
+    async changes(
+      key: AuthenticatedKey,
+      locationId: string,
+      after: string | null | undefined,
+      size: number,
+    ): Promise<WhitelistChanges> {
+      const cursor = after ? decodeFeedCursor(after) : undefined;
+      if (after && cursor?.locationId !== locationId) {
+        throw invalidField(
+          'after',
+          'Must be a cursor that whitelistChanges of this location returned',
+          after,
+        );
+      }
+      const { now, isContinued } = await positionOf(key, locationId, cursor?.next);
+      if (!cursor || !isContinued) {
+        const start = { locationId, next: now, round: null };
+        return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined };
+      }
+      const { next, round } = cursor;
+      if (!round) {
+        const from = { since: next, changedIn: '0', id: '' };
+        return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false };
+      }
+      const page =
+        'entryId' in round
+          ? await listPage(key, cursor, round.entryId, size)
+          : await changesPage(cursor, round, size);
+      return { ...page, reset: false };
+    },
+
+    /**
+     * The cursor of a client that will have everything that there is now.
+     *
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach
+     */
+    async cursor(key: AuthenticatedKey, locationId: string): Promise<string> {
+      const { now } = await positionOf(key, locationId);
+      return encodeFeedCursor({ locationId, next: now, round: null });
+    },
+  };
+}
