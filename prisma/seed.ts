@@ -1,4 +1,4 @@
-import { newSecret, secretHint } from '../src/api-key-format.ts';
+import { newSecret, secretHint } from '../src/auth/key-secret.ts';
 import { newId } from '../src/ids.ts';
 import { Permission, type Environment } from './generated/client/enums.ts';
 import type { PrismaClient } from './generated/client/client.ts';

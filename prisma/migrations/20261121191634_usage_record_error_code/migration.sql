@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "UsageRecord" ADD COLUMN     "errorCode" TEXT;

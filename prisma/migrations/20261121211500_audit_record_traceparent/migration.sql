@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "AuditRecord" ADD COLUMN     "traceparent" TEXT;

@@ -1,0 +1,61 @@
+// Prisma's schema engine, for developers and tests: it compares schema.prisma with a database, and checks the
+// history of migrations. The gateway applies migrations without it (src/database/migrations.ts).
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
+import type { Migration } from '../src/database/migrations.ts';
+
+/** No table or enum is kept out of the comparison with schema.prisma. */
+export const noFilters = { externalTables: [], externalEnums: [] };
+
+/** Starts the schema engine, the WebAssembly build that needs no binary, on connections of `adapters`. */
+export async function loadSchemaEngine(
+  adapters: SqlMigrationAwareDriverAdapterFactory,
+): Promise<SchemaEngine> {
+  const { SchemaEngine } = await (bindings ??= loadBindings());
+  return SchemaEngine.new(
+    { datamodels: undefined },
+    () => undefined,
+    bindMigrationAwareSqlAdapterFactory(adapters),
+  );
+}
+
+/** Loaded once per process, since the bindings hold one WebAssembly instance. */
+let bindings: ReturnType<typeof loadBindings> | undefined;
+
+async function loadBindings() {
+  const module = await import('@prisma/schema-engine-wasm/schema_engine_bg');
+  const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
+  const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
+  const imports = Object.entries(module).map(([name, value]) =>
+    // The engine never clears its timers: without this they would keep the process alive.
+    name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
+  );
+  const { instance } = await WebAssembly.instantiate(wasm, {
+    './schema_engine_bg.js': Object.fromEntries(imports),
+  });
+  module.__wbg_set_wasm(instance.exports);
+  (instance.exports as unknown as { __wbindgen_start(): void }).__wbindgen_start();
+  return module;
+}
+
+function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS.Timeout {
+  return setTimeout(callback, milliseconds).unref();
+}
+
+/** The migrations of a folder in the form that the schema engine takes. */
+export function toMigrationList(migrations: Migration[], folder: URL): MigrationList {
+  return {
+    baseDir: fileURLToPath(folder),
+    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"' },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, script }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
+    })),
+  };
+}
