@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { AccessReason as reasons } from '../prisma/generated/client/enums.ts';
-import { isId } from '../src/ids.ts';
-import { mostSimilarPlates, plateDifferences, type PlateDifference } from '../src/plate-reading.ts';
-import { reachable } from '../src/scope.ts';
-import { parseInput } from '../src/validation.ts';
-import type { Plate } from '../src/whitelist-reads.ts';
+import { parseInput } from '../src/errors/faults.ts';
+import type { AccessCandidate as Candidate, AccessDecision as Decision } from '../src/whitelist/access.ts';
+import { maxSimilarPlates, type PlateDifference } from '../src/whitelist/similar-plates.ts';
 import { builder } from './builder.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 import { instant, wholeNumber } from './rules.ts';
@@ -21,44 +19,12 @@ export const AccessReason = builder.enumType(reasons, {
   },
 });
 
-type AccessReasonName = typeof AccessReason.$inferType;
-type Entry = typeof WhitelistEntry.$inferType;
-
-/** An entry whose plate a camera may have misread. */
-interface Candidate {
-  entry: Entry;
-  differences: PlateDifference[];
-}
-
-interface Decision {
-  reason: AccessReasonName;
-  entry: Entry | null;
-  candidates: Candidate[];
-}
-
-/** What a camera may make of a plate: any part may have digits for letters and the other way round. */
+/** A plate as a camera may read it: digits in place of letters, and letters in place of digits. */
 const readingRule = z.object({
   plateType: z.string().regex(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
   plateCode: plateRule.shape.plateCode,
   plateNumber: z.string().regex(/^[A-Z0-9]{1,20}$/, 'Invalid plate number format'),
 });
-
-/** Whether an entry lets its vehicle in at a time: from `validFrom` on, and before `validUntil`. */
-export function accessReason(entry: Entry | null | undefined, at: Date): AccessReasonName {
-  if (!entry) return 'NOT_LISTED';
-  if (entry.validFrom && at < entry.validFrom) return 'NOT_YET_VALID';
-  if (entry.validUntil && at >= entry.validUntil) return 'EXPIRED';
-  return 'LISTED';
-}
-
-/** Decides by the entry whose plate is the one that was read, or else by the only one that is like it. */
-function decideSimilar(read: Plate, entries: Entry[], at: Date): Decision {
-  const similar = entries.map((entry) => ({ entry, differences: plateDifferences(read, entry) }));
-  const exact = similar.find(({ differences }) => differences.length === 0);
-  const candidates = exact ? [] : similar;
-  const { entry } = exact ?? (similar.length === 1 ? similar[0]! : { entry: null });
-  return { reason: accessReason(entry, at), entry, candidates };
-}
 
 const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference').implement({
   description: 'A character that was read differently from what the whitelist has.',
@@ -94,7 +60,7 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
-      complexity: { field: 1, multiplier: mostSimilarPlates },
+      complexity: { field: 1, multiplier: maxSimilarPlates },
       description:
         'With a tolerance, when the whitelist does not have the plate as read: the entries that it may be. With more than one nobody is let in: a person must decide.',
     }),
@@ -134,17 +100,10 @@ builder.queryField('plateAccess', (t) =>
         validate: wholeNumber(0, 1).nullish(),
       }),
     },
-    resolve: async (_, { locationId, at, tolerance, ...args }, { key, whitelist }) => {
-      const time = at ?? new Date();
-      const plate = parseInput(tolerance ? readingRule : plateRule, args.plate);
-      const question = { locationId, ...plate };
-      if (tolerance) {
-        const found = isId(locationId) ? await whitelist.findSimilar(question) : undefined;
-        return decideSimilar(plate, reachable(key, locationId, found).entries, time);
-      }
-      const found = isId(locationId) ? await whitelist.findPlate(question) : undefined;
-      const { entry } = reachable(key, locationId, found);
-      return { reason: accessReason(entry, time), entry, candidates: [] };
+    resolve: (_, { locationId, at, tolerance, ...args }, { key, whitelist }) => {
+      const similar = tolerance === 1;
+      const plate = parseInput(similar ? readingRule : plateRule, args.plate);
+      return whitelist.decideAccess(key, locationId, plate, { at: at ?? new Date(), similar });
     },
   }),
 );

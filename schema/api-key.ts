@@ -1,48 +1,52 @@
 import { z } from 'zod';
-import { newSecret, secretHint } from '../src/api-key-format.ts';
-import { recordChange } from '../src/audit.ts';
-import type { Context } from '../src/context.ts';
-import { companyForbidden, locationNotFound, ServiceError, shown } from '../src/errors.ts';
-import { isId, newId } from '../src/ids.ts';
-import { apiKeyScope, companyScope, locationScope } from '../src/scope.ts';
 import { Permission as permissions } from '../prisma/generated/client/enums.ts';
+import { issueKey } from '../src/auth/issue-key.ts';
+import { defaultLimits } from '../src/auth/key.ts';
+import { findApiKey, listApiKeys } from '../src/auth/managed-key.ts';
+import { revokeKey } from '../src/auth/revoke-key.ts';
+import { defaultGraceSeconds, maxGraceSeconds } from '../src/auth/grace-period.ts';
+import { rotateKey } from '../src/auth/rotate-key.ts';
+import { reachesCompany, reachesLocation } from '../src/auth/scope.ts';
+import { updateKey } from '../src/auth/update-key.ts';
 import { builder } from './builder.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
+import { keysetConnection } from './pagination.ts';
+import { Permission } from './permission.ts';
 import { filledText, instant, wholeNumber } from './rules.ts';
 
-const Permission = builder.enumType(permissions, {
-  name: 'Permission',
-  description: 'What a key may do.',
-  values: {
-    REGISTER_COMPANIES: { description: 'Register companies.' },
-    READ_COMPANIES: { description: 'Read companies.' },
-    READ_LOCATIONS: { description: 'Read locations.' },
-    WRITE_LOCATIONS: { description: 'Create and change locations.' },
-    READ_WHITELIST: { description: 'Read whitelists and ask whether a plate may enter.' },
-    WRITE_WHITELIST: { description: 'Create, change, delete and import whitelist entries.' },
-    READ_STATUS: { description: 'Read how full locations are.' },
-    READ_ACTIVITY: { description: 'Read parking events and sessions.' },
-    WRITE_ACTIVITY: { description: 'Record parking events.' },
-    MANAGE_WEBHOOKS: { description: 'Manage the webhooks of a company.' },
-    ADMIN: { description: 'Manage keys and read the audit log.' },
-  },
-});
+const maxTies = 1000;
+const maxLimit = 10_000_000;
 
-/** How long a replaced secret still works when the client says nothing: one day. */
-const defaultGraceSeconds = 86_400;
-const longestGraceSeconds = 30 * 86_400;
+const ids = z.array(z.string()).max(maxTies, `Must be at most ${maxTies} ids`);
 
-const ids = z.array(z.string()).max(1000, 'Must be at most 1000 ids');
-
-const createApiKeyRule = z.object({
+/** The fields that a key has from its creation on, in the order of the input types. */
+const keyRules = {
   name: filledText(100, 'Key name is required'),
   permissions: z.array(z.enum(permissions)).min(1, 'At least one permission is required'),
   companyIds: ids.nullish(),
   locationIds: ids.nullish(),
-  hourlyLimit: wholeNumber(1, 10_000_000).nullish(),
-  burstLimit: wholeNumber(1, 10_000_000).nullish(),
+  hourlyLimit: wholeNumber(1, maxLimit).nullish(),
+  burstLimit: wholeNumber(1, maxLimit).nullish(),
   expiresAt: instant.refine((value) => value.getTime() > Date.now(), 'Must be in the future').nullish(),
-});
+};
+
+const createApiKeyRule = z
+  .object({ ...keyRules, unrestricted: z.boolean().nullish() })
+  .refine(
+    ({ unrestricted, companyIds, locationIds }) =>
+      !unrestricted || !(companyIds?.length || locationIds?.length),
+    {
+      path: ['unrestricted'],
+      message: "An operator's key reaches everything: leave out companyIds and locationIds",
+    },
+  );
+
+const updateApiKeyRule = z
+  .object({ ...keyRules, name: keyRules.name.nullish(), permissions: keyRules.permissions.nullish() })
+  .refine(
+    ({ expiresAt, ...fields }) =>
+      expiresAt !== undefined || Object.values(fields).some((value) => value !== null && value !== undefined),
+    'At least one field to change is required',
+  );
 
 export const ApiKey = builder.prismaObject('ApiKey', {
   description:
@@ -57,14 +61,18 @@ export const ApiKey = builder.prismaObject('ApiKey', {
       description: "Whether it is an operator's key, which reaches every company and location.",
     }),
     companyIds: t.idList({
-      description: 'The companies that the key is tied to, with all their locations.',
+      description:
+        'The companies that the key is tied to, with all their locations; of these, those that the asking key may see.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
-      resolve: ({ companies }) => companies.map(({ id }) => id),
+      resolve: ({ companies }, _, { key }) =>
+        companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
-      description: 'The locations that the key is tied to one by one.',
-      select: { locations: { select: { id: true }, orderBy: { id: 'asc' } } },
-      resolve: ({ locations }) => locations.map(({ id }) => id),
+      description:
+        'The locations that the key is tied to one by one; of these, those that the asking key reaches.',
+      select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
+      resolve: ({ locations }, _, { key }) =>
+        locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
     }),
     hourlyLimit: t.exposeInt('hourlyLimit', { description: 'Requests that the key may make in an hour.' }),
     burstLimit: t.exposeInt('burstLimit', { description: 'Requests that the key may make in a minute.' }),
@@ -109,6 +117,8 @@ const IssuedApiKey = builder
     }),
   });
 
+const idArg = { required: true, description: 'Identifier of the key.' } as const;
+
 builder.queryFields((t) => ({
   viewer: t.prismaField({
     type: ApiKey,
@@ -120,102 +130,80 @@ builder.queryFields((t) => ({
     {
       type: ApiKey,
       permission: 'ADMIN',
-      description: 'The keys that the key administers, oldest first.',
-      resolve: (_, args, { key, prisma }) => {
-        const where = apiKeyScope(key);
-        return keysetConnection(
-          args,
-          (page) => prisma.apiKey.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-          () => prisma.apiKey.count({ where }),
-        );
-      },
+      description:
+        'The keys that the key administers, oldest first: those that are tied to a company or a location in its reach.',
+      resolve: (_, args, { key, prisma }) => keysetConnection(args, listApiKeys(prisma, key)),
     },
     ApiKeyConnection,
   ),
-}));
-
-builder.queryField('apiKey', (t) =>
-  t.field({
+  apiKey: t.field({
     type: ApiKey,
     permission: 'ADMIN',
+    errors: ['NOT_FOUND'],
     description: 'One of the keys that the key administers.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier of the key.' }) },
-    resolve: (_, { id }, context) => findApiKey(id, context),
+    args: { id: t.arg.id(idArg) },
+    resolve: (_, { id }, { key, prisma }) => findApiKey(prisma, key, id),
   }),
-);
+}));
+
+const fieldDescriptions = {
+  name: 'What people call the key: 1 to 100 characters.',
+  permissions: 'What the key may do.',
+  companyIds: 'Companies to tie the key to, with all their locations.',
+  locationIds: 'Locations to tie the key to one by one.',
+};
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "A key to issue. It reaches what it is tied to; without companies and locations, and with ADMIN, issued by an operator's key, it is an operator's key itself.",
+    'A key to issue. It reaches what it is tied to; a key without ties reaches nothing until it registers a company, and only an operator can issue one.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What people call the key: 1 to 100 characters.' }),
-    permissions: t.field({ type: [Permission], required: true, description: 'What the key may do.' }),
-    companyIds: t.idList({ description: 'Companies to tie the key to, with all their locations.' }),
-    locationIds: t.idList({ description: 'Locations to tie the key to one by one.' }),
-    hourlyLimit: t.int({ description: 'Requests in an hour; 1000 when left out.' }),
-    burstLimit: t.int({ description: 'Requests in a minute; 100 when left out.' }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When the key ends; never when left out.' }),
+    name: t.string({ required: true, description: fieldDescriptions.name }),
+    permissions: t.field({
+      type: [Permission],
+      required: true,
+      description: fieldDescriptions.permissions,
+    }),
+    companyIds: t.idList({ description: fieldDescriptions.companyIds }),
+    locationIds: t.idList({ description: fieldDescriptions.locationIds }),
+    hourlyLimit: t.int({
+      description: `Requests in an hour; when left out ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
+    }),
+    burstLimit: t.int({
+      description: `Requests in a minute; when left out ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
+    }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the key ends; when left out with the issuing key, or never when that never ends.',
+    }),
+    unrestricted: t.boolean({
+      defaultValue: false,
+      description:
+        "Whether it is an operator's key, which reaches every company and location. Only for an operator, and only without ties.",
+    }),
   }),
 });
 
-/**
- * Makes sure that a key gives away no more than it has.
- *
- * @throws {ServiceError} `FORBIDDEN` for permissions and companies, `NOT_FOUND` for locations
- */
-async function requireGrantable(
-  input: z.output<typeof createApiKeyRule>,
-  { key, prisma }: Context,
-): Promise<void> {
-  const lacking = input.permissions.find(
-    (permission) => !key.unrestricted && !key.permissions.has(permission),
-  );
-  if (lacking) {
-    throw new ServiceError('FORBIDDEN', `API key lacks the permission ${lacking} and cannot grant it`, {
-      field: 'permissions',
-      value: lacking,
-    });
-  }
-  const companyIds = input.companyIds ?? [];
-  const grantable = key.unrestricted ? companyScope(key) : { id: { in: [...key.companyIds] } };
-  const companies = await prisma.company.findMany({
-    where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
-    select: { id: true },
-  });
-  const forbidden = companyIds.find((id) => !companies.some((company) => company.id === id));
-  if (forbidden !== undefined) throw companyForbidden(forbidden);
-
-  const locationIds = input.locationIds ?? [];
-  const locations = await prisma.location.findMany({
-    where: { AND: [locationScope(key), { id: { in: locationIds.filter(isId) } }] },
-    select: { id: true },
-  });
-  const unknown = locationIds.find((id) => !locations.some((location) => location.id === id));
-  if (unknown !== undefined) throw locationNotFound(unknown);
-}
-
-/** The key of an id that a client sent, if the client's key administers it. */
-async function findApiKey(id: string, { key, prisma }: Context) {
-  const apiKey = isId(id)
-    ? await prisma.apiKey.findFirst({ where: { AND: [{ id }, apiKeyScope(key)] } })
-    : null;
-  if (!apiKey) throw new ServiceError('NOT_FOUND', 'API key not found', { field: 'id', value: shown(id) });
-  return apiKey;
-}
-
-/** A new secret, and what is stored of it. */
-function issueSecret({ environment, hashSecret }: Context) {
-  const secret = newSecret(environment);
-  return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
-}
-
-const graceSeconds = wholeNumber(0, longestGraceSeconds).nullish();
+const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
+  description:
+    'What to change of a key; what is left out stays as it is, and so does what is null, but for `expiresAt`.',
+  fields: (t) => ({
+    name: t.string({ description: fieldDescriptions.name }),
+    permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
+    companyIds: t.idList({ description: `${fieldDescriptions.companyIds} In place of the former.` }),
+    locationIds: t.idList({ description: `${fieldDescriptions.locationIds} In place of the former.` }),
+    hourlyLimit: t.int({ description: 'Requests in an hour.' }),
+    burstLimit: t.int({ description: 'Requests in a minute.' }),
+    expiresAt: t.field({ type: 'DateTime', description: 'When the key ends; null for never.' }),
+  }),
+});
 
 builder.mutationFields((t) => ({
   createApiKey: t.field({
     type: IssuedApiKey,
     permission: 'ADMIN',
-    description: 'Issues a key. It can be given no more than the issuing key has.',
+    errors: ['NOT_FOUND'],
+    description:
+      'Issues a key. It can be given no more than the issuing key has: permissions, reach, limits, end.',
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -224,92 +212,47 @@ builder.mutationFields((t) => ({
         validate: createApiKeyRule,
       }),
     },
-    resolve: async (_, { input }, context) => {
-      await requireGrantable(input, context);
-      const { companyIds, locationIds, ...values } = input;
-      const tied = Boolean(companyIds?.length || locationIds?.length);
-      const { secret, stored } = issueSecret(context);
-      const apiKey = await context.prisma.$transaction(async (transaction) => {
-        const created = await transaction.apiKey.create({
-          data: {
-            ...values,
-            id: newId(),
-            environment: context.environment,
-            permissions: [...new Set(input.permissions)],
-            unrestricted: context.key.unrestricted && !tied && input.permissions.includes('ADMIN'),
-            hourlyLimit: input.hourlyLimit ?? undefined,
-            burstLimit: input.burstLimit ?? undefined,
-            companies: { connect: companyIds?.map((id) => ({ id })) },
-            locations: { connect: locationIds?.map((id) => ({ id })) },
-            secrets: { create: stored },
-          },
-        });
-        await recordChange(transaction, context, {
-          action: 'api_key.created',
-          targetId: created.id,
-          changes: { ...created, companyIds, locationIds },
-        });
-        return created;
-      });
-      return { secret, apiKey };
+    resolve: (_, { input }, context) => issueKey(context, input),
+  }),
+  updateApiKey: t.field({
+    type: ApiKey,
+    permission: 'ADMIN',
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    description:
+      'Changes the fields that are sent, at once on every process. Takes a key with at least the permissions, reach, limits and end of the changed one, and gives no more than it has.',
+    args: {
+      id: t.arg.id(idArg),
+      input: t.arg({
+        type: UpdateApiKeyInput,
+        required: true,
+        description: 'What to change.',
+        validate: updateApiKeyRule,
+      }),
     },
+    resolve: (_, { id, input }, context) => updateKey(context, id, input),
   }),
   rotateApiKey: t.field({
     type: IssuedApiKey,
     permission: 'ADMIN',
+    errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      'Issues a new secret for a key. Older secrets keep working for a grace period; limits and history go on.',
+      'Issues a new secret for a key. Older secrets keep working for a grace period; limits and history go on. Takes a key with at least the permissions, reach, limits and end of the rotated one.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the key.' }),
+      id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description:
-          'How long older secrets keep working: 0 to 2592000 seconds; 86400 (one day) when left out.',
-        validate: graceSeconds,
+        description: `How long older secrets keep working: 0 to ${maxGraceSeconds} seconds; ${defaultGraceSeconds} (one day) when left out.`,
+        validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
-    resolve: async (_, args, context) => {
-      const { id } = await findApiKey(args.id, context);
-      const { secret, stored } = issueSecret(context);
-      const graceEnd = new Date(Date.now() + (args.graceSeconds ?? defaultGraceSeconds) * 1000);
-      const apiKey = await context.prisma.$transaction(async (transaction) => {
-        // The row lock of the update makes two rotations at once follow each other.
-        const rotated = await transaction.apiKey.update({ where: { id }, data: { updatedAt: new Date() } });
-        if (rotated.revokedAt)
-          throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
-        await transaction.apiKeySecret.updateMany({
-          where: { apiKeyId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: graceEnd } }] },
-          data: { expiresAt: graceEnd },
-        });
-        await transaction.apiKeySecret.create({ data: { ...stored, apiKeyId: id } });
-        await recordChange(transaction, context, {
-          action: 'api_key.rotated',
-          targetId: id,
-          changes: { graceEnd, hint: stored.hint },
-        });
-        return rotated;
-      });
-      await context.authenticator.keysChanged();
-      return { secret, apiKey };
-    },
+    resolve: (_, { id, graceSeconds }, context) => rotateKey(context, id, graceSeconds ?? undefined),
   }),
   revokeApiKey: t.field({
     type: ApiKey,
     permission: 'ADMIN',
-    description: 'Ends a key with all its secrets, at once and for good, on every process.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier of the key.' }) },
-    resolve: async (_, args, context) => {
-      const { id, revokedAt } = await findApiKey(args.id, context);
-      const now = new Date();
-      const apiKey = await context.prisma.$transaction(async (transaction) => {
-        const revoked = await transaction.apiKey.update({
-          where: { id },
-          data: { revokedAt: revokedAt ?? now, updatedAt: now },
-        });
-        await recordChange(transaction, context, { action: 'api_key.revoked', targetId: id });
-        return revoked;
-      });
-      await context.authenticator.keysChanged();
-      return apiKey;
-    },
+    errors: ['NOT_FOUND'],
+    description:
+      'Ends a key with all its secrets, at once and for good, on every process. Whoever administers a company or location of the key may do so. Revoking a revoked key changes nothing.',
+    args: { id: t.arg.id(idArg) },
+    resolve: (_, { id }, context) => revokeKey(context, id),
   }),
 }));

@@ -1,9 +1,12 @@
-import { auditScope } from '../src/scope.ts';
+import { mayReadChanges } from '../src/audit/actions.ts';
+import { auditRecordColumns, listAuditRecords } from '../src/audit/reads.ts';
+import { auditScope } from '../src/auth/scope.ts';
 import { builder } from './builder.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
+import { keysetConnection } from './pagination.ts';
 
 const AuditRecord = builder.prismaObject('AuditRecord', {
   description: 'The record of one change, written together with it.',
+  select: auditRecordColumns,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
     action: t.exposeString('action', { description: 'What happened, such as `whitelist.created`.' }),
@@ -20,10 +23,14 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       description: 'The location that the change belongs to.',
     }),
     targetId: t.exposeID('targetId', { description: 'What changed.' }),
-    changes: t.expose('changes', {
+    changes: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The values after the change, or before and after it.',
+      description:
+        'The values after the change, or before and after it; null for a key without the permission that reads them, such as READ_WHITELIST for `whitelist.created`.',
+      complexity: 50,
+      resolve: ({ id, action }, _, context) =>
+        mayReadChanges(context.key.permissions, action) ? context.auditChangesOf(context, id) : null,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the change was made.' }),
   }),
@@ -40,15 +47,8 @@ builder.queryField('auditLog', (t) =>
       type: AuditRecord,
       permission: 'ADMIN',
       description: 'The changes of what the key reaches, newest first.',
-      resolve: (_, args, { key, prisma }) => {
-        const where = auditScope(key);
-        return keysetConnection(
-          args,
-          (page) => prisma.auditRecord.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-          () => prisma.auditRecord.count({ where }),
-          { newestFirst: true },
-        );
-      },
+      resolve: (_, args, { key, prisma }) =>
+        keysetConnection(args, listAuditRecords(prisma, auditScope(key)), { newestFirst: true }),
     },
     AuditRecordConnection,
   ),

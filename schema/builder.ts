@@ -1,15 +1,17 @@
 import SchemaBuilder from '@pothos/core';
-import ComplexityPlugin from '@pothos/plugin-complexity';
 import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
+import { GraphQLError, GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { DateTimeISOResolver, JSONResolver } from 'graphql-scalars';
 import { getDatamodel } from '../prisma/generated/pothos-types.ts';
 import type PrismaTypes from '../prisma/generated/pothos-types.ts';
 import type { Context } from '../src/context.ts';
-import { validationError } from '../src/validation.ts';
+import { validationError } from '../src/errors/faults.ts';
+import { instant } from './rules.ts';
 import { cursor, defaultPageSize, pageSize } from './pagination.ts';
-import PermissionPlugin from './permission-plugin.ts';
+import CountOncePlugin from './count-once-plugin.ts';
+import FieldOptionsPlugin from './field-options-plugin.ts';
 
 /** The builder of the graph: plugins, scalars and the one validation hook. It defines no domain type. */
 export const builder = new SchemaBuilder<{
@@ -25,21 +27,12 @@ export const builder = new SchemaBuilder<{
   };
   Connection: { totalCount: () => Promise<number> };
 }>({
-  plugins: [PermissionPlugin, ComplexityPlugin, ValidationPlugin, RelayPlugin, PrismaPlugin],
+  plugins: [FieldOptionsPlugin, CountOncePlugin, ValidationPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   prisma: {
     client: (context) => context.prisma,
     dmmf: getDatamodel(),
     onUnusedQuery: null,
-  },
-  complexity: {
-    // A field costs a point, for each item of the page that it is in.
-    fieldComplexity: ({ first, last }, _, field) => ({
-      field: 1,
-      multiplier: field.args.some((argument) => argument.name === 'first')
-        ? Number(first ?? last ?? defaultPageSize)
-        : 1,
-    }),
   },
   validation: {
     validationError: (failure, args) => validationError(failure.issues, args),
@@ -74,15 +67,34 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-builder.addScalarType('DateTime', DateTimeISOResolver, {
-  description: 'An instant: ISO 8601 in UTC, such as `2026-01-31T08:00:00.000Z`.',
-});
+/** A DateTime that a client sends, by the rule of instants. */
+function parseInstant(value: unknown, nodes?: ValueNode): Date {
+  const parsed = instant.safeParse(value);
+  if (!parsed.success || value instanceof Date) {
+    throw new GraphQLError(parsed.error?.issues[0]?.message ?? 'Must be a string', { nodes });
+  }
+  return parsed.data;
+}
+
+builder.addScalarType(
+  'DateTime',
+  new GraphQLScalarType<Date, string>({
+    ...DateTimeISOResolver.toConfig(),
+    parseValue: (value) => parseInstant(value),
+    parseLiteral: (literal) => parseInstant(valueFromASTUntyped(literal), literal),
+  }),
+  {
+    description:
+      'An instant of the years 1970 to 9999: ISO 8601 with an offset, answered in UTC, such as `2026-01-31T08:00:00.000Z`.',
+  },
+);
 builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
     description: 'How many items the whole list has now.',
-    complexity: 10,
+    // It reads the whole list.
+    complexity: 50,
     resolve: (connection) => connection.totalCount(),
   }),
 );

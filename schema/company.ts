@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import { recordChange } from '../src/audit.ts';
-import { tiedTo } from '../src/auth.ts';
-import { isUniqueViolation } from '../src/db-errors.ts';
-import { companyForbidden, ServiceError } from '../src/errors.ts';
-import { isId, newId } from '../src/ids.ts';
-import { companyScope, reachesCompany } from '../src/scope.ts';
+import { tiedTo } from '../src/auth/key.ts';
+import type { ReadCompany } from '../src/companies/reads.ts';
 import { builder } from './builder.ts';
 import { Location, LocationConnection } from './location.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
+import { mapValues } from './map-values.ts';
+import { keysetConnection } from './pagination.ts';
 import { filledText, freeObject, slug, text } from './rules.ts';
 
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
@@ -20,7 +17,7 @@ const webAddress = text(2048).refine(
 );
 
 /** The Company rules of the specification ("Company"), in the order of its field table. */
-export const registerCompanyRule = z.object({
+const registerCompanyRule = z.object({
   name: filledText(100, 'Company name is required').regex(
     companyName,
     'Company name contains invalid characters',
@@ -41,7 +38,13 @@ export const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-export const Company = builder.prismaObject('Company', {
+/** A partial update: what is sent must keep the rules, and something must be sent. */
+const updateCompanyRule = registerCompanyRule
+  .omit({ slug: true })
+  .partial()
+  .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required');
+
+const Company = builder.objectRef<ReadCompany>('Company').implement({
   description: 'A company that owns parking locations.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the company.' }),
@@ -60,10 +63,11 @@ export const Company = builder.prismaObject('Company', {
     email: t.exposeString('email', { nullable: true, description: 'E-mail address, or empty.' }),
     website: t.exposeString('website', { nullable: true, description: 'URL of the website, or empty.' }),
     logo: t.exposeString('logo', { nullable: true, description: 'URL of the logo, or empty.' }),
-    settings: t.expose('settings', {
+    settings: t.field({
       type: 'JSON',
       nullable: true,
       description: 'Settings of the company: an object of free content.',
+      resolve: ({ id }, _, context) => context.companies.settingsOf(context, id),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the company was registered.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the company last changed.' }),
@@ -81,12 +85,7 @@ builder.objectField(Company, 'locations', (t) =>
       type: Location,
       permission: 'READ_LOCATIONS',
       description: 'The locations of the company that the key reaches, oldest first.',
-      resolve: (company, args, { key, locations }) =>
-        keysetConnection(
-          args,
-          (page) => locations.ofCompany({ ...page, companyId: company.id, key }),
-          () => locations.countOfCompany({ companyId: company.id, key }),
-        ),
+      resolve: ({ id }, args, { key, locations }) => keysetConnection(args, locations.ofCompany(key, id)),
     },
     LocationConnection,
   ),
@@ -96,11 +95,7 @@ builder.objectField(Location, 'company', (t) =>
     type: Company,
     permission: 'READ_COMPANIES',
     description: 'The company that owns the location.',
-    resolve: async ({ companyId }, _, { locations }) => {
-      const company = await locations.company(companyId);
-      if (!company) throw companyForbidden(companyId);
-      return company;
-    },
+    resolve: (location, _, { companies }) => companies.ownerOf(location),
   }),
 );
 
@@ -111,57 +106,67 @@ builder.queryFields((t) => ({
       permission: 'READ_COMPANIES',
       description:
         'The companies that the key may see, oldest first: those it is tied to, and those that own a location it is tied to.',
-      resolve: (_, args, { key, prisma }) => {
-        const where = companyScope(key);
-        return keysetConnection(
-          args,
-          (page) => prisma.company.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-          () => prisma.company.count({ where }),
-        );
-      },
+      resolve: (_, args, { key, companies }) => keysetConnection(args, companies.visibleTo(key)),
     },
     CompanyConnection,
   ),
   company: t.field({
     type: Company,
     permission: 'READ_COMPANIES',
+    errors: ['FORBIDDEN'],
     description: 'One company. `FORBIDDEN` when the key is not tied to it, or it does not exist.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the company.' }) },
-    resolve: async (_, { id }, { key, locations }) => {
-      const company = isId(id) && reachesCompany(key, id) ? await locations.company(id) : undefined;
-      if (!company) throw companyForbidden(id);
-      return company;
-    },
+    resolve: (_, { id }, { key, companies }) => companies.find(key, id),
   }),
 }));
+
+const fieldDescriptions = {
+  name: '1 to 100 characters: letters and digits of any script, spaces and - & . , ( ).',
+  address: '1 to 200 characters, not only white space.',
+  settings: 'An object of free content: at most 10 levels and 16 KiB of JSON.',
+};
+
+/** Texts of a company that may be left out, in both inputs. */
+const optionalTexts = {
+  externalCompanyId: "The client's own reference, at most 50 characters.",
+  description: 'At most 500 characters.',
+  phone: 'At most 20 characters.',
+  email: 'A valid e-mail address, or empty.',
+  website: 'A valid http or https URL, or empty.',
+  logo: 'A valid http or https URL, or empty.',
+};
 
 const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
   description: 'A company to register.',
   fields: (t) => ({
-    name: t.string({
-      required: true,
-      description: '1 to 100 characters: letters and digits of any script, spaces and - & . , ( ).',
-    }),
+    name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({
       required: true,
       description:
         '1 to 50 characters: lowercase letters, digits and single inner hyphens; unique among all companies.',
     }),
-    address: t.string({ required: true, description: '1 to 200 characters, not only white space.' }),
-    externalCompanyId: t.string({ description: "The client's own reference, at most 50 characters." }),
-    description: t.string({ description: 'At most 500 characters.' }),
-    phone: t.string({ description: 'At most 20 characters.' }),
-    email: t.string({ description: 'A valid e-mail address, or empty.' }),
-    website: t.string({ description: 'A valid http or https URL, or empty.' }),
-    logo: t.string({ description: 'A valid http or https URL, or empty.' }),
-    settings: t.field({ type: 'JSON', description: 'An object of free content, nested at most 32 levels.' }),
+    address: t.string({ required: true, description: fieldDescriptions.address }),
+    ...mapValues(optionalTexts, (description) => t.string({ description })),
+    settings: t.field({ type: 'JSON', description: fieldDescriptions.settings }),
   }),
 });
 
-builder.mutationField('registerCompany', (t) =>
-  t.field({
+const UpdateCompanyInput = builder.inputType('UpdateCompanyInput', {
+  description:
+    'The fields of a company to change; what is left out stays as it is. The slug cannot be changed.',
+  fields: (t) => ({
+    name: t.string({ description: fieldDescriptions.name }),
+    address: t.string({ description: fieldDescriptions.address }),
+    ...mapValues(optionalTexts, (description) => t.string({ description })),
+    settings: t.field({ type: 'JSON', description: fieldDescriptions.settings }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  registerCompany: t.field({
     type: Company,
     permission: 'REGISTER_COMPANIES',
+    errors: ['CONFLICT_ERROR'],
     description:
       'Registers a company and ties the key to it. `CONFLICT_ERROR` when the slug is taken by another company.',
     args: {
@@ -173,36 +178,26 @@ builder.mutationField('registerCompany', (t) =>
       }),
     },
     resolve: async (_, { input }, context) => {
-      const { key, prisma } = context;
-      const company = await prisma
-        .$transaction(async (transaction) => {
-          const registered = await transaction.company.create({
-            data: {
-              ...input,
-              settings: input.settings ?? undefined,
-              id: newId(),
-              // An operator's key reaches every company without being tied to one.
-              ...(!key.unrestricted && { apiKeys: { connect: { id: key.id } } }),
-            },
-          });
-          await recordChange(transaction, context, {
-            action: 'company.registered',
-            targetId: registered.id,
-            companyId: registered.id,
-            changes: registered,
-          });
-          return registered;
-        })
-        .catch((error: unknown) => {
-          if (!isUniqueViolation(error, 'company_slug_unique')) throw error;
-          throw new ServiceError('CONFLICT_ERROR', 'Company slug already exists', {
-            field: 'slug',
-            value: input.slug,
-          });
-        });
-      context.key = tiedTo(key, company.id);
-      await context.authenticator.keysChanged();
+      const company = await context.companies.register(context, input);
+      context.key = tiedTo(context.key, company.id);
       return company;
     },
   }),
-);
+  updateCompany: t.field({
+    type: Company,
+    permission: 'WRITE_COMPANIES',
+    errors: ['FORBIDDEN'],
+    description:
+      'Changes the fields that are sent. `FORBIDDEN` when the key is not tied to the company, or it does not exist.',
+    args: {
+      id: t.arg.id({ required: true, description: 'Identifier of the company.' }),
+      input: t.arg({
+        type: UpdateCompanyInput,
+        required: true,
+        description: 'What to change.',
+        validate: updateCompanyRule,
+      }),
+    },
+    resolve: (_, { id, input }, context) => context.companies.update(context, id, input),
+  }),
+}));

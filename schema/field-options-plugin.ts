@@ -7,15 +7,17 @@ import SchemaBuilder, {
   type TypeParam,
 } from '@pothos/core';
 import type { Permission } from '../prisma/generated/client/enums.ts';
+import type { ErrorCode } from '../src/errors/error-table.ts';
+import { defaultPageSize } from './pagination.ts';
 
-const pluginName = 'permission';
+const pluginName = 'fieldOptions';
 
 declare global {
   // The names and parameters repeat those that Pothos declares, as merging interfaces must.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
-      permission: PermissionPlugin<Types>;
+      fieldOptions: FieldOptionsPlugin<Types>;
     }
     export interface FieldOptions<
       Types extends SchemaTypes,
@@ -28,24 +30,47 @@ declare global {
     > {
       /** What a key must be allowed to do to select the field. */
       permission?: Permission;
+      /** The codes that the field may answer with, beyond those that follow from its permission and arguments. */
+      errors?: readonly ErrorCode[];
+      /** What the field costs (decisions, "what a request costs"); 1 when left out. */
+      complexity?: number | FieldCost;
+      /** For a root field that takes a list of rows: how many of them one point pays for. */
+      rowsPerPoint?: number;
     }
   }
   /* eslint-enable */
 }
 
+/** What a field costs: itself, and how often its selection is counted, where a list has no page size. */
+interface FieldCost {
+  field: number;
+  multiplier: number;
+}
+
 /**
- * Carries a field's `permission` into the schema, where src/operation.ts finds it: an operation is
- * refused before any of it runs when the key lacks the permission of any field that it selects.
+ * Carries the options of a field into the schema, where src/graphql/ finds them. An operation is refused before any
+ * of it runs when the key lacks the permission of any field that it selects, and charged for what its fields cost;
+ * the API reference of REST names the errors. A field with an argument `first` gives pages, each item of which counts,
+ * unless the field says itself what it costs.
+ *
+ * Root fields of queries and mutations become nullable, so that an error of one leaves the data of the others. Their
+ * resolvers cannot return null: it always comes with an error (decisions, "nullability of root fields").
  */
-class PermissionPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const { permission } = fieldConfig.pothosOptions;
-    return permission
-      ? { ...fieldConfig, extensions: { ...fieldConfig.extensions, permission } }
-      : fieldConfig;
+    const { permission, errors, complexity, rowsPerPoint } = fieldConfig.pothosOptions;
+    const isPaged = 'first' in fieldConfig.args && complexity === undefined;
+    const pageSize = isPaged ? defaultPageSize : undefined;
+    const cost = typeof complexity === 'number' ? { field: complexity, multiplier: 1 } : complexity;
+    const options = { permission, errors, cost, pageSize, rowsPerPoint };
+    const given = Object.entries(options).filter(([, value]) => value !== undefined);
+    const extensions = { ...fieldConfig.extensions, ...Object.fromEntries(given) };
+    const { kind, type } = fieldConfig;
+    const isRootField = kind === 'Query' || kind === 'Mutation';
+    return { ...fieldConfig, type: isRootField ? { ...type, nullable: true } : type, extensions };
   }
 }
 
-SchemaBuilder.registerPlugin(pluginName, PermissionPlugin);
+SchemaBuilder.registerPlugin(pluginName, FieldOptionsPlugin);
 
 export default pluginName;

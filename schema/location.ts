@@ -1,15 +1,7 @@
 import { z } from 'zod';
-import { recordChange } from '../src/audit.ts';
-import type { Context } from '../src/context.ts';
-import { isUniqueViolation } from '../src/db-errors.ts';
-import { companyForbidden, invalidField, locationNotFound, ServiceError } from '../src/errors.ts';
-import { isId, newId } from '../src/ids.ts';
-import { lockLocation } from '../src/location-lock.ts';
-import { countInside, recordStateChange } from '../src/location-state.ts';
-import { locationScope, reachable, reachesCompany } from '../src/scope.ts';
 import { builder } from './builder.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
-import { filledText, slug, text, wholeNumber } from './rules.ts';
+import { keysetConnection } from './pagination.ts';
+import { expectedVersion, filledText, slug, text, wholeNumber } from './rules.ts';
 
 function isTimeZone(name: string): boolean {
   try {
@@ -29,14 +21,14 @@ const locationFields = {
 };
 
 /** The Location rules (decisions, "location"), in the order of its fields. */
-export const createLocationRule = z.object({
+const createLocationRule = z.object({
   companyId: z.string().nullish(),
   ...locationFields,
   timezone: locationFields.timezone.nullish(),
 });
 
 /** A partial update: what is sent must keep the rules, and something must be sent. */
-export const updateLocationRule = z
+const updateLocationRule = z
   .object({
     name: locationFields.name.optional(),
     slug: locationFields.slug.optional(),
@@ -63,6 +55,7 @@ export const Location = builder.prismaObject('Location', {
     timezone: t.exposeString('timezone', {
       description: 'IANA name of the time zone, such as `Asia/Dubai`.',
     }),
+    version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the location last changed.' }),
   }),
@@ -72,15 +65,6 @@ export const LocationConnection = builder.connectionObject(
   { type: Location, name: 'LocationConnection', description: 'A page of locations.' },
   { name: 'LocationEdge', description: 'A location and its place in the list.' },
 );
-
-/**
- * The location of an id that a client sent.
- *
- * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one out of the key's reach
- */
-export async function findLocation(id: string, { key, locations }: Context) {
-  return reachable(key, id, isId(id) ? await locations.location(id) : undefined);
-}
 
 builder.queryFields((t) => ({
   locations: t.connection(
@@ -93,25 +77,18 @@ builder.queryFields((t) => ({
           description: 'Only locations of this company. `FORBIDDEN` when the key may not see the company.',
         }),
       },
-      resolve: (_, { companyId, ...args }, { key, prisma }) => {
-        if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
-          throw companyForbidden(companyId);
-        const where = { AND: [locationScope(key), companyId ? { companyId } : {}] };
-        return keysetConnection(
-          args,
-          (page) => prisma.location.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-          () => prisma.location.count({ where }),
-        );
-      },
+      resolve: (_, { companyId, ...args }, { key, locations }) =>
+        keysetConnection(args, locations.reachedBy(key, companyId)),
     },
     LocationConnection,
   ),
   location: t.field({
     type: Location,
     permission: 'READ_LOCATIONS',
+    errors: ['NOT_FOUND'],
     description: 'One location. `NOT_FOUND` when it does not exist or the key does not reach it.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    resolve: (_, { id }, context) => findLocation(id, context),
+    resolve: (_, { id }, { key, locations }) => locations.find(key, id),
   }),
 }));
 
@@ -150,49 +127,11 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
   }),
 });
 
-/**
- * The company that something new belongs to (decisions, "POST /locations").
- *
- * @param what is created, in the plural
- * @throws {ServiceError} `FORBIDDEN` for a company out of reach, `VALIDATION_ERROR` when it must be named
- */
-export async function owningCompany(
-  companyId: string | null | undefined,
-  what: string,
-  { key, prisma }: Context,
-): Promise<string> {
-  if (!key.unrestricted && key.companyIds.length === 0) {
-    throw new ServiceError('FORBIDDEN', `API key is not tied to a company and cannot create ${what}`);
-  }
-  if (companyId) {
-    const tied = isId(companyId) && (key.unrestricted || key.companyIds.includes(companyId));
-    if (!tied || !(await prisma.company.findUnique({ where: { id: companyId }, select: { id: true } }))) {
-      throw companyForbidden(companyId);
-    }
-    return companyId;
-  }
-  const companies = key.unrestricted
-    ? (await prisma.company.findMany({ select: { id: true }, take: 2 })).map((company) => company.id)
-    : key.companyIds;
-  const [only, ...others] = companies;
-  if (!only || others.length > 0) throw invalidField('companyId', 'Missing required field: companyId', null);
-  return only;
-}
-
-function slugTaken(slugOfLocation: string | undefined) {
-  return (error: unknown): never => {
-    if (!isUniqueViolation(error, 'location_company_slug_unique')) throw error;
-    throw new ServiceError('CONFLICT', 'Location slug already exists in this company', {
-      field: 'slug',
-      value: slugOfLocation,
-    });
-  };
-}
-
 builder.mutationFields((t) => ({
   createLocation: t.field({
     type: Location,
     permission: 'WRITE_LOCATIONS',
+    errors: ['CONFLICT'],
     description: 'Creates a location. `CONFLICT` when its company has one with the slug.',
     args: {
       input: t.arg({
@@ -202,30 +141,14 @@ builder.mutationFields((t) => ({
         validate: createLocationRule,
       }),
     },
-    resolve: async (_, { input }, context) => {
-      const companyId = await owningCompany(input.companyId, 'locations', context);
-      return context.prisma
-        .$transaction(async (transaction) => {
-          const location = await transaction.location.create({
-            data: { ...input, timezone: input.timezone ?? undefined, id: newId(), companyId },
-          });
-          await recordChange(transaction, context, {
-            action: 'location.created',
-            targetId: location.id,
-            companyId,
-            locationId: location.id,
-            changes: location,
-          });
-          return location;
-        })
-        .catch(slugTaken(input.slug));
-    },
+    resolve: (_, { input }, context) => context.locations.create(context, input),
   }),
   updateLocation: t.field({
     type: Location,
     permission: 'WRITE_LOCATIONS',
+    errors: ['CONFLICT'],
     description:
-      'Changes the fields that are sent. `CONFLICT` when the company has another location with the slug.',
+      'Changes the fields that are sent. `CONFLICT` when the company has another location with the slug, and when the location has another version than the expected one.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.' }),
       input: t.arg({
@@ -234,40 +157,12 @@ builder.mutationFields((t) => ({
         description: 'What to change.',
         validate: updateLocationRule,
       }),
+      expectedVersion: t.arg.int({
+        description: 'The version that the location must still have; any when left out.',
+        validate: expectedVersion,
+      }),
     },
-    resolve: async (_, { id, input }, context) => {
-      if (!isId(id)) throw locationNotFound(id);
-      const { name, slug, timezone, ...optional } = input;
-      const updated = await context.prisma
-        .$transaction(async (transaction) => {
-          const before = await lockLocation(transaction, id, context.key);
-          const after = await transaction.location.update({
-            where: { id },
-            data: {
-              ...optional,
-              name: name ?? undefined,
-              slug: slug ?? undefined,
-              timezone: timezone ?? undefined,
-              updatedAt: new Date(),
-            },
-          });
-          await recordChange(transaction, context, {
-            action: 'location.updated',
-            targetId: id,
-            companyId: after.companyId,
-            locationId: id,
-            changes: { before, after },
-          });
-          const occupied = await countInside(transaction, id);
-          await recordStateChange(transaction, context, after, {
-            before: { capacity: before.capacity, occupied },
-            after: { capacity: after.capacity, occupied },
-          });
-          return after;
-        })
-        .catch(slugTaken(slug ?? undefined));
-      context.statusNotices.publish(id);
-      return updated;
-    },
+    resolve: (_, { id, input, expectedVersion }, context) =>
+      context.locations.update(context, id, input, expectedVersion),
   }),
 }));

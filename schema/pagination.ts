@@ -1,15 +1,16 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { z } from 'zod';
 import { isId } from '../src/ids.ts';
+import type { PagedList } from '../src/pages.ts';
 import { wholeNumber } from './rules.ts';
 
 /** Items of a page when the client says nothing. */
 export const defaultPageSize = 20;
 /** The most items of a page. */
-export const largestPageSize = 100;
+const maxPageSize = 100;
 
 /** The rule of `first` and `last`. */
-export const pageSize = wholeNumber(1, largestPageSize);
+export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
@@ -19,15 +20,8 @@ export const cursor = z
   .transform((value) => Buffer.from(value, 'base64url').toString())
   .refine(isId, 'Must be a cursor that this list returned');
 
-/** Which part of a list a page takes: ids between two bounds, in one direction, so many. */
-export interface Page {
-  after: string | undefined;
-  before: string | undefined;
-  limit: number;
-  descending: boolean;
-}
-
-interface ConnectionArguments {
+/** The arguments of every connection. */
+export interface ConnectionArguments {
   first?: number | null | undefined;
   last?: number | null | undefined;
   after?: string | null | undefined;
@@ -39,25 +33,23 @@ interface ConnectionArguments {
  * and not by positions: what is inserted or removed meanwhile moves no other item.
  *
  * @param args the connection's arguments, `after` and `before` already decoded by their rule
- * @param items fetches the page's items in the asked direction
- * @param totalCount counts the whole list; called only when selected
+ * @param list counts its items only when `totalCount` is selected
  * @param newestFirst for lists that start with the newest item
  */
 export async function keysetConnection<Item extends { id: string }>(
   args: ConnectionArguments,
-  items: (page: Page) => Promise<Item[]>,
-  totalCount: () => Promise<number>,
+  list: PagedList<Item>,
   { newestFirst = false } = {},
 ) {
   const { edges = [], pageInfo } = await resolveCursorConnection<Promise<Item[]>>(
     {
       args,
       defaultSize: defaultPageSize,
-      maxSize: largestPageSize,
+      maxSize: maxPageSize,
       toCursor: (item) => encodeCursor(item.id),
     },
     ({ after, before, limit, inverted }) =>
-      items({
+      list.page({
         after: newestFirst ? before : after,
         before: newestFirst ? after : before,
         limit,
@@ -71,16 +63,16 @@ export async function keysetConnection<Item extends { id: string }>(
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
-    totalCount,
+    totalCount: () => list.count(),
   };
 }
 
-/** The bounds of a page as a Prisma `where`. */
-export function idWhere({ after, before }: Page) {
-  return { id: { ...(after && { gt: after }), ...(before && { lt: before }) } };
-}
-
-/** The order and the size of a page for a Prisma `findMany`. */
-export function idOrder({ limit, descending }: Page) {
-  return { orderBy: { id: descending ? ('desc' as const) : ('asc' as const) }, take: limit };
+/** Whether what a resolver returned is a connection whose list can be counted. */
+export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'totalCount' in value &&
+    typeof value.totalCount === 'function'
+  );
 }

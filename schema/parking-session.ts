@@ -1,7 +1,6 @@
 import type { ParkingSession as ParkingSessionRow } from '../prisma/generated/client/client.ts';
-import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
-import { findLocation, Location } from './location.ts';
+import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { entryOf } from './parking-event.ts';
 import { WhitelistEntry } from './whitelist.ts';
@@ -32,7 +31,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: Location,
       permission: 'READ_LOCATIONS',
       description: 'Where the vehicle is or was.',
-      resolve: ({ locationId }, _, context) => findLocation(locationId, context),
+      resolve: ({ locationId }, _, { key, locations }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
@@ -69,19 +68,6 @@ const ParkingSessionConnection = builder.connectionObject(
   { name: 'ParkingSessionEdge', description: 'A session and its place in the list.' },
 );
 
-type SessionArguments = Parameters<typeof keysetConnection>[0] & { open?: boolean | null | undefined };
-
-/** The sessions of a location that the key reaches. */
-function sessionConnection(locationId: string, args: SessionArguments, { activity }: Context) {
-  const filter = { locationId, open: args.open ?? undefined };
-  return keysetConnection(
-    args,
-    (page) => activity.sessions({ ...filter, ...page }),
-    () => activity.countSessions(filter),
-    { newestFirst: true },
-  );
-}
-
 const openDescription =
   'Only sessions of vehicles that are inside, or only those of vehicles that are not; all when left out.';
 
@@ -92,7 +78,8 @@ builder.objectField(Location, 'sessions', (t) =>
       permission: 'READ_ACTIVITY',
       description: 'Who is and who was inside, last recorded first.',
       args: { open: t.arg.boolean({ description: openDescription }) },
-      resolve: ({ id }, args, context) => sessionConnection(id, args, context),
+      resolve: ({ id }, { open, ...args }, { key, parking }) =>
+        keysetConnection(args, parking.sessionsOf(key, id, open), { newestFirst: true }),
     },
     ParkingSessionConnection,
   ),
@@ -109,8 +96,8 @@ builder.queryField('parkingSessions', (t) =>
         locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
         open: t.arg.boolean({ description: openDescription }),
       },
-      resolve: async (_, { locationId, ...args }, context) =>
-        sessionConnection((await findLocation(locationId, context)).id, args, context),
+      resolve: (_, { locationId, open, ...args }, { key, parking }) =>
+        keysetConnection(args, parking.sessionsOf(key, locationId, open), { newestFirst: true }),
     },
     ParkingSessionConnection,
   ),

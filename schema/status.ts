@@ -1,16 +1,14 @@
 import type { Location as LocationRow } from '../prisma/generated/client/client.ts';
-import { locationScope } from '../src/scope.ts';
-import { locationNotFound } from '../src/errors.ts';
 import type { Context } from '../src/context.ts';
 import {
   freePlaces,
   type LocationState as LocationStateName,
   locationState,
   type Room,
-} from '../src/location-state.ts';
-import type { Occupancy } from '../src/location-store.ts';
+} from '../src/locations/occupancy.ts';
+import type { Occupancy } from '../src/locations/reads.ts';
 import { builder } from './builder.ts';
-import { findLocation, Location } from './location.ts';
+import { Location } from './location.ts';
 
 const LocationState = builder.enumType('LocationState', {
   description: 'Whether a location has room.',
@@ -28,7 +26,7 @@ interface Status extends Occupancy {
 /** The room that the location of a status has. */
 const roomOf = ({ location: { capacity }, occupied }: Status): Room => ({ capacity, occupied });
 
-export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
+const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
   description: 'How full a location is now.',
   fields: (t) => ({
     locationId: t.id({ description: 'Identifier of the location.', resolve: ({ location }) => location.id }),
@@ -68,12 +66,14 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
   }),
 });
 
-/** The status of a location that the key reaches; those of one turn of the event loop share a statement. */
-export async function statusOf(location: LocationRow, { locations }: Context): Promise<Status> {
-  const occupancy = await locations.occupancy(location.id);
-  if (!occupancy) throw locationNotFound(location.id);
-  return { ...occupancy, location };
+/** The status of a location; those of one turn of the event loop share a statement. */
+async function statusOf(location: LocationRow, { locations }: Context): Promise<Status> {
+  return { ...(await locations.occupancy(location.id)), location };
 }
+
+/** The status of a location that the key reaches. */
+const findStatus = async (locationId: string, context: Context) =>
+  statusOf(await context.locations.find(context.key, locationId), context);
 
 builder.objectField(Location, 'status', (t) =>
   t.field({
@@ -91,9 +91,9 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     description:
       'The status of a location, each time that a vehicle enters or leaves or the location changes. Changes that follow each other fast may come as one.',
     args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    subscribe: async (_, { locationId }, context) =>
-      context.statusNotices.watch((await findLocation(locationId, context)).id),
-    resolve: async (_, { locationId }, context) => statusOf(await findLocation(locationId, context), context),
+    subscribe: async (_, { locationId }, { key, locations, statusNotices }) =>
+      statusNotices.watch((await locations.find(key, locationId)).id),
+    resolve: (_, { locationId }, context) => findStatus(locationId, context),
   }),
 );
 
@@ -101,13 +101,10 @@ builder.queryFields((t) => ({
   locationStatuses: t.field({
     type: [LocationStatus],
     permission: 'READ_STATUS',
-    complexity: { field: 10, multiplier: 20 },
+    complexity: { field: 200, multiplier: 100 },
     description: 'The status of every location that the key reaches, oldest location first.',
     resolve: async (_, __, context) => {
-      const reached = await context.prisma.location.findMany({
-        where: locationScope(context.key),
-        orderBy: { id: 'asc' },
-      });
+      const reached = await context.locations.allReachedBy(context.key);
       return Promise.all(reached.map((location) => statusOf(location, context)));
     },
   }),
@@ -116,6 +113,6 @@ builder.queryFields((t) => ({
     permission: 'READ_STATUS',
     description: 'The status of one location; for keys that may read the status but not locations.',
     args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    resolve: async (_, { locationId }, context) => statusOf(await findLocation(locationId, context), context),
+    resolve: (_, { locationId }, context) => findStatus(locationId, context),
   }),
 }));

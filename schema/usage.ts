@@ -1,12 +1,13 @@
-import { invalidField } from '../src/errors.ts';
-import type { UsageBucket as Bucket } from '../src/usage-store.ts';
+import { invalidField } from '../src/errors/error-table.ts';
+import type { UsageBucket as Bucket } from '../src/usage/reads.ts';
 import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
 import { instant } from './rules.ts';
 
+const second = 1000;
 const hour = 3_600_000;
 const defaultHours = 24;
-const longestDays = 31;
+const maxUsageDays = 31;
 
 const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
   description: 'How often a key used one operation in one hour.',
@@ -20,11 +21,11 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
     requests: t.exposeInt('requests', { description: 'Requests, whatever their end.' }),
     refused: t.exposeInt('refused', {
       description:
-        'Requests of these that were turned away: status 429 over a rate limit, 401 or 403 without the permission.',
+        'Requests of these that were turned away: over a rate limit (429), without a valid key (401) or without the permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
-        'Requests of these that ended in any other status from 400 on. The graph answers most errors with status 200, and these are not counted.',
+        'Requests of these that ended in any other error. An error of the graph counts although its HTTP status is 200.',
     }),
   }),
 });
@@ -35,11 +36,12 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
  * @throws {ServiceError} `VALIDATION_ERROR` for a time that is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  const to = args.to ?? new Date();
+  // Now is the next full second, so that the fields of one request that name no time ask the same.
+  const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
-  if (to.getTime() - from.getTime() > longestDays * 24 * hour) {
-    throw invalidField('from', `Must be at most ${longestDays} days before \`to\``, from.toISOString());
+  if (to.getTime() - from.getTime() > maxUsageDays * 24 * hour) {
+    throw invalidField('from', `Must be at most ${maxUsageDays} days before \`to\``, from.toISOString());
   }
   return { from, to };
 }
@@ -49,12 +51,12 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The requests of the key by hour, operation and surface, in this order. A request counts within a few seconds; one with an unknown key belongs to no key.',
-    // As if each hour of a day had one item: a longer time costs the same, so that a page of keys has room.
-    complexity: { field: 10, multiplier: defaultHours },
+    // Reads all records of its time, up to 31 days of them: the cost keeps an operation from asking for many.
+    complexity: { field: 200, multiplier: defaultHours },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `From when on; ${defaultHours} hours before \`to\` when left out, at most ${longestDays} days before it.`,
+        description: `From when on; ${defaultHours} hours before \`to\` when left out, at most ${maxUsageDays} days before it.`,
         validate: instant,
       }),
       to: t.arg({

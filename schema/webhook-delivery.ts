@@ -1,31 +1,27 @@
 import { z } from 'zod';
-import type { Prisma } from '../prisma/generated/client/client.ts';
 import { WebhookDeliveryStatus as statuses } from '../prisma/generated/client/enums.ts';
-import { recordChange } from '../src/audit.ts';
-import { ServiceError, shown } from '../src/errors.ts';
-import { isId, newId } from '../src/ids.ts';
-import { webhookScope } from '../src/scope.ts';
-import { testEvent, webhookBody } from '../src/webhook-message.ts';
-import { triedFor } from '../src/webhook-outbox.ts';
+import type { JsonValue } from '@prisma/client/runtime/client';
+import { auditRecordColumns } from '../src/audit/reads.ts';
+import { mayReadChanges } from '../src/audit/actions.ts';
+import { recoverWebhook, redeliverWebhook, testWebhook } from '../src/webhooks/send-on-request.ts';
+import { retryDays } from '../src/webhooks/outbox.ts';
+import { messageBody, testMessageType } from '../src/webhooks/payload.ts';
+import { type Delivery, listDeliveries } from '../src/webhooks/reads.ts';
 import { builder } from './builder.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
-import { findWebhook, Webhook } from './webhook.ts';
-
-const withContext = {
-  event: true,
-  attempts: { orderBy: { id: 'asc' } },
-} as const satisfies Prisma.WebhookDeliveryInclude;
-
-type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withContext }>;
+import { keysetConnection } from './pagination.ts';
+import { instant } from './rules.ts';
+import { Webhook } from './webhook.ts';
 
 const WebhookDeliveryStatus = builder.enumType(statuses, {
   name: 'WebhookDeliveryStatus',
-  description: 'How far a delivery is.',
+  description: 'The state of a delivery.',
   values: {
-    PENDING: { description: 'It is sent, now or again.' },
-    DELIVERED: { description: 'The receiver took it: it answered with a status of 2xx.' },
-    FAILED: { description: 'The receiver did not take it for 3 days, or answered 410 Gone.' },
-    CANCELLED: { description: 'The webhook was disabled before the receiver took it.' },
+    PENDING: { description: 'It waits to be sent, for the first time or again.' },
+    DELIVERED: { description: 'The receiver accepted it: it answered with a status of 2xx.' },
+    FAILED: {
+      description: `The receiver did not accept it for ${retryDays} days, or the service disabled the webhook after this attempt.`,
+    },
+    CANCELLED: { description: 'The webhook was disabled before the receiver accepted it.' },
   },
 });
 
@@ -43,6 +39,11 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
+/** About as many attempts are made before a delivery fails. */
+const usualAttempts = 20;
+/** What `body` adds to the cost of an operation. */
+const bodyComplexity = 20;
+
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
   description: 'A message on its way to a webhook.',
   fields: (t) => ({
@@ -51,16 +52,27 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     type: t.exposeString('type', {
       description: 'What happened, such as `whitelist.created`; `webhook.test` for a test.',
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'How far it is.' }),
+    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'Its state.' }),
     body: t.string({
-      description: 'What is posted: JSON with `type`, `timestamp` and `data`.',
-      resolve: ({ type, event }) => webhookBody(type, event),
+      nullable: true,
+      // Each reads an audit record, which for an import lists thousands of identifiers.
+      complexity: bodyComplexity,
+      description:
+        'What is posted: JSON with `type`, `timestamp` and `data`; null when the key lacks the permission that reads such a change.',
+      resolve: async ({ type, eventId }, _, context) => {
+        const { key, prisma } = context;
+        if (type !== testMessageType && !mayReadChanges(key.permissions, type)) return null;
+        const [event, changes] = await Promise.all([
+          prisma.auditRecord.findUnique({ where: { id: eventId }, select: auditRecordColumns }),
+          context.auditChangesOf(context, eventId),
+        ]);
+        return event && messageBody({ ...event, changes: changes as JsonValue, type });
+      },
     }),
     attempts: t.expose('attempts', {
       type: [WebhookAttempt],
-      // About as many are made in 3 days.
-      complexity: { field: 1, multiplier: 20 },
-      description: 'The requests that were made, first one first.',
+      complexity: { field: 1, multiplier: usualAttempts },
+      description: 'The requests that were made, oldest first.',
     }),
     nextAttemptAt: t.field({
       type: 'DateTime',
@@ -85,95 +97,63 @@ builder.objectField(Webhook, 'deliveries', (t) =>
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
-          description: 'Only deliveries that are so far.',
+          description: 'Only deliveries in this state.',
           validate: z.enum(statuses).nullish(),
         }),
       },
-      resolve: ({ id }, { status, ...args }, { prisma }) => {
-        const where = { webhookId: id, ...(status && { status }) };
-        return keysetConnection(
-          args,
-          (page) =>
-            prisma.webhookDelivery.findMany({
-              where: { AND: [where, idWhere(page)] },
-              ...idOrder(page),
-              include: withContext,
-            }),
-          () => prisma.webhookDelivery.count({ where }),
-          { newestFirst: true },
-        );
-      },
+      resolve: ({ id }, { status, ...args }, { prisma }) =>
+        keysetConnection(args, listDeliveries(prisma, id, status), { newestFirst: true }),
     },
     WebhookDeliveryConnection,
   ),
 );
 
-function requireEnabled({ id, disabledAt }: typeof Webhook.$inferType): void {
-  if (disabledAt) throw new ServiceError('CONFLICT', 'Webhook is disabled', { field: 'id', value: id });
-}
+const WebhookRecovery = builder.objectRef<{ deliveries: number }>('WebhookRecovery').implement({
+  description: 'What a recovery sends again.',
+  fields: (t) => ({
+    deliveries: t.exposeInt('deliveries', { description: 'How many deliveries are sent again.' }),
+  }),
+});
 
 builder.mutationFields((t) => ({
   testWebhook: t.field({
     type: WebhookDelivery,
     permission: 'MANAGE_WEBHOOKS',
+    errors: ['CONFLICT'],
     description: 'Sends a message of the type `webhook.test`. `CONFLICT` when the webhook is disabled.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook.' }) },
-    resolve: async (_, { id }, context) => {
-      const webhook = await findWebhook(id, context);
-      requireEnabled(webhook);
-      return context.prisma.$transaction(async (transaction) => {
-        const eventId = await recordChange(transaction, context, {
-          action: 'webhook.tested',
-          targetId: id,
-          companyId: webhook.companyId,
-        });
-        return transaction.webhookDelivery.create({
-          data: {
-            id: newId(),
-            webhookId: id,
-            eventId,
-            type: testEvent,
-            retryUntil: new Date(Date.now() + triedFor),
-          },
-          include: withContext,
-        });
-      });
-    },
+    resolve: (_, { id }, context) => testWebhook(context, context, id),
   }),
   redeliverWebhook: t.field({
     type: WebhookDelivery,
     permission: 'MANAGE_WEBHOOKS',
+    errors: ['CONFLICT'],
     description:
-      'Sends a message again, under the same identifier, whether or not it was taken. `CONFLICT` when the webhook is disabled.',
+      'Sends a message again, under the same identifier, whether or not the receiver accepted it. `CONFLICT` when the webhook is disabled.',
     args: { deliveryId: t.arg.id({ required: true, description: 'Identifier of the delivery.' }) },
-    resolve: async (_, { deliveryId }, context) => {
-      const delivery = isId(deliveryId)
-        ? await context.prisma.webhookDelivery.findFirst({
-            where: { id: deliveryId, webhook: webhookScope(context.key) },
-            include: { webhook: true },
-          })
-        : null;
-      if (!delivery) {
-        throw new ServiceError('NOT_FOUND', 'Webhook delivery not found', {
-          field: 'deliveryId',
-          value: shown(deliveryId),
-        });
-      }
-      requireEnabled(delivery.webhook);
-      const now = Date.now();
-      return context.prisma.$transaction(async (transaction) => {
-        await recordChange(transaction, context, {
-          action: 'webhook.redelivered',
-          targetId: delivery.webhookId,
-          companyId: delivery.webhook.companyId,
-          changes: { deliveryId },
-        });
-        return transaction.webhookDelivery.update({
-          where: { id: deliveryId },
-          data: { status: 'PENDING', nextAttemptAt: new Date(now), retryUntil: new Date(now + triedFor) },
-          include: withContext,
-        });
-      });
+    resolve: (_, { deliveryId }, context) => redeliverWebhook(context, context, deliveryId),
+  }),
+  recoverWebhook: t.field({
+    type: WebhookRecovery,
+    permission: 'MANAGE_WEBHOOKS',
+    description:
+      'Sends again what the receiver did not accept in some time: messages with a failed attempt in it, and those of changes made in it that failed or were cancelled. `CONFLICT` when the webhook is disabled.',
+    args: {
+      id: t.arg.id({ required: true, description: 'Identifier of the webhook.' }),
+      since: t.arg({
+        type: 'DateTime',
+        required: true,
+        description: 'The start of the time.',
+        validate: instant,
+      }),
+      until: t.arg({
+        type: 'DateTime',
+        description: 'The end of the time, after `since`; now when left out.',
+        validate: instant.nullish(),
+      }),
     },
+    resolve: async (_, { id, since, until }, context) => ({
+      deliveries: await recoverWebhook(context, context, id, { since, until }),
+    }),
   }),
 }));

@@ -1,74 +1,75 @@
 import { z } from 'zod';
-import { recordChange, type Transaction } from '../src/audit.ts';
-import type { Context } from '../src/context.ts';
-import { invalidField, ServiceError, shown } from '../src/errors.ts';
-import { isId, newId } from '../src/ids.ts';
-import { webhookScope } from '../src/scope.ts';
-import { webhookEvents } from '../src/webhook-message.ts';
-import { newWebhookSecret } from '../src/webhook-secret.ts';
-import { cancelPending, disableWebhook } from '../src/webhook-outbox.ts';
+import { auditActions, enumName, webhookEvents } from '../src/audit/actions.ts';
+import { defaultGraceSeconds, maxGraceSeconds } from '../src/auth/grace-period.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  maxWebhooks,
+  rotateWebhookSecret,
+  updateWebhook,
+} from '../src/webhooks/manage.ts';
+import { retryDays } from '../src/webhooks/outbox.ts';
+import { findWebhook, listWebhooks } from '../src/webhooks/reads.ts';
+import { disableAfterFailingDays } from '../src/webhooks/settle.ts';
 import { builder } from './builder.ts';
-import { owningCompany } from './location.ts';
-import { idOrder, idWhere, keysetConnection } from './pagination.ts';
+import { keysetConnection } from './pagination.ts';
 import { text, wholeNumber } from './rules.ts';
 
-/** How long a replaced secret still signs when the client says nothing: one day. */
-const defaultGraceSeconds = 86_400;
-const longestGraceSeconds = 30 * 86_400;
-
-/** Each change is a message to each of them, and the outbox is looked through for each of them. */
-const mostWebhooks = 20;
+const maxLocationIds = 100;
 
 const url = text(2000);
 const events = z.array(z.enum(webhookEvents)).min(1, 'At least one event is required');
+const locationIds = z.array(z.string()).max(maxLocationIds, `Must be at most ${maxLocationIds} ids`);
 
-const createWebhookRule = z.object({ url, events, companyId: z.string().nullish() });
+const createWebhookRule = z.object({
+  url,
+  events,
+  companyId: z.string().nullish(),
+  locationIds: locationIds.nullish(),
+});
 
 const updateWebhookRule = z
-  .object({ url: url.nullish(), events: events.nullish(), enabled: z.boolean().nullish() })
+  .object({
+    url: url.nullish(),
+    events: events.nullish(),
+    locationIds: locationIds.nullish(),
+    enabled: z.boolean().nullish(),
+  })
   .refine(
     (fields) => Object.values(fields).some((value) => value !== null && value !== undefined),
     'At least one field to change is required',
   );
 
-const eventDescriptions: Record<(typeof webhookEvents)[number], string> = {
-  'company.registered': "A company was registered; only for an operator's webhook.",
-  'location.created': 'A location was created.',
-  'location.updated': 'A location was changed.',
-  'whitelist.created': 'A vehicle was added.',
-  'whitelist.updated': 'An entry was replaced.',
-  'whitelist.deleted': 'A vehicle was removed.',
-  'whitelist.imported': 'An import changed a whitelist; says how many entries.',
-  'parking.entered': 'A vehicle entered, or such a reading was corrected.',
-  'parking.exited': 'A vehicle left, or such a reading was corrected.',
-  'location.full': 'The last place of a location was taken.',
-  'location.available': 'A full location has room again.',
-};
-
 const WebhookEvent = builder.enumType('WebhookEvent', {
   description: 'A change that a webhook can wait for.',
   values: Object.fromEntries(
-    webhookEvents.map((event) => [
-      event.toUpperCase().replace('.', '_'),
-      { value: event, description: `\`${event}\`: ${eventDescriptions[event]}` },
-    ]),
+    webhookEvents.map((event) => {
+      const { description, readPermission } = auditActions[event];
+      return [
+        enumName(event),
+        { value: event, description: `\`${event}\`: ${description} Needs ${readPermission}.` },
+      ];
+    }),
   ),
 });
 
 export const Webhook = builder.prismaObject('Webhook', {
-  description:
-    'Where a company wants to hear of changes. Messages are signed (Standard Webhooks) and sent until they are taken, for 3 days.',
+  description: `Where a company wants to hear of changes. Messages are signed (Standard Webhooks) and sent until the receiver accepts them, for ${retryDays} days.`,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the webhook.' }),
     companyId: t.exposeID('companyId', {
       nullable: true,
-      description: "The company whose changes it hears of; null for an operator's, which hears of all.",
+      description:
+        "The company whose changes it hears of; null for an operator's webhook, which hears of every company.",
     }),
     url: t.exposeString('url', { description: 'Where messages are posted.' }),
     events: t.field({
       type: [WebhookEvent],
       description: 'The changes that it waits for.',
       resolve: (webhook) => webhookEvents.filter((event) => webhook.events.includes(event)),
+    }),
+    locationIds: t.exposeIDList('locationIds', {
+      description: 'It hears only of these locations; of all when the list is empty.',
     }),
     enabled: t.boolean({
       description: 'Whether messages are sent.',
@@ -77,7 +78,13 @@ export const Webhook = builder.prismaObject('Webhook', {
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was disabled, by a client or because the receiver answered 410 Gone.',
+      description: `When it was disabled: by a client, because the receiver answered 410 Gone, or because it accepted nothing for ${disableAfterFailingDays} days.`,
+    }),
+    failingSince: t.expose('failingSince', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The first failed attempt since the receiver last accepted a message; null while it accepts them.',
     }),
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
@@ -106,19 +113,6 @@ const WebhookConnection = builder.connectionObject(
   { name: 'WebhookEdge', description: 'A webhook and its place in the list.' },
 );
 
-/**
- * The webhook of an id that a client sent.
- *
- * @throws {ServiceError} `NOT_FOUND` for an unknown one and for one out of the key's reach
- */
-export async function findWebhook(id: string, { key, prisma }: Context) {
-  const webhook = isId(id)
-    ? await prisma.webhook.findFirst({ where: { AND: [{ id }, webhookScope(key)] } })
-    : null;
-  if (!webhook) throw new ServiceError('NOT_FOUND', 'Webhook not found', { field: 'id', value: shown(id) });
-  return webhook;
-}
-
 const idArg = { required: true, description: 'Identifier of the webhook.' } as const;
 
 builder.queryFields((t) => ({
@@ -127,14 +121,7 @@ builder.queryFields((t) => ({
       type: Webhook,
       permission: 'MANAGE_WEBHOOKS',
       description: 'The webhooks of the companies that the key is tied to, oldest first.',
-      resolve: (_, args, { key, prisma }) => {
-        const where = webhookScope(key);
-        return keysetConnection(
-          args,
-          (page) => prisma.webhook.findMany({ where: { AND: [where, idWhere(page)] }, ...idOrder(page) }),
-          () => prisma.webhook.count({ where }),
-        );
-      },
+      resolve: (_, args, { key, prisma }) => keysetConnection(args, listWebhooks(prisma, key)),
     },
     WebhookConnection,
   ),
@@ -143,66 +130,53 @@ builder.queryFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     description: 'One webhook.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, context) => findWebhook(id, context),
+    resolve: (_, { id }, { key, prisma }) => findWebhook(prisma, key, id),
   }),
 }));
 
 const urlDescription =
   'An https address of the public Internet, at most 2000 characters, without user name and password.';
+const locationIdsDescription = `Hear only of these locations of the company, at most ${maxLocationIds}; empty for all. Events that belong to no location are sent in any case.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
   description: 'A webhook to create.',
   fields: (t) => ({
     url: t.string({ required: true, description: urlDescription }),
-    events: t.field({ type: [WebhookEvent], required: true, description: 'The changes to wait for.' }),
+    events: t.field({
+      type: [WebhookEvent],
+      required: true,
+      description: 'The changes to wait for. `FORBIDDEN` for one that the key has no permission to read.',
+    }),
     companyId: t.id({
       description:
         "The company; may be left out when the key is tied to exactly one. With an operator's key the webhook then hears of every company.",
     }),
+    locationIds: t.idList({ description: locationIdsDescription }),
   }),
 });
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
-  description: 'What to change of a webhook; what is left out stays as it is.',
+  description:
+    'What to change of a webhook; what is left out stays as it is. A key that may not read the events of the webhook can only disable it.',
   fields: (t) => ({
     url: t.string({ description: urlDescription }),
     events: t.field({
       type: [WebhookEvent],
       description: 'The changes to wait for, in place of the former.',
     }),
+    locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
-      description: 'Whether to send messages. Disabling cancels what waits; changes meanwhile are not kept.',
+      description:
+        'Whether to send messages. Disabling cancels the deliveries that wait; the webhook hears nothing of changes made while it is disabled.',
     }),
   }),
 });
-
-/** What the audit log says of a webhook: nothing of its secrets. */
-const audited = ({ id, companyId, url: address, events: waited, disabledAt }: typeof Webhook.$inferType) => ({
-  id,
-  companyId,
-  url: address,
-  events: waited,
-  disabledAt,
-});
-
-async function requireTarget(address: string, { webhookTarget }: Context): Promise<void> {
-  const fault = await webhookTarget.fault(address);
-  if (fault) throw invalidField('url', fault, address);
-}
-
-/** Refuses one webhook too many; those who create for one company at once follow each other from here on. */
-async function requireRoom(transaction: Transaction, companyId: string | null): Promise<void> {
-  await transaction.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks of ${companyId}`}, 0))`;
-  const count = await transaction.webhook.count({ where: { companyId } });
-  if (count >= mostWebhooks)
-    throw invalidField('companyId', `There are ${mostWebhooks} webhooks, which is the most`, companyId);
-}
 
 builder.mutationFields((t) => ({
   createWebhook: t.field({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: `Creates a webhook and shows its secret. A company has ${mostWebhooks} at most.`,
+    description: `Creates a webhook and shows its secret. A company can have ${maxWebhooks}.`,
     args: {
       input: t.arg({
         type: CreateWebhookInput,
@@ -211,35 +185,7 @@ builder.mutationFields((t) => ({
         validate: createWebhookRule,
       }),
     },
-    resolve: async (_, { input }, context) => {
-      const companyId =
-        context.key.unrestricted && !input.companyId
-          ? null
-          : await owningCompany(input.companyId, 'webhooks', context);
-      await requireTarget(input.url, context);
-      const id = newId();
-      const secret = newWebhookSecret();
-      const webhook = await context.prisma.$transaction(async (transaction) => {
-        await requireRoom(transaction, companyId);
-        const created = await transaction.webhook.create({
-          data: {
-            id,
-            companyId,
-            url: input.url,
-            events: [...new Set(input.events)],
-            secret: context.webhookSecrets.seal(id, secret),
-          },
-        });
-        await recordChange(transaction, context, {
-          action: 'webhook.created',
-          targetId: id,
-          companyId,
-          changes: audited(created),
-        });
-        return created;
-      });
-      return { secret, webhook };
-    },
+    resolve: (_, { input }, context) => createWebhook(context, context, input),
   }),
   updateWebhook: t.field({
     type: Webhook,
@@ -254,52 +200,14 @@ builder.mutationFields((t) => ({
         validate: updateWebhookRule,
       }),
     },
-    resolve: async (_, { id, input }, context) => {
-      const before = await findWebhook(id, context);
-      if (input.url) await requireTarget(input.url, context);
-      return context.prisma.$transaction(async (transaction) => {
-        if (input.enabled === false) await disableWebhook(transaction, id);
-        // What a change left behind while the webhook was being disabled.
-        if (input.enabled && before.disabledAt) await cancelPending(transaction, id);
-        const after = await transaction.webhook.update({
-          where: { id },
-          data: {
-            url: input.url ?? undefined,
-            events: input.events ? [...new Set(input.events)] : undefined,
-            disabledAt: input.enabled ? null : undefined,
-            updatedAt: new Date(),
-          },
-        });
-        await recordChange(transaction, context, {
-          action: 'webhook.updated',
-          targetId: id,
-          companyId: after.companyId,
-          changes: { before: audited(before), after: audited(after) },
-        });
-        return after;
-      });
-    },
+    resolve: (_, { id, input }, context) => updateWebhook(context, context, id, input),
   }),
   deleteWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
     description: 'Removes a webhook with its deliveries and returns it as it was.',
     args: { id: t.arg.id(idArg) },
-    resolve: async (_, { id }, context) => {
-      const webhook = await findWebhook(id, context);
-      // First it hears of nothing more: a long history takes its time to go, and no change waits for that.
-      await context.prisma.$transaction((transaction) => disableWebhook(transaction, id));
-      await context.prisma.$transaction(async (transaction) => {
-        await transaction.webhook.deleteMany({ where: { id } });
-        await recordChange(transaction, context, {
-          action: 'webhook.deleted',
-          targetId: id,
-          companyId: webhook.companyId,
-          changes: audited(webhook),
-        });
-      });
-      return webhook;
-    },
+    resolve: (_, { id }, context) => deleteWebhook(context, context, id),
   }),
   rotateWebhookSecret: t.field({
     type: IssuedWebhook,
@@ -309,35 +217,11 @@ builder.mutationFields((t) => ({
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description:
-          'How long the former secret signs too: 0 to 2592000 seconds; 86400 (one day) when left out.',
-        validate: wholeNumber(0, longestGraceSeconds).nullish(),
+        description: `How long the former secret signs too: 0 to ${maxGraceSeconds} seconds; ${defaultGraceSeconds} (one day) when left out.`,
+        validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
-    resolve: async (_, { id, graceSeconds }, context) => {
-      await findWebhook(id, context);
-      const secret = newWebhookSecret();
-      const formerSecretEndsAt = new Date(Date.now() + (graceSeconds ?? defaultGraceSeconds) * 1000);
-      const webhook = await context.prisma.$transaction(async (transaction) => {
-        // The row lock of this update makes two rotations at once follow each other.
-        const former = await transaction.webhook.update({ where: { id }, data: { updatedAt: new Date() } });
-        const rotated = await transaction.webhook.update({
-          where: { id },
-          data: {
-            secret: context.webhookSecrets.seal(id, secret),
-            formerSecret: former.secret,
-            formerSecretEndsAt,
-          },
-        });
-        await recordChange(transaction, context, {
-          action: 'webhook.rotated',
-          targetId: id,
-          companyId: rotated.companyId,
-          changes: { formerSecretEndsAt },
-        });
-        return rotated;
-      });
-      return { secret, webhook };
-    },
+    resolve: (_, { id, graceSeconds }, context) =>
+      rotateWebhookSecret(context, context, id, graceSeconds ?? undefined),
   }),
 }));

@@ -1,14 +1,12 @@
+import type { InputShapeFromFields } from '@pothos/core';
 import { z } from 'zod';
-import type { WhitelistEntryValues } from '../src/whitelist-writes.ts';
-import { isUniqueViolation } from '../src/db-errors.ts';
-import { locationNotFound, ServiceError, whitelistEntryNotFound } from '../src/errors.ts';
-import { isId } from '../src/ids.ts';
-import { reachable } from '../src/scope.ts';
+import type { WhitelistEntryValues } from '../src/whitelist/columns.ts';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
-import { findLocation, Location } from './location.ts';
-import { keysetConnection } from './pagination.ts';
-import { filledText, instant, text } from './rules.ts';
+import { Location } from './location.ts';
+import { type ConnectionArguments, keysetConnection } from './pagination.ts';
+import { mapValues } from './map-values.ts';
+import { expectedVersion, filledText, instant, text } from './rules.ts';
 
 /** The three parts of a plate (specification, "Whitelist entry"; at most 20 digits by decision). */
 export const plateRule = z.object({
@@ -17,13 +15,18 @@ export const plateRule = z.object({
   plateNumber: z.string().regex(/^[0-9]{1,20}$/, 'Invalid plate number format'),
 });
 
+/** Texts of an entry that may be left out or null: their rule, field and input follow from here. */
+const optionalTexts = {
+  vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
+  note: { maxLength: 500, description: 'Free text, at most 500 characters.' },
+};
+
 /** The Whitelist entry rules, in the order of the specification's field table. */
 export const whitelistEntryRule = z
   .object({
     referenceId: filledText(100, 'Reference id must not be blank'),
     ...plateRule.shape,
-    vehicleType: text(50).nullish(),
-    note: text(500).nullish(),
+    ...mapValues(optionalTexts, ({ maxLength }) => text(maxLength).nullish()),
     validFrom: instant.nullish(),
     validUntil: instant.nullish(),
   })
@@ -42,8 +45,6 @@ const description = {
   plateType: 'Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`.',
   plateCode: '`White`, or 1 to 3 letters or digits.',
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',
-  vehicleType: 'Kind of vehicle in free text, at most 50 characters.',
-  note: 'Free text, at most 500 characters.',
   validFrom: 'From when on the vehicle may enter; null for no start.',
   validUntil: 'Until when the vehicle may enter; null for no end.',
 };
@@ -56,15 +57,16 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
       type: Location,
       permission: 'READ_LOCATIONS',
       description: 'The location whose whitelist has the entry.',
-      resolve: ({ locationId }, _, context) => findLocation(locationId, context),
+      resolve: ({ locationId }, _, { key, locations }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     referenceId: t.exposeString('referenceId', { description: description.referenceId }),
     plateType: t.exposeString('plateType', { description: description.plateType }),
     plateCode: t.exposeString('plateCode', { description: description.plateCode }),
     plateNumber: t.exposeString('plateNumber', { description: description.plateNumber }),
-    vehicleType: t.exposeString('vehicleType', { nullable: true, description: description.vehicleType }),
-    note: t.exposeString('note', { nullable: true, description: description.note }),
+    ...mapValues(optionalTexts, (field, name) =>
+      t.exposeString(name, { nullable: true, description: field.description }),
+    ),
     validFrom: t.expose('validFrom', {
       type: 'DateTime',
       nullable: true,
@@ -75,34 +77,47 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
       nullable: true,
       description: description.validUntil,
     }),
+    version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
   }),
 });
 
-interface WhitelistArguments {
-  first?: number | null | undefined;
-  last?: number | null | undefined;
-  after?: string | null | undefined;
-  before?: string | null | undefined;
-  referenceId?: string | null | undefined;
-  plateType?: string | null | undefined;
-}
+/** The arguments of a whitelist, on both fields that show one. */
+const filterArguments = builder.args((t) => ({
+  referenceId: t.string({
+    description: 'Only entries with this reference id; empty for all.',
+    validate: filter,
+  }),
+  plateType: t.string({ description: 'Only entries with this plate type; empty for all.', validate: filter }),
+  plateCode: t.string({ description: 'Only entries with this plate code; empty for all.', validate: filter }),
+  plateNumber: t.string({
+    description: 'Only entries with this plate number; empty for all.',
+    validate: filter,
+  }),
+  validAt: t.field({
+    type: 'DateTime',
+    description: 'Only entries whose vehicle may enter at this time.',
+    validate: instant,
+  }),
+}));
 
-/** The whitelist of a location, checked against the key's reach by the statement that reads it. */
-function whitelistConnection(locationId: string, args: WhitelistArguments, { key, whitelist }: Context) {
+type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;
+
+/** The whitelist of a location, whose statement checks the key's reach. */
+function whitelistConnection(
+  locationId: string,
+  { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,
+  { key, whitelist }: Context,
+) {
   const filters = {
-    locationId,
-    referenceId: args.referenceId ?? undefined,
-    plateType: args.plateType ?? undefined,
+    referenceId: referenceId ?? undefined,
+    plateType: plateType ?? undefined,
+    plateCode: plateCode ?? undefined,
+    plateNumber: plateNumber ?? undefined,
+    validAt: validAt ?? undefined,
   };
-  return keysetConnection(
-    args,
-    async (page) =>
-      reachable(key, locationId, isId(locationId) ? await whitelist.page({ ...filters, ...page }) : undefined)
-        .entries,
-    () => whitelist.count(filters),
-  );
+  return keysetConnection(args, whitelist.entriesOf(key, locationId, filters));
 }
 
 const WhitelistEntryConnection = builder.connectionObject(
@@ -110,21 +125,13 @@ const WhitelistEntryConnection = builder.connectionObject(
   { name: 'WhitelistEntryEdge', description: 'An entry and its place in the whitelist.' },
 );
 
-const filterDescriptions = {
-  referenceId: 'Only entries with this reference id; empty for all.',
-  plateType: 'Only entries with this plate type; empty for all.',
-};
-
 builder.objectField(Location, 'whitelist', (t) =>
   t.connection(
     {
       type: WhitelistEntry,
       permission: 'READ_WHITELIST',
       description: 'The entries of the location, oldest first.',
-      args: {
-        referenceId: t.arg.string({ description: filterDescriptions.referenceId, validate: filter }),
-        plateType: t.arg.string({ description: filterDescriptions.plateType, validate: filter }),
-      },
+      args: filterArguments,
       resolve: (location, args, context) => whitelistConnection(location.id, args, context),
     },
     WhitelistEntryConnection,
@@ -140,8 +147,7 @@ builder.queryField('whitelist', (t) =>
         'The entries of a location, oldest first; for keys that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
-        referenceId: t.arg.string({ description: filterDescriptions.referenceId, validate: filter }),
-        plateType: t.arg.string({ description: filterDescriptions.plateType, validate: filter }),
+        ...filterArguments,
       },
       resolve: (_, { locationId, ...args }, context) => whitelistConnection(locationId, args, context),
     },
@@ -156,8 +162,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     plateType: t.string({ required: true, description: description.plateType }),
     plateCode: t.string({ required: true, description: description.plateCode }),
     plateNumber: t.string({ required: true, description: description.plateNumber }),
-    vehicleType: t.string({ description: description.vehicleType }),
-    note: t.string({ description: description.note }),
+    ...mapValues(optionalTexts, (field) => t.string({ description: field.description })),
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
     validUntil: t.field({
       type: 'DateTime',
@@ -170,53 +175,24 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
     ...input,
-    vehicleType: input.vehicleType ?? null,
-    note: input.note ?? null,
+    ...mapValues(optionalTexts, (_, name) => input[name] ?? null),
     validFrom: input.validFrom ?? null,
     validUntil: input.validUntil ?? null,
   };
 }
 
-/** 409 for a plate that the whitelist has already (specification, rule 3). */
-export function duplicateVehicle(
-  { plateType, plateCode, plateNumber }: WhitelistEntryValues,
-  message = 'Vehicle with this plate already exists in the whitelist',
-): ServiceError {
-  return new ServiceError('DUPLICATE_VEHICLE', message, {
-    plateType,
-    plateCode,
-    plateNumber,
-  });
-}
-
 const locationIdArg = { required: true, description: 'Identifier of the location.' } as const;
+const expectedVersionArg = {
+  description: 'The version that the entry must still have; any when left out.',
+  validate: expectedVersion,
+};
 const entryIdArg = { required: true, description: 'Identifier of the entry.' } as const;
-
-/**
- * Runs a write of one entry, if there can be such an entry, and says what was unknown.
- *
- * @param write returns the entry; null for an unknown one, undefined for a location out of reach
- */
-async function changeEntry<Entry>(
-  locationId: string,
-  id: string,
-  context: Context,
-  write: () => Promise<Entry | null | undefined>,
-): Promise<Entry> {
-  if (!isId(locationId) || !isId(id)) {
-    await findLocation(locationId, context);
-    throw whitelistEntryNotFound(id);
-  }
-  const entry = await write();
-  if (entry === undefined) throw locationNotFound(locationId);
-  if (entry === null) throw whitelistEntryNotFound(id);
-  return entry;
-}
 
 builder.mutationFields((t) => ({
   createWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
+    errors: ['DUPLICATE_VEHICLE'],
     description: 'Adds a vehicle. `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
     args: {
       locationId: t.arg.id(locationIdArg),
@@ -227,21 +203,15 @@ builder.mutationFields((t) => ({
         validate: whitelistEntryRule,
       }),
     },
-    resolve: async (_, { locationId, input }, context) => {
-      const values = entryValues(input);
-      const created = isId(locationId)
-        ? await context.whitelist.create(context, locationId, values)
-        : undefined;
-      if (created === undefined) throw locationNotFound(locationId);
-      if (created === null) throw duplicateVehicle(values);
-      return created;
-    },
+    resolve: (_, { locationId, input }, context) =>
+      context.whitelist.create(context, locationId, entryValues(input)),
   }),
   updateWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
+    errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces an entry: what is left out becomes null. `DUPLICATE_VEHICLE` when another entry of the location has the plate.',
+      'Replaces an entry: what is left out becomes null. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the entry has another version than the expected one.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -251,25 +221,22 @@ builder.mutationFields((t) => ({
         description: 'The new values.',
         validate: whitelistEntryRule,
       }),
+      expectedVersion: t.arg.int(expectedVersionArg),
     },
-    resolve: async (_, { locationId, id, input }, context) => {
-      const values = entryValues(input);
-      return changeEntry(locationId, id, context, () =>
-        context.whitelist.update(context, locationId, id, values).catch((error: unknown) => {
-          throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
-        }),
-      );
-    },
+    resolve: (_, { locationId, id, input, expectedVersion }, context) =>
+      context.whitelist.update(context, locationId, id, entryValues(input), expectedVersion),
   }),
   deleteWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
-    description: 'Removes an entry and returns it as it was.',
+    description:
+      'Removes an entry and returns it as it was. `CONFLICT` when it has another version than the expected one.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
+      expectedVersion: t.arg.int(expectedVersionArg),
     },
-    resolve: (_, { locationId, id }, context) =>
-      changeEntry(locationId, id, context, () => context.whitelist.remove(context, locationId, id)),
+    resolve: (_, { locationId, id, expectedVersion }, context) =>
+      context.whitelist.remove(context, locationId, id, expectedVersion),
   }),
 }));
