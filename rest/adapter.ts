@@ -1,130 +1,214 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import type { Answer } from '../src/answer.ts';
+import { getNamedType, GraphQLID, isInputObjectType } from 'graphql';
+import type { Answer } from '../src/http/response.ts';
 import type { Context } from '../src/context.ts';
-import { type ErrorSource, maskError } from '../src/error-masking.ts';
-import type { ErrorCode, ErrorDetails } from '../src/errors.ts';
-import { argumentRule, authorizeOperation, explainVariables, planOperation } from '../src/operation.ts';
-import { validationError } from '../src/validation.ts';
+import { type ErrorSource, maskError } from '../src/errors/masking.ts';
+import { type ErrorDetails, ServiceError } from '../src/errors/error-table.ts';
+import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
+import { brokenRule } from '../src/graphql/explain-variables.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
+import { createListValidator } from './list-validator.ts';
+import {
+  expectedVersion,
+  ifMatch,
+  isFailedPrecondition,
+  preconditionFailed,
+  versionTag,
+} from './preconditions.ts';
+import { type Brownout, createDeprecation } from './deprecation.ts';
 import type { ConnectionPage, RestRequest, Route } from './routes.ts';
+import { createTwin } from './twin.ts';
 
-/** How many items the pages of a whole list have: the most that a connection gives. */
-const streamedPage = 100;
+/** How many items the pages of a whole list have, and a page whose size is not asked for: the most of a connection. */
+const streamedPageSize = 100;
 
 /** Milliseconds in which other requests have their turn, however fast a client reads a long list. */
-const pauseBetweenPages = 2;
+const pauseBetweenPagesMs = 2;
 
-/** What the query parameters of a page are called in the graph. */
-const pageParameters = { limit: 'first', cursor: 'after' } as const;
-
-/** When the resident routes were deprecated (version 1.3.0), and when they may be removed. */
-const deprecated = new Date('2025-09-03T00:00:00Z');
-const sunset = new Date('2027-06-30T00:00:00Z');
+/** What REST calls arguments of the graph. */
+const restNames = new Map([
+  ['first', 'limit'],
+  ['after', 'cursor'],
+  [ifMatch.variable, ifMatch.header],
+]);
 
 const encoder = new TextEncoder();
 
-/** Thrown for an answer that is an error; `answer` is its envelope. */
-class RestFailure extends Error {
-  readonly answer: Answer;
-
-  constructor(answer: Answer) {
-    super('The request failed');
-    this.answer = answer;
-  }
-}
-
 /**
  * Turns a row of the endpoint table into the function that answers it: variables from the request, the
- * prepared document executed with them, its data in an envelope. Compiled once, at start.
+ * prepared document executed with them, its data in an envelope. Prepared once, at start.
+ *
+ * @param brownouts when deprecated routes are switched off for a while
  */
 export function createRouteHandler(
-  schema: GraphQLSchema,
+  executor: GraphExecutor,
   route: Route,
+  brownouts: readonly Brownout[],
 ): (request: RestRequest, context: Context) => Promise<Answer> {
-  const document: DocumentNode = route.document;
-  const plan = planOperation(schema, document);
-  const compiled = compileQuery(schema, document);
-  if (!isCompiledQuery(compiled)) throw new TypeError(`The document of ${route.path} does not compile`);
-  const { query } = compiled;
-  const input = plan.variableArguments.find(({ variable }) => variable === 'input');
-  const inputRule = input && argumentRule(input.argument);
+  const operation = executor.prepare(route.document);
+  const twin = createTwin(operation);
+  const deprecation = createDeprecation(route, brownouts);
+  const graphBody = createGraphBody(operation);
+  const validator = route.hasEntityTag ? createListValidator(executor) : undefined;
 
+  /** The data of the row's document. @throws {ServiceError} the first error, if there is one */
   async function execute(variables: Record<string, unknown>, context: Context): Promise<never> {
-    const result = (await query({}, context, variables)) as ExecutionResult;
-    if (!result.errors) return result.data as never;
-    const explained = result.data === undefined && (await explainVariables(schema, plan, variables));
-    throw new RestFailure(renderRest(explained || result.errors[0]!, context));
+    const { data, errors } = await operation.run(variables, context);
+    if (errors?.[0]) throw errors[0];
+    return data as never;
   }
 
   async function variablesOf(request: RestRequest): Promise<Record<string, unknown>> {
     const { locationId, whitelistId } = request.params;
-    const variables: Record<string, unknown> = { locationId, whitelistId, ...route.variables?.(request) };
-    if (inputRule) {
-      const parsed = await inputRule['~standard'].validate(variables.input ?? null);
-      if (parsed.issues) throw validationError(parsed.issues, variables.input);
-      variables.input = parsed.value;
-    }
-    return variables;
+    const variables: Record<string, unknown> = {
+      locationId,
+      whitelistId,
+      ...route.variables?.(request),
+      ...(route.takesIfMatch && { [ifMatch.variable]: expectedVersion(request.ifMatch) }),
+    };
+    return graphBody ? { ...variables, input: await graphBody(variables.input) } : variables;
   }
 
   async function answer(request: RestRequest, context: Context): Promise<Answer> {
-    authorizeOperation(plan, context.key);
+    if (request.asTwin) {
+      const page = route.list && (pageOf(request) ?? { first: streamedPageSize });
+      return twin({ ...(await variablesOf(request)), ...page });
+    }
+    const switchedOff = deprecation?.brownoutAnswer(request);
+    if (switchedOff) return switchedOff;
+    operation.authorize(context);
     const variables = await variablesOf(request);
     if (!route.list) {
       const data = await execute(variables, context);
       if (route.bare) return { status: 200, body: JSON.stringify(route.bare(data)) };
-      return successAnswer(route.envelope!(data), route.status);
+      const success = successAnswer(route.envelope!(data), route.status);
+      return route.versionOf ? { ...success, headers: { ETag: versionTag(route.versionOf(data)) } } : success;
     }
+    if (!validator) return answerList(request, variables, context);
+    const unchanged = await validator.unchangedSince(request, context);
+    if (unchanged) return { status: 304, body: null, headers: validatorHeaders(unchanged) };
+    // Before the first page is read: what changes later is newer than the tag.
+    const tag = await validator.current(request, context);
+    const list = await answerList(request, variables, context);
+    return { ...list, headers: validatorHeaders(tag) };
+  }
+
+  async function answerList(
+    request: RestRequest,
+    variables: Record<string, unknown>,
+    context: Context,
+  ): Promise<Answer> {
     const fetchPage = async (after: string | undefined, first: number | string) =>
       route.list!(await execute({ ...variables, after, first }, context));
-    const { limit, cursor } = request.query;
-    if (limit || cursor) {
-      const size = /^[0-9]{1,9}$/.test(limit ?? '') ? Number(limit) : limit || streamedPage;
-      const page = await fetchPage(cursor || undefined, size);
+    const asked = pageOf(request);
+    if (asked) {
+      const page = await fetchPage(asked.after, asked.first);
       const { hasNextPage, endCursor } = page.pageInfo;
       return successAnswer({ data: page.nodes, nextCursor: hasNextPage ? endCursor : null });
     }
-    const first = await fetchPage(undefined, streamedPage);
+    let pageSize = streamedPageSize;
+    /** A page of a whole list, with fewer items from now on where so many are too large for one answer. */
+    const fetchFittingPage = async (after: string | undefined): Promise<ConnectionPage> => {
+      for (;;) {
+        try {
+          // What one answer may hold counts for each page of its own.
+          return route.list!(await execute({ ...variables, after, first: pageSize }, { ...context }));
+        } catch (error) {
+          const isTooLarge = error instanceof ServiceError && error.code === 'VALIDATION_ERROR';
+          if (!isTooLarge || pageSize === 1) throw error;
+          pageSize = Math.ceil(pageSize / 4);
+        }
+      }
+    };
+    const first = await fetchFittingPage(undefined);
     if (!first.pageInfo.hasNextPage) return successAnswer({ data: first.nodes });
-    return { status: 200, body: streamList(first, (after) => fetchPage(after, streamedPage)) };
+    const nextPage = async (after: string) => {
+      await context.reauthenticate(); // a list ends with its key, however long it is
+      return fetchFittingPage(after);
+    };
+    const breakOff = (error: unknown) => {
+      const { message } = maskError(error, context);
+      context.log.warn({ requestId: context.requestId, cause: message }, 'a list was broken off');
+      return context.cutConnection();
+    };
+    return { status: 200, body: streamList(first, nextPage, breakOff) };
   }
 
-  const headers = route.successor
-    ? (request: RestRequest) => deprecationHeaders(route.successor!, request)
-    : undefined;
-
   return async (request, context) => {
-    const answered = await answer(request, context).catch((error: unknown) =>
-      error instanceof RestFailure ? error.answer : renderRest(error, context),
-    );
-    return headers ? { ...answered, headers: headers(request) } : answered;
+    const answered = await answer(request, context).catch((error: unknown) => renderRest(error, context));
+    return deprecation
+      ? { ...answered, headers: { ...answered.headers, ...deprecation.headers(request) } }
+      : answered;
+  };
+}
+
+/** The page that a request asks for, in the words of the graph; undefined for the whole list. */
+function pageOf({
+  query: { limit, cursor },
+}: RestRequest): { first: number | string; after: string | undefined } | undefined {
+  if (!limit && !cursor) return undefined;
+  const first = /^[0-9]{1,9}$/.test(limit ?? '') ? Number(limit) : limit || streamedPageSize;
+  return { first, after: cursor || undefined };
+}
+
+/**
+ * Creates what makes a body the variable `input` of an operation; undefined for one without that variable.
+ * Unknown fields are ignored (decisions, "unknown body fields"), where the graph refuses them. What the body must
+ * be is asked once, by the resolver.
+ *
+ * The function throws `VALIDATION_ERROR` for a body that is no object, and for a number in the place of an
+ * identifier, which GraphQL would take.
+ */
+function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
+  const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
+  if (!argument) return undefined;
+  const type = getNamedType(argument.type);
+  if (!isInputObjectType(type)) throw new TypeError(`The body of ${plan.rootFields[0]} is no input object`);
+  const fields = Object.values(type.getFields());
+  return async (body) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new ServiceError('VALIDATION_ERROR', 'Request body must be a JSON object');
+    }
+    const sent = new Map(Object.entries(body));
+    const known = fields.filter(({ name }) => sent.has(name));
+    if (
+      known.some(({ name, type }) => getNamedType(type) === GraphQLID && typeof sent.get(name) === 'number')
+    ) {
+      const broken = await brokenRule(argument, body);
+      if (broken) throw broken;
+    }
+    return Object.fromEntries(known.map(({ name }) => [name, sent.get(name)]));
   };
 }
 
 /** Shows whatever went wrong in the form of the REST surface. */
 export function renderRest(error: unknown, source: ErrorSource): Answer {
-  const { message, extensions } = maskError(error, source);
-  return errorAnswer({
-    message,
-    code: extensions.code as ErrorCode,
-    details: renamed(extensions.details as ErrorDetails | undefined),
-    requestId: extensions.requestId as string | undefined,
-  });
+  const { message, code, details } = maskError(error, source);
+  const shownError = { message, code, details: renamed(details) };
+  return isFailedPrecondition({ code, details })
+    ? errorAnswer(shownError, preconditionFailed)
+    : errorAnswer(shownError);
 }
 
-/** Calls the fields of a page as REST does. */
+/** Names a field as REST does: the arguments of a page and of a version are parameters and a header there. */
 function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
-  const names = Object.entries(pageParameters).map(([rest, graph]) => [graph, rest] as const);
-  const name = names.find(([graph]) => graph === details?.field)?.[1];
-  return name && details?.errors
-    ? { ...details, field: name, errors: details.errors.map((fault) => ({ ...fault, field: name })) }
-    : details;
+  const name = details?.field && restNames.get(details.field);
+  if (!name) return details;
+  const errors = details.errors?.map((fault) => ({ ...fault, field: name }));
+  return { ...details, field: name, ...(errors && { errors }) };
 }
 
-/** A whole list, written page by page as fast as the client reads. */
-function streamList(first: ConnectionPage, next: (after: string) => Promise<ConnectionPage>) {
+/**
+ * A whole list, written page by page as fast as the client reads.
+ *
+ * @param breakOff is told why a page failed, and cuts the connection: the server would end the answer as if it were
+ *   complete. Returns whether there was one.
+ */
+function streamList(
+  first: ConnectionPage,
+  next: (after: string) => Promise<ConnectionPage>,
+  breakOff: (error: unknown) => boolean,
+) {
   const itemsOf = (page: ConnectionPage) => JSON.stringify(page.nodes).slice(1, -1);
   let page = first;
   return new ReadableStream<Uint8Array>({
@@ -134,8 +218,13 @@ function streamList(first: ConnectionPage, next: (after: string) => Promise<Conn
     async pull(controller) {
       const { hasNextPage, endCursor } = page.pageInfo;
       if (hasNextPage && endCursor) {
-        await sleep(pauseBetweenPages);
-        page = await next(endCursor);
+        await sleep(pauseBetweenPagesMs);
+        try {
+          page = await next(endCursor);
+        } catch (error) {
+          if (!breakOff(error)) controller.error(error);
+          return;
+        }
         // Empty when what was left has been deleted since.
         controller.enqueue(encoder.encode(page.nodes.length > 0 ? `,${itemsOf(page)}` : ' '));
       } else {
@@ -146,12 +235,9 @@ function streamList(first: ConnectionPage, next: (after: string) => Promise<Conn
   });
 }
 
-/** The headers of a deprecated route (RFC 9745, RFC 8594, RFC 8288). */
-function deprecationHeaders(successor: string, { params }: RestRequest): Record<string, string> {
-  const target = successor.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  return {
-    Deprecation: `@${deprecated.getTime() / 1000}`,
-    Sunset: sunset.toUTCString(),
-    Link: `</api${target}>; rel="successor-version"`,
-  };
-}
+/** The headers of a list with an entity tag: a cache keeps it for one client, and asks whether it has changed. */
+const validatorHeaders = (tag: string | undefined): Record<string, string> => ({
+  ...(tag && { ETag: tag }),
+  'Cache-Control': 'private, no-cache',
+  Vary: 'Accept, Accept-Encoding',
+});

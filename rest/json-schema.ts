@@ -2,8 +2,10 @@ import {
   type DocumentNode,
   type FieldNode,
   getNamedType,
+  getNullableType,
   type GraphQLArgument,
   type GraphQLLeafType,
+  GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -19,7 +21,7 @@ import {
 } from 'graphql';
 import { z } from 'zod';
 import { freeObject } from '../schema/rules.ts';
-import { argumentRule } from '../src/operation.ts';
+import { argumentRule } from '../src/graphql/operation-plan.ts';
 
 /** A JSON Schema of the 2020-12 dialect. */
 export type JsonSchema = Record<string, unknown>;
@@ -52,16 +54,22 @@ export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   const rule = argumentRule(argument);
   const type = getNamedType(argument.type);
   if (!(rule instanceof z.ZodType)) return isLeafType(type) ? leafSchema(type) : {};
-  const { $schema: _, ...schema } = z.toJSONSchema(rule, { io: 'input', unrepresentable, override });
+  const schema = ruleSchema(rule);
   if (!isInputObjectType(type)) return simplified(schema);
   const fields = type.getFields();
   return {
     ...schema,
     description: type.description,
-    properties: mapValues(schema.properties ?? {}, (property, name) =>
-      described(simplified(property as JsonSchema), fields[name]?.description),
+    properties: mapValues((schema.properties ?? {}) as Record<string, JsonSchema>, (property, name) =>
+      described(simplified(property), fields[name]?.description),
     ),
   };
+}
+
+/** A rule as JSON Schema, for a component of the document. */
+export function ruleSchema(rule: z.ZodType): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(rule, { io: 'input', unrepresentable, override });
+  return schema;
 }
 
 type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
@@ -73,7 +81,10 @@ const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   return zodSchema === freeObject ? { type: 'object' } : 'throw';
 };
 
-/** Says what Zod leaves out: whether refinements, which are code, refuse what is empty shows when they are asked. */
+/**
+ * Says what Zod leaves out. Refinements are code: what they refuse shows when they are asked. Patterns are kept to
+ * what the regular expressions of other languages share.
+ */
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const accepts = (value: unknown) => z.safeParse(zodSchema, value).success;
   const { type } = zodSchema._zod.def;
@@ -83,13 +94,54 @@ const override: Override = ({ zodSchema, jsonSchema }) => {
     delete jsonSchema.pattern; // says the same, in 300 characters
     return;
   }
-  if (accepts('')) return;
-  jsonSchema.minLength = 1;
-  const { pattern } = jsonSchema;
-  if (accepts(' ') || (pattern && !new RegExp(pattern, 'u').test(' '))) return;
-  if (pattern) jsonSchema.allOf = [{ pattern: '\\S' }];
-  else jsonSchema.pattern = '\\S';
+  const format = formatOf(accepts);
+  if (format) {
+    jsonSchema.anyOf = [{ maxLength: 0 }, { format }];
+    return;
+  }
+  if (!accepts('')) jsonSchema.minLength = 1;
+  const ownPattern = jsonSchema.pattern && portablePattern(jsonSchema.pattern, accepts);
+  const patterns = ownPattern ? [ownPattern] : [];
+  if (!ownPattern && accepts('a') && !accepts('a\u0001')) patterns.push(noControlCharacters);
+  const isBlankRefused = !accepts('') && !accepts(' ');
+  if (isBlankRefused && patterns.every((pattern) => new RegExp(pattern).test(' '))) patterns.push('\\S');
+  const [pattern, ...others] = patterns;
+  if (pattern) jsonSchema.pattern = pattern;
+  if (others.length > 0) jsonSchema.allOf = others.map((other) => ({ pattern: other }));
 };
+
+type Accepts = (value: string) => boolean;
+
+/** Text without control characters other than tab and newline (decisions, "strings"). */
+const noControlCharacters = '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$';
+
+/** The format that a rule asks for besides an empty string. */
+function formatOf(accepts: Accepts): 'email' | 'uri' | undefined {
+  if (!accepts('') || accepts('text')) return undefined;
+  if (accepts('name@mail.example')) return 'email';
+  return accepts('https://site.example') ? 'uri' : undefined;
+}
+
+/** The last character of Latin-1's control characters. */
+const lastControlCharacter = 0x9f;
+
+/**
+ * A pattern that engines without Unicode properties take too. In place of `\p{L}` and its like, which they lack, it
+ * refuses the characters up to U+009F that the rule refuses and lets all others pass.
+ */
+function portablePattern(pattern: string, accepts: Accepts): string {
+  if (!pattern.includes('\\p{')) return pattern;
+  const codes = Array.from({ length: lastControlCharacter + 1 }, (_, code) => code);
+  const refused = codes.filter((code) => !accepts(`a${String.fromCharCode(code)}a`));
+  const escaped = (code: number) => `\\x${code.toString(16).toUpperCase().padStart(2, '0')}`;
+  const isStart = (code: number) => !refused.includes(code - 1);
+  const ranges = refused.filter(isStart).map((start) => {
+    let end = start;
+    while (refused.includes(end + 1)) end += 1;
+    return end === start ? escaped(start) : `${escaped(start)}-${escaped(end)}`;
+  });
+  return `^[^${ranges.join('')}]*$`;
+}
 
 /** A union without what no JSON is, and with null as a second type. */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
@@ -152,6 +204,8 @@ export function describeData(
   components: Components,
 ): DescribedData {
   const schemas = new Map<unknown, JsonSchema>();
+  const operation = getOperationAST(document)!;
+  const rootType = schema.getRootType(operation.operation)!;
 
   function part(partSchema: JsonSchema, fields: object = {}): object {
     schemas.set(fields, partSchema);
@@ -171,8 +225,10 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
+          // A root field is null only together with an error, whose envelope has no data.
+          const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
-            [(selection.alias ?? selection.name).value]: typePart(field.type, selection, field.description),
+            [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),
           };
         }
         if (selection.kind === Kind.FRAGMENT_SPREAD)
@@ -223,6 +279,5 @@ export function describeData(
     return part(reference('schemas', name), fields);
   }
 
-  const operation = getOperationAST(document)!;
-  return { data: fieldsOf(operation.selectionSet, schema.getRootType(operation.operation)!), schemaOf };
+  return { data: fieldsOf(operation.selectionSet, rootType), schemaOf };
 }

@@ -1,17 +1,13 @@
-import { type ErrorCode, errorStatus } from '../src/errors.ts';
+import { type ErrorCode, errorCodes, errorStatus } from '../src/errors/error-table.ts';
 import { type JsonSchema, objectSchema, reference } from './json-schema.ts';
-import { errorDescriptions, isErrorCode } from './openapi-text.ts';
+import { errorDescriptions } from './openapi-text.ts';
 
 /** The content of a body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
 /** A response for each code of the error table, to be referred to by it. */
 export const sharedErrorResponses = () =>
-  Object.fromEntries(
-    Object.keys(errorStatus)
-      .filter(isErrorCode)
-      .map((code) => [code, errorResponse([code])]),
-  );
+  Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
 /** By status: most have one code, whose response is shared. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
@@ -28,13 +24,17 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
 }
 
 /** The envelope of an error with one of these codes, which have one status. */
-function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
+export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
       code: { type: 'string', enum: codes },
       message: { type: 'string', description: 'What went wrong, for people.' },
       details: reference('schemas', 'ErrorDetails'),
-      requestId: { type: 'string', description: 'Names the request in the log; only for INTERNAL_ERROR.' },
+      requestId: {
+        type: 'string',
+        description:
+          'Names the request in the log, as the header X-Request-Id does; missing when the request could not be read.',
+      },
     },
     { optional: ['details', 'requestId'] },
   );
@@ -81,6 +81,14 @@ export const everyHeaders = {
     'integer',
     'When the oldest counted request leaves the hour, as a Unix timestamp in seconds.',
   ),
+  'RateLimit-Policy': header(
+    'string',
+    'Both rolling windows: `q` requests in `w` seconds, such as `"hour";q=1000;w=3600, "burst";q=100;w=60` (IETF draft-ietf-httpapi-ratelimit-headers).',
+  ),
+  RateLimit: header(
+    'string',
+    'What each window still allows, `r`, and in how many seconds its oldest counted request leaves it, `t`, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
+  ),
   'X-Request-Id': header('string', 'Names the request in the log.'),
 };
 
@@ -89,11 +97,35 @@ export const retryHeaders = {
   'Retry-After': header('integer', 'Whole seconds until a request would pass.'),
 };
 
+/** The headers of a whitelist. */
+export const validatorHeaders = {
+  ETag: header(
+    'string',
+    'Names the state of the whitelist, for `If-None-Match` (RFC 9110); left out when it would be longer than 1 KiB.',
+  ),
+};
+
+/** The header of an answer that shows one entry or location. */
+export const versionHeaders = {
+  ETag: header('string', 'The version of what the answer shows, such as `"3"`, for `If-Match` (RFC 9110).'),
+};
+
 /** The headers of a deprecated path. */
 export const deprecationHeaders = {
   Deprecation: header('string', 'When the path was deprecated: `@` and a Unix timestamp (RFC 9745).'),
   Sunset: header('string', 'When the path may be removed (RFC 8594).'),
-  Link: header('string', 'The path to use instead, with `rel="successor-version"` (RFC 8288).'),
+  Link: header(
+    'string',
+    'The path to use instead, with `rel="successor-version"`, and what to read, with `rel="deprecation"` (RFC 8288, RFC 9745).',
+  ),
+};
+
+/** The headers of a deprecated path that is switched off for a while, and before. */
+export const brownoutHeaders = {
+  Brownout: header(
+    'string',
+    'When the path is switched off for a while, now or later: a structured list of strings (RFC 9651), each a start and an end (ISO 8601), such as `"2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z"`. Left out when nothing is planned.',
+  ),
 };
 
 /** Refers to headers that are components. */

@@ -1,4 +1,4 @@
-import { errorStatus, type ErrorCode } from '../src/errors.ts';
+import type { ErrorCode } from '../src/errors/error-table.ts';
 import type { Route } from './routes.ts';
 
 /** What a client should know that belongs to no single endpoint (the published decisions). */
@@ -19,6 +19,7 @@ locations, and has limits of its own. Registering a company ties the key to it.
 ## Conflicts
 - \`CONFLICT_ERROR\`: registration with a company slug that is taken.
 - \`CONFLICT\`: a location slug that is taken in its company, on create and on update.
+- \`CONFLICT\` with the status 412: the entry or location has changed since the \`ETag\` in \`If-Match\`.
 - \`DUPLICATE_VEHICLE\`: a plate that the whitelist of the location has, on create and on replace.
 
 ## Plates and other strings
@@ -36,10 +37,27 @@ Lists are whole and ordered by creation, oldest first. With \`limit\` or \`curso
 \`nextCursor\` is the \`cursor\` of the next page, null on the last. An empty filter is no filter; of a
 repeated parameter the first value counts.
 
+The list of a whitelist has an \`ETag\`. Sent back in \`If-None-Match\` it gives a 304 without a body while nothing has
+changed in the whitelist of the location; any change there gives the list again, whatever the filters.
+
+## Moving to the graph
+With \`Accept: application/graphql-request+json\` a request is not executed but answered with the GraphQL request that
+serves it, \`{ "query", "operationName", "variables" }\`, ready to be posted to \`/graphql\`. It takes any valid key, no
+permission, and costs one point. For a whole list it is the request of the first 100 items.
+
+Deprecated paths say so in \`Deprecation\`, \`Sunset\` and \`Link\`, and \`viewer { deprecations }\` counts their use. Before
+they are removed they may be switched off for a while: \`Brownout\` tells when, and in that time they answer 410.
+
 ## Limits
 A key may make so many requests in a rolling hour (1000 unless agreed otherwise) and in a rolling minute (100),
-over both surfaces together. A refused request does not count. Bodies may have 1 MiB.
-An unknown path answers 404, a wrong method 405 with \`Allow\`, both in the error envelope.
+over both surfaces together. A REST request is one point; a request to the graph costs more when it changes several
+things or asks for much. A refused request does not count.
+
+\`X-RateLimit-*\` tell of the hour, \`RateLimit-Policy\` and \`RateLimit\` of both windows by name. A 429 carries
+\`Retry-After\`, the longer wait of both. Requests without a valid key, and these pages, draw on a budget of the
+client's address.
+
+A body may have 1 MiB, 16 MiB on the graph. An unknown path answers 404, a wrong method 405 with \`Allow\`, both in the error envelope.
 `.trim();
 
 /** When each code is sent (specification, "Codes"). */
@@ -48,15 +66,12 @@ export const errorDescriptions: Record<ErrorCode, string> = {
   FORBIDDEN: 'The key lacks the permission, or is not tied to the company.',
   NOT_FOUND: 'The location or whitelist entry does not exist, or is out of reach of the key.',
   VALIDATION_ERROR: 'The request breaks a rule.',
-  CONFLICT: 'The company has a location with the slug.',
+  CONFLICT: 'The company has a location with the slug, or what was to be changed has another version.',
   CONFLICT_ERROR: 'The company slug is taken.',
   DUPLICATE_VEHICLE: 'The whitelist has the plate.',
   RATE_LIMIT_EXCEEDED: 'More requests than the key, or the address, may make.',
   INTERNAL_ERROR: 'The service failed; `requestId` names the request to the operator.',
 };
-
-/** Whether a word is a code of the error table. */
-export const isErrorCode = (word: string): word is ErrorCode => Object.hasOwn(errorStatus, word);
 
 /** The groups of the reference, in its order. */
 export const tags: Record<Route['tag'], string> = {

@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLArgument, type GraphQLSchema } from 'graphql';
 import packageJson from '../package.json' with { type: 'json' };
-import type { ErrorCode } from '../src/errors.ts';
-import { type OperationPlan, planOperation } from '../src/operation.ts';
+import type { ErrorCode } from '../src/errors/error-table.ts';
+import { type OperationPlan, planOperation } from '../src/graphql/operation-plan.ts';
 import {
   argumentSchema,
   type Components,
@@ -11,16 +11,22 @@ import {
   reference,
 } from './json-schema.ts';
 import {
+  brownoutHeaders,
   deprecationHeaders,
   errorDetails,
+  errorResponse,
   errorResponses,
   everyHeaders,
   headerReferences,
   json,
   retryHeaders,
   sharedErrorResponses,
+  validatorHeaders,
+  versionHeaders,
 } from './openapi-responses.ts';
-import { examples, introduction, isErrorCode, tags } from './openapi-text.ts';
+import { examples, introduction, tags } from './openapi-text.ts';
+import { describeWebhooks, webhooksAbout, webhookTag } from './openapi-webhooks.ts';
+import { ifMatch, preconditionFailed } from './preconditions.ts';
 import { type Route, routes } from './routes.ts';
 
 /** An OpenAPI 3.1 document. */
@@ -31,6 +37,8 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
+  /** What the service posts to receivers, by the type of the message. */
+  webhooks: Record<string, Record<string, JsonSchema>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
 
@@ -57,16 +65,32 @@ export function createOpenApi(schema: GraphQLSchema): OpenApi {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Parking gateway', version: packageJson.version, description: introduction },
+    info: {
+      title: 'Parking gateway',
+      version: packageJson.version,
+      description: introduction,
+      contact: { name: 'The operator who issued the key' },
+      license: { name: 'Not licensed for use by others', identifier: 'LicenseRef-Unlicensed' },
+    },
     servers: [{ url: '/api', description: 'This environment.' }],
     security: [{ apiKey: [] }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries({ ...tags, [webhookTag]: webhooksAbout }).map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths,
+    webhooks: describeWebhooks(schemas),
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of the client.' },
       },
-      headers: { ...everyHeaders, ...retryHeaders, ...deprecationHeaders },
+      headers: {
+        ...everyHeaders,
+        ...retryHeaders,
+        ...validatorHeaders,
+        ...deprecationHeaders,
+        ...brownoutHeaders,
+      },
       responses: sharedErrorResponses(),
       schemas,
     },
@@ -74,7 +98,7 @@ export function createOpenApi(schema: GraphQLSchema): OpenApi {
 }
 
 function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components): OpenApiOperation {
-  const { method, summary, tag, status = 200, successor } = route;
+  const { method, summary, tag, status = 200, successor, hasEntityTag, versionOf, takesIfMatch } = route;
   const plan = planOperation(schema, route.document);
   const description = [
     describeRoots(schema, plan),
@@ -83,7 +107,15 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
   ].join('\n\n');
   const parameters = parametersOf(route, plan);
   const input = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
-  const codes = codesOf({ description, parameters, input, plan });
+  const codes = codesOf({ parameters, input, plan });
+  const headers = {
+    ...headerReferences({
+      ...everyHeaders,
+      ...(hasEntityTag && validatorHeaders),
+      ...(successor && deprecationHeaders),
+    }),
+    ...(versionOf && versionHeaders),
+  };
   return {
     operationId: camelCase(summary),
     summary,
@@ -95,10 +127,26 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
     responses: {
       [status]: {
         description: status === 201 ? 'Created.' : 'Done.',
-        headers: headerReferences({ ...everyHeaders, ...(successor && deprecationHeaders) }),
+        headers,
         content: json({ schema: answerSchema(schema, route, schemas) }),
       },
+      ...(hasEntityTag && {
+        304: { description: 'Nothing has changed in the whitelist since the `ETag` that was sent.', headers },
+      }),
       ...errorResponses(codes),
+      ...(takesIfMatch && {
+        [preconditionFailed]: {
+          ...reference('responses', 'CONFLICT'),
+          description: 'It has changed since the `ETag` in `If-Match`; `details.value` is the version now.',
+        },
+      }),
+      ...(successor && {
+        410: {
+          ...errorResponse(['NOT_FOUND']),
+          description: 'The path is switched off for a while: the header `Brownout` tells until when.',
+          headers: headerReferences({ ...everyHeaders, ...deprecationHeaders, ...brownoutHeaders }),
+        },
+      }),
       ...((method === 'POST' || method === 'PUT') && {
         413: { ...reference('responses', 'VALIDATION_ERROR'), description: 'The body is larger than 1 MiB.' },
         415: {
@@ -122,25 +170,29 @@ const camelCase = (words: string) =>
 
 /**
  * The codes that an endpoint may answer with: those of every endpoint, those that follow from what it
- * takes, and those that its description names.
+ * takes, and those that the fields of its document announce.
  */
 function codesOf({
-  description,
   parameters,
   input,
   plan,
 }: {
-  description: string;
-  parameters: readonly { in?: unknown }[];
+  parameters: readonly { in?: unknown; name?: unknown }[];
   input: GraphQLArgument | undefined;
   plan: OperationPlan;
 }): ErrorCode[] {
-  const named = [...description.matchAll(/`([A-Z_]+)`/g)].map(([, word]) => word!);
-  const codes = new Set<string>(['UNAUTHORIZED', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR', ...named]);
+  const codes = new Set<ErrorCode>([
+    'UNAUTHORIZED',
+    'RATE_LIMIT_EXCEEDED',
+    'INTERNAL_ERROR',
+    ...plan.errorCodes,
+  ]);
   if (plan.permissions.size > 0) codes.add('FORBIDDEN');
   if (parameters.some((parameter) => parameter.in === 'path')) codes.add('NOT_FOUND');
-  if (input || parameters.some((parameter) => parameter.in === 'query')) codes.add('VALIDATION_ERROR');
-  return [...codes].filter(isErrorCode);
+  const isChecked = (parameter: (typeof parameters)[number]) =>
+    parameter.in === 'query' || parameter.name === ifMatch.header;
+  if (input || parameters.some(isChecked)) codes.add('VALIDATION_ERROR');
+  return [...codes];
 }
 
 /** Path parameters and filters are the variables that a request fills; a list has those of a page besides. */
@@ -185,6 +237,28 @@ function parametersOf(route: Route, plan: OperationPlan): Record<string, unknown
             in: 'query',
             description: 'The `nextCursor` of the page before.',
             schema: argument('after'),
+          },
+        ]
+      : []),
+    ...(route.takesIfMatch
+      ? [
+          {
+            name: ifMatch.header,
+            in: 'header',
+            description:
+              'The `ETag` of an earlier answer: 412 when it has changed since. `*`, or no header, takes any version.',
+            schema: { type: 'string' },
+          },
+        ]
+      : []),
+    ...(route.hasEntityTag
+      ? [
+          {
+            name: 'If-None-Match',
+            in: 'header',
+            description:
+              'The `ETag` of an earlier answer: 304 without a body when nothing has changed since.',
+            schema: { type: 'string' },
           },
         ]
       : []),

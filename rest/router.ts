@@ -1,16 +1,18 @@
-import type { GraphQLSchema } from 'graphql';
 import { type Context as HonoContext, Hono } from 'hono';
-import { respond } from '../src/answer.ts';
-import { ServiceError } from '../src/errors.ts';
-import { limitBody } from '../src/limit-body.ts';
-import { isJson } from '../src/media-type.ts';
-import type { GatewayEnv } from '../src/request-state.ts';
+import { accepts } from 'hono/accepts';
+import { respond } from '../src/http/response.ts';
+import type { GraphExecutor } from '../src/graphql/executor.ts';
+import { isJson, limitBody } from '../src/http/body.ts';
+import { parseJson } from '../src/http/json.ts';
+import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
+import type { Brownout } from './deprecation.ts';
 import { errorAnswer } from './envelope.ts';
-import { routes } from './routes.ts';
+import { routeName, routes } from './routes.ts';
+import { twinMediaType } from './twin.ts';
 
 /** The largest request body, in bytes (decisions: 1 MiB). */
-const largestBody = 1024 * 1024;
+const maxBodyBytes = 1024 * 1024;
 
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
@@ -18,49 +20,47 @@ const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
-/** What decoding leaves in place of bytes that are not UTF-8, and of text that was lost before it came here. */
-const replacementCharacter = '\u{fffd}';
-
-/**
- * The JSON of a request's body; undefined when it has none.
- *
- * @throws {ServiceError} `VALIDATION_ERROR` with no field
- */
-function parseBody(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    if (!text.includes(replacementCharacter)) return JSON.parse(text) as unknown;
-  } catch {
-    // The parser's words could repeat the body: the client gets ours.
-  }
-  throw new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
-}
-
 /** The first value of each query parameter (decisions, "filters"). */
 function firstValues(c: HonoContext): Record<string, string> {
   return c.req.url.includes('?') ? c.req.query() : {};
 }
 
+/** Whether the client prefers the GraphQL request to the answer. Few do: the header is parsed for them alone. */
+function asksForTwin(c: HonoContext): boolean {
+  if (!c.req.header('accept')?.includes(twinMediaType)) return false;
+  const [json, twin] = ['application/json', twinMediaType];
+  return accepts(c, { header: 'Accept', supports: [json, twin], default: json }) === twin;
+}
+
 /** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
-export function createRestRouter(schema: GraphQLSchema): Hono<GatewayEnv> {
+export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
-  const limitToOneMiB = limitBody(largestBody, (c) =>
+  const limitToOneMiB = limitBody(maxBodyBytes, (c) =>
     respond(refusal(413, 'Request body is larger than 1 MiB'), c.var.state),
   );
 
   for (const route of routes) {
-    const handle = createRouteHandler(schema, route);
-    const operation = `${route.method} ${route.path}`;
+    const handle = createRouteHandler(executor, route, brownouts);
+    const operation = routeName(route);
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
       const { state, context } = c.var;
-      state.operation = operation;
+      const asTwin = asksForTwin(c);
+      // To ask for the twin is no use of the endpoint: usage tells them apart.
+      state.operation = asTwin ? `twin of ${operation}` : operation;
       const text = takesBody ? await c.req.text() : '';
       if (text !== '' && !isJson(c.req.header('content-type'))) {
         return respond(refusal(415, 'Content-Type must be application/json'), state);
       }
-      const request = { params: c.req.param(), query: firstValues(c), body: parseBody(text) };
+      const request = {
+        params: c.req.param(),
+        query: firstValues(c),
+        body: text === '' ? undefined : parseJson(text),
+        asTwin,
+        ifNoneMatch: c.req.header('if-none-match'),
+        ifMatch: c.req.header('if-match'),
+      };
       return respond(await handle(request, context), state);
     });
   }

@@ -21,6 +21,12 @@ export interface RestRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
+  /** Whether not the answer is wanted but the GraphQL request that would serve it. */
+  asTwin?: boolean;
+  /** The header `If-None-Match`. */
+  ifNoneMatch?: string | undefined;
+  /** The header `If-Match`. */
+  ifMatch?: string | undefined;
 }
 
 /** The part of a connection that a list needs. */
@@ -28,6 +34,9 @@ export interface ConnectionPage {
   nodes: readonly unknown[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
+
+/** The data of an operation without errors: root fields are null only together with an error. */
+type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
 interface RouteOf<Data, Variables> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -40,11 +49,17 @@ interface RouteOf<Data, Variables> {
   /** Variables beyond those named like path parameters. A list's `first` and `after` are the adapter's. */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /** The answer is a whole list, or a page of it with `limit` and `cursor`. */
-  list?: (data: Data) => ConnectionPage;
+  list?: (data: Answered<Data>) => ConnectionPage;
+  /** The list is of a whitelist: its answers have an `ETag`, and `If-None-Match` is looked at. */
+  hasEntityTag?: true;
+  /** The answer shows one entry or location: its version becomes the `ETag`. */
+  versionOf?: (data: Answered<Data>) => number;
+  /** `If-Match` becomes the variable `expectedVersion`; a change that it refuses is answered with 412. */
+  takesIfMatch?: true;
   /** The answer is an envelope with these fields. */
-  envelope?: (data: Data) => Record<string, unknown>;
+  envelope?: (data: Answered<Data>) => Record<string, unknown>;
   /** The answer is this object, without an envelope. */
-  bare?: (data: Data) => unknown;
+  bare?: (data: Answered<Data>) => unknown;
   /** 200 when left out. */
   status?: 201;
   /** Former names of body fields that `variables` still takes, with the names of today. */
@@ -73,6 +88,9 @@ const residentBody = ({ body: input }: RestRequest) => ({
       ? { ...input, referenceId: input.residentId }
       : input,
 });
+
+/** What logs, metrics and usage records call a request to a route. */
+export const routeName = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
 /** The endpoint table: one row for each documented route. */
 export const routes: readonly Route[] = [
@@ -122,6 +140,7 @@ export const routes: readonly Route[] = [
     variables: body,
     status: 201,
     envelope: (data) => ({ data: data.createLocation }),
+    versionOf: (data) => data.createLocation.version,
   }),
   route({
     method: 'GET',
@@ -139,6 +158,8 @@ export const routes: readonly Route[] = [
     tag: 'Locations',
     variables: body,
     envelope: (data) => ({ data: data.updateLocation }),
+    versionOf: (data) => data.updateLocation.version,
+    takesIfMatch: true,
   }),
   route({
     method: 'GET',
@@ -156,6 +177,7 @@ export const routes: readonly Route[] = [
     tag: 'Whitelist',
     variables: filters,
     list: (data) => data.whitelist,
+    hasEntityTag: true,
   }),
   route({
     method: 'POST',
@@ -166,6 +188,7 @@ export const routes: readonly Route[] = [
     variables: body,
     status: 201,
     envelope: (data) => ({ data: data.createWhitelistEntry }),
+    versionOf: (data) => data.createWhitelistEntry.version,
   }),
   route({
     method: 'PUT',
@@ -175,6 +198,8 @@ export const routes: readonly Route[] = [
     tag: 'Whitelist',
     variables: body,
     envelope: (data) => ({ data: data.updateWhitelistEntry }),
+    versionOf: (data) => data.updateWhitelistEntry.version,
+    takesIfMatch: true,
   }),
   route({
     method: 'DELETE',
@@ -186,6 +211,7 @@ export const routes: readonly Route[] = [
       message: 'Whitelist entry deleted successfully',
       data: { id: data.deleteWhitelistEntry.id },
     }),
+    takesIfMatch: true,
   }),
   route({
     method: 'GET',
@@ -195,6 +221,7 @@ export const routes: readonly Route[] = [
     tag: 'Residents',
     variables: filters,
     list: (data) => data.whitelist,
+    hasEntityTag: true,
     successor: '/locations/{locationId}/whitelist',
   }),
   route({
@@ -207,6 +234,7 @@ export const routes: readonly Route[] = [
     oldNames: { residentId: 'referenceId' },
     status: 201,
     envelope: (data) => ({ data: data.createWhitelistEntry }),
+    versionOf: (data) => data.createWhitelistEntry.version,
     successor: '/locations/{locationId}/whitelist',
   }),
   route({
@@ -217,6 +245,7 @@ export const routes: readonly Route[] = [
     tag: 'Residents',
     variables: ({ params, query }) => ({ referenceId: params.residentId, plateType: query.plateType }),
     list: (data) => data.whitelist,
+    hasEntityTag: true,
     successor: '/locations/{locationId}/whitelist?referenceId={residentId}',
   }),
 ];

@@ -1,0 +1,64 @@
+import { auditActions, isAuditAction } from '../src/audit/actions.ts';
+import { messageRule, type MessageType, messageTypes } from '../src/webhooks/payload.ts';
+import { type Components, type JsonSchema, reference, ruleSchema } from './json-schema.ts';
+import { json } from './openapi-responses.ts';
+
+/** The group of the messages in the reference. */
+export const webhookTag = 'Webhooks';
+
+/** What the reference says of that group. */
+export const webhooksAbout =
+  'Messages that the service posts to a webhook of a company, made with `createWebhook` of the graph. They follow ' +
+  'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
+  'handled before. A message is sent again until it is answered with 2xx.';
+
+const header = (name: string, description: string, type: 'string' | 'integer' = 'string') => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type },
+});
+
+/** The headers of every message (Standard Webhooks, "Webhook Headers"). */
+const messageHeaders = [
+  header('webhook-id', 'Names the message: the same at every attempt to send it.'),
+  header('webhook-timestamp', 'When it was sent, as a Unix timestamp in seconds.', 'integer'),
+  header('webhook-signature', 'Signatures of identifier, timestamp and body, separated by spaces: `v1,…`.'),
+];
+
+/** `location.created` → `LocationCreated` */
+const pascalCase = (type: string) =>
+  type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** What a message of a type tells of. */
+const messageDescription = (type: MessageType) =>
+  isAuditAction(type) ? auditActions[type].description : 'A test, sent on request with `testWebhook`.';
+
+/**
+ * The `webhooks` of the OpenAPI document: every type of message, with the rule of its body.
+ *
+ * @param schemas gets the schema of each body, by name
+ */
+export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    messageTypes.map((type) => {
+      const name = `${pascalCase(type)}Message`;
+      schemas[name] = { description: messageDescription(type), ...ruleSchema(messageRule(type)) };
+      const post = {
+        operationId: `receive${pascalCase(type)}`,
+        summary: `Receive ${type}`,
+        description: messageDescription(type),
+        tags: [webhookTag],
+        security: [],
+        parameters: messageHeaders,
+        requestBody: { required: true, content: json({ schema: reference('schemas', name) }) },
+        responses: {
+          '2XX': { description: 'The receiver has the message; it is not sent again.' },
+          '410': { description: 'The receiver wants no more messages: the webhook is disabled.' },
+        },
+      };
+      return [type, { post }];
+    }),
+  );
+}
