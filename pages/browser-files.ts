@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
+
+/** Where `npm run build` puts what browsers load. The bundle in dist/ lies as deep as this file. */
+const folder = new URL('../dist/pages/', import.meta.url);
+
+const contentTypes: Record<string, string> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+/** The scripts and styles of the pages. */
+export interface BrowserFiles {
+  /** The address of a file by its name before the build, such as `explorer.js`. */
+  addressOf(name: string): string;
+  /** The file at an address. */
+  at(address: string): ServedFile | undefined;
+}
+
+async function load(): Promise<BrowserFiles> {
+  const list = await readFile(new URL('files.json', folder), 'utf8').catch((cause: unknown) => {
+    throw new Error('The pages are not built: run `npm run build:pages`', { cause });
+  });
+  const names = JSON.parse(list) as Record<string, string>;
+  const files = new Map<string, ServedFile>();
+  for (const name of Object.values(names)) {
+    const contentType = contentTypes[name.split('.').at(-1)!]!;
+    files.set(`/assets/${name}`, servedFile(await readFile(new URL(name, folder)), contentType, keepForEver));
+  }
+  return {
+    addressOf: (name) => `/assets/${names[name]}`,
+    at: (address) => files.get(address),
+  };
+}
+
+let loaded: Promise<BrowserFiles> | undefined;
+
+/** Loads the files when the first page is opened: a gateway without readers does not hold them. */
+export function loadBrowserFiles(): Promise<BrowserFiles> {
+  loaded ??= load().catch((error: unknown) => {
+    loaded = undefined;
+    throw error;
+  });
+  return loaded;
+}

@@ -1,0 +1,149 @@
+/** What the explorer learns of a key, to fill the variables of its examples. */
+export interface KeyReach {
+  locationId: string;
+  /** A plate that the whitelist of the location has. */
+  plate?: Plate;
+}
+
+interface Plate {
+  plateType: string;
+  plateCode: string;
+  plateNumber: string;
+}
+
+const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+
+/** No location yet: filled as soon as a key is typed. */
+const noLocation = '';
+
+interface Example {
+  query: string;
+  variables?: Record<string, unknown>;
+}
+
+/**
+ * What the explorer opens with: one operation in each tab.
+ *
+ * @param now the time of the example event, and part of its identifier
+ */
+export const createExamples = (now: Date): Example[] => [
+  {
+    query: `# Which locations does the key reach, and how full are they?
+query Locations {
+  locations(first: 10) {
+    totalCount
+    nodes {
+      id
+      name
+      company {
+        name
+      }
+      status {
+        state
+        occupied
+        available
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# A gate asks: may this vehicle enter?
+query MayEnter($locationId: ID!, $plate: PlateInput!) {
+  plateAccess(locationId: $locationId, plate: $plate) {
+    allowed
+    reason
+    entry {
+      referenceId
+      vehicleType
+    }
+  }
+}
+`,
+    variables: { locationId: noLocation, plate: examplePlate },
+  },
+  {
+    query: `# Adds a vehicle to the whitelist
+mutation AddVehicle($locationId: ID!, $input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) {
+    id
+    createdAt
+  }
+}
+`,
+    variables: {
+      locationId: noLocation,
+      input: { referenceId: 'unit-0101', plateType: 'SHJ', plateCode: '3', plateNumber: '48214' },
+    },
+  },
+  {
+    query: `# Records that a vehicle entered. Sending it again changes nothing.
+mutation RecordEntry($locationId: ID!, $input: ParkingEventInput!) {
+  recordParkingEvent(locationId: $locationId, input: $input) {
+    id
+    listed
+    location {
+      status {
+        state
+        occupied
+        available
+      }
+    }
+  }
+}
+`,
+    variables: {
+      locationId: noLocation,
+      input: {
+        eventId: `explorer-${now.getTime()}`,
+        kind: 'ENTRY',
+        occurredAt: now.toISOString(),
+        plate: examplePlate,
+      },
+    },
+  },
+  {
+    query: `# Live: run this, then record an entry in another window
+subscription LiveStatus($locationId: ID!) {
+  locationStatusChanged(locationId: $locationId) {
+    state
+    occupied
+    available
+    updatedAt
+  }
+}
+`,
+    variables: { locationId: noLocation },
+  },
+];
+
+const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * Fills the variables of a tab with what the key reaches. Only what the explorer itself put there is
+ * replaced: an empty `locationId`, the example plate, and what it filled in for the key before.
+ *
+ * @param text the variables as JSON, as the editor has them
+ * @returns the text unchanged when there is nothing to fill, or when it is no JSON yet
+ */
+export function fillVariables(text: string, reach: KeyReach, former: KeyReach | undefined): string {
+  let changed = false;
+  const fill = (name: string, value: unknown): unknown => {
+    if (name === 'locationId' && (value === noLocation || value === former?.locationId)) {
+      changed ||= value !== reach.locationId;
+      return reach.locationId;
+    }
+    if (name === 'plate' && reach.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
+      changed ||= !isEqual(value, reach.plate);
+      return reach.plate;
+    }
+    return value;
+  };
+  try {
+    const filled = JSON.stringify(JSON.parse(text, fill), null, 2);
+    return changed ? filled : text;
+  } catch {
+    return text;
+  }
+}

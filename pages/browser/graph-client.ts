@@ -1,0 +1,106 @@
+import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
+import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { createClient, NetworkError } from 'graphql-sse';
+import type { KeyReach } from './examples.ts';
+
+/** What the key field says of a key. */
+export type KeyState =
+  | { kind: 'none' }
+  | { kind: 'valid'; name: string; reach: KeyReach | undefined }
+  | { kind: 'refused'; message: string };
+
+const graphPath = '/graphql';
+
+async function post(params: FetcherParams, key: string): Promise<ExecutionResult> {
+  const response = await fetch(graphPath, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...keyHeader(key) },
+    body: JSON.stringify(params),
+  });
+  return (await response.json()) as ExecutionResult;
+}
+
+const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
+
+/** Runs queries and mutations as POST, subscriptions as server-sent events, all with the key of the key field. */
+export function createFetcher(currentKey: () => string): Fetcher {
+  const events = createClient({
+    url: graphPath,
+    headers: () => keyHeader(currentKey()),
+    retryAttempts: 0, // it would retry refusals too, at the cost of the key's budget
+  });
+
+  async function* subscribe({
+    query,
+    operationName,
+    variables,
+  }: FetcherParams): AsyncGenerator<ExecutionResult> {
+    try {
+      yield* events.iterate<Record<string, unknown>, Record<string, unknown>>({
+        query,
+        operationName: operationName ?? undefined,
+        variables: variables as Record<string, unknown> | undefined,
+      });
+    } catch (error) {
+      // A refusal comes as JSON instead of a stream: it is the result.
+      if (!(error instanceof NetworkError) || !error.response) throw error;
+      yield (await (error.response as Response).json()) as ExecutionResult;
+    }
+  }
+
+  return (params) => {
+    const operation = operationOf(params);
+    const named = { ...params, operationName: operation?.name?.value };
+    return operation?.operation === 'subscription' ? subscribe(named) : post(named, currentKey());
+  };
+}
+
+/**
+ * The operation that is meant. Just after a change of tabs GraphiQL still names that of the tab before: of a
+ * document with one operation the name does not matter.
+ */
+function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
+  try {
+    const operations = parse(query).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+    return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
+  } catch {
+    return undefined; // the gateway says what is wrong with it
+  }
+}
+
+interface Viewer {
+  name: string;
+  permissions: string[];
+  locationIds: string[];
+}
+
+/** Asks whose the key is, and for a location and a vehicle that the examples can use. */
+export async function lookUpKey(key: string): Promise<KeyState> {
+  if (!key) return { kind: 'none' };
+  const { data, errors } = await post({ query: '{ viewer { name permissions locationIds } }' }, key);
+  const viewer = data?.viewer as Viewer | undefined;
+  if (!viewer) return { kind: 'refused', message: errors?.[0]?.message ?? 'The key was refused' };
+  const may = (permission: string) => viewer.permissions.includes(permission);
+  const locationId = viewer.locationIds[0] ?? (await firstLocation(key, may));
+  if (!locationId) return { kind: 'valid', name: viewer.name, reach: undefined };
+  const plate = may('READ_WHITELIST') ? await firstPlate(key, locationId) : undefined;
+  return { kind: 'valid', name: viewer.name, reach: { locationId, ...(plate && { plate }) } };
+}
+
+async function firstLocation(key: string, may: (permission: string) => boolean) {
+  if (may('READ_LOCATIONS')) {
+    const { data } = await post({ query: '{ locations(first: 1) { nodes { id } } }' }, key);
+    return (data?.locations as { nodes: { id: string }[] } | undefined)?.nodes[0]?.id;
+  }
+  if (!may('READ_STATUS')) return undefined;
+  const { data } = await post({ query: '{ locationStatuses { locationId } }' }, key);
+  return (data?.locationStatuses as { locationId: string }[] | undefined)?.[0]?.locationId;
+}
+
+async function firstPlate(key: string, locationId: string) {
+  const query = `query ($locationId: ID!) {
+    whitelist(locationId: $locationId, first: 1) { nodes { plateType plateCode plateNumber } }
+  }`;
+  const { data } = await post({ query, variables: { locationId } }, key);
+  return (data?.whitelist as { nodes: NonNullable<KeyReach['plate']>[] } | undefined)?.nodes[0];
+}

@@ -1,0 +1,49 @@
+import type { BrowserFiles } from './browser-files.ts';
+import { addresses, renderDocument, version } from './layout.tsx';
+
+const links: { address: string; name: string; about: string }[] = [
+  {
+    address: addresses.explorer,
+    name: 'Explorer',
+    about: 'Run queries, mutations and live subscriptions, with documentation and completion.',
+  },
+  {
+    address: addresses.reference,
+    name: 'Reference',
+    about: 'Every REST endpoint beside the GraphQL operation that serves it; webhooks, errors, limits.',
+  },
+  { address: addresses.schema, name: 'schema.graphql', about: 'The graph in SDL, for code generators.' },
+  {
+    address: addresses.openApi,
+    name: 'openapi.json',
+    about: 'The REST contract as OpenAPI 3.1, for client generators.',
+  },
+];
+
+/** The page at the root: what there is, and the version. */
+export function renderHome(files: BrowserFiles): string {
+  return renderDocument({
+    title: 'Parking gateway',
+    description: 'Companies, parking locations and whitelists of vehicles, as a graph and as REST.',
+    styles: [files.addressOf('page.css')],
+    content: (
+      <main class="home">
+        <h1>Parking gateway</h1>
+        <p class="version">Version {version}</p>
+        <p>
+          Companies, parking locations and whitelists of vehicles: one service, as a graph under{' '}
+          <code>/graphql</code> and as REST under <code>/api</code>. Requests carry a key in{' '}
+          <code>X-API-Key</code>; these pages need none.
+        </p>
+        <ul class="links">
+          {links.map(({ address, name, about }) => (
+            <li>
+              <a href={address}>{name}</a>
+              <span>{about}</span>
+            </li>
+          ))}
+        </ul>
+      </main>
+    ),
+  });
+}

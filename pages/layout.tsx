@@ -1,0 +1,43 @@
+import type { Child } from 'hono/jsx';
+import packageJson from '../package.json' with { type: 'json' };
+
+/** The version of the gateway and of its contract. */
+export const { version } = packageJson;
+
+/** A page as text: a document with its styles, its script and its content. */
+export function renderDocument(page: {
+  title: string;
+  description: string;
+  styles: readonly string[];
+  script?: string;
+  content: Child;
+}): string {
+  const { title, description, styles, script, content } = page;
+  const document = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{title}</title>
+        <meta name="description" content={description} />
+        <link rel="icon" href="data:," />
+        {styles.map((style) => (
+          <link rel="stylesheet" href={style} />
+        ))}
+        {script && <script type="module" src={script}></script>}
+      </head>
+      <body>{content}</body>
+    </html>
+  );
+  return `<!doctype html>${document.toString()}`;
+}
+
+/** Where the pages and the contract are served. */
+export const addresses = {
+  home: '/',
+  explorer: '/graphql',
+  reference: '/reference',
+  schema: '/graphql/schema.graphql',
+  openApi: '/api/openapi.json',
+  openApiAtRoot: '/openapi.json',
+} as const;

@@ -1,0 +1,100 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  getNamedType,
+  type GraphQLOutputType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type OperationTypeNode,
+} from 'graphql';
+import { examples } from '../../rest/openapi-text.ts';
+import { addresses } from '../layout.tsx';
+
+/** An operation that a reader can open in the explorer. */
+export interface ExampleOperation {
+  query: string;
+  variables: Record<string, unknown>;
+}
+
+/** The address that opens an operation in the explorer. */
+export function explorerLink({ query, variables }: ExampleOperation): string {
+  const parameters = new URLSearchParams({ query });
+  if (Object.keys(variables).length > 0) parameters.set('variables', JSON.stringify(variables));
+  return `${addresses.explorer}?${parameters}`;
+}
+
+/** How deep an example selects: a field, the items of its list, and an object in them. */
+const deepestSelection = 3;
+
+const takesNothing = (field: GraphQLField<unknown, unknown>) =>
+  !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
+
+/** What an example selects of a type: of a list its items, of an object what it says itself. */
+function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
+  const named = getNamedType(type);
+  if (!isObjectType(named)) return '';
+  const fields = Object.values(named.getFields()).filter(takesNothing);
+  const isConnection = named.name.endsWith('Connection');
+  const chosen = fields.filter((field) => {
+    if (isConnection) return field.name === 'nodes' || field.name === 'pageInfo';
+    return isLeafType(getNamedType(field.type))
+      ? !isList(field.type) || isLeafType(getNamedType(field.type))
+      : depth < deepestSelection && !getNamedType(field.type).name.endsWith('Connection') && isOwned(field);
+  });
+  const inner = `${indent}  `;
+  const lines = chosen.map((field) => `${inner}${field.name}${selectionOf(field.type, inner, depth + 1)}`);
+  return ` {\n${lines.join('\n')}\n${indent}}`;
+}
+
+const isList = (type: GraphQLOutputType): boolean =>
+  isNonNullType(type) ? isList(type.ofType) : isListType(type);
+
+/** Objects that have no page of their own: what a result is made of. */
+const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
+const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
+
+/** A value for an argument: that of an example body where there is one. */
+function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
+  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+  if (isListType(type)) return [argumentValue({ name: argument.name, type: type.ofType })];
+  if (isInputObjectType(type)) {
+    const example = Object.values(examples[type.name] ?? {})[0];
+    if (example) return example;
+    const required = Object.values(type.getFields()).filter((field) => isNonNullType(field.type));
+    return Object.fromEntries(required.map((field) => [field.name, argumentValue(field)]));
+  }
+  if (isEnumType(type)) return type.getValues()[0]!.name;
+  const byName: Record<string, unknown> = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
+  if (argument.name in byName) return byName[argument.name];
+  if (argument.name === 'url') return 'https://receiver.example/parking';
+  if (argument.name === 'eventId') return 'gate-1-000042';
+  if (argument.name === 'name') return 'Gate 1';
+  if (String(type) === 'DateTime') return '2026-01-31T08:00:00.000Z';
+  if (String(type) === 'Int') return 1;
+  if (String(type) === 'Boolean') return false;
+  return '';
+}
+
+/** An operation of one root field with what it must be given, and all that its answer says itself. */
+export function exampleOperation(
+  kind: OperationTypeNode,
+  field: GraphQLField<unknown, unknown>,
+): ExampleOperation {
+  const required = field.args.filter((argument) => isNonNullType(argument.type));
+  const pages = field.args.find((argument) => argument.name === 'first');
+  const name = field.name[0]!.toUpperCase() + field.name.slice(1);
+  const declared = required.map((argument) => `$${argument.name}: ${argument.type}`);
+  const given = required.map((argument) => `${argument.name}: $${argument.name}`);
+  if (pages) given.push('first: 10');
+  const query = [
+    `${kind} ${name}${declared.length > 0 ? `(${declared.join(', ')})` : ''} {`,
+    `  ${field.name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selectionOf(field.type, '  ')}`,
+    '}',
+  ].join('\n');
+  const variables = Object.fromEntries(required.map((argument) => [argument.name, argumentValue(argument)]));
+  return { query, variables };
+}

@@ -1,0 +1,147 @@
+import type { GraphQLSchema } from 'graphql';
+import { createOpenApi, type OpenApi } from '../../rest/openapi.ts';
+import { errorDescriptions, introduction } from '../../rest/openapi-text.ts';
+import { errorCodes, errorStatus } from '../../src/errors/error-table.ts';
+import type { BrowserFiles } from '../browser-files.ts';
+import { addresses, renderDocument, version } from '../layout.tsx';
+import { graphSections } from './graph-section.tsx';
+import { Inline, Prose } from './markdown.tsx';
+import type { Section } from './parts.tsx';
+import { resolverOf, restSections } from './rest-section.tsx';
+import { webhookSection } from './webhook-section.tsx';
+
+/** The parts of the reference, under the headings of its navigation. */
+interface Part {
+  title: string;
+  sections: Section[];
+}
+
+/** What belongs to no single endpoint: the chapters of the introduction. */
+function guideSections(): Section[] {
+  const [first, ...chapters] = introduction.split(/^## /m);
+  const entries = chapters.map((chapter) => {
+    const [title, ...lines] = chapter.split('\n');
+    return {
+      id: `guide-${title!.toLowerCase().replace(/\W+/g, '-')}`,
+      title: title!,
+      search: chapter.toLowerCase(),
+      content: (
+        <div class="rest">
+          <h3>{title}</h3>
+          <Prose text={lines.join('\n')} />
+        </div>
+      ),
+    };
+  });
+  return [{ id: 'guide', title: 'For every request', about: first, entries: [...entries, errorEntry()] }];
+}
+
+function errorEntry() {
+  return {
+    id: 'errors',
+    title: 'Errors',
+    search: `errors ${errorCodes.join(' ')} ${Object.values(errorDescriptions).join(' ')}`.toLowerCase(),
+    content: (
+      <div class="rest">
+        <h3>Errors</h3>
+        <Prose text="REST answers with the status and `error.code`; the graph with `errors[].extensions.code`. Both carry `details` where they help to mend the request." />
+        <table>
+          <thead>
+            <tr>
+              <th>Code</th>
+              <th>Status</th>
+              <th>When</th>
+            </tr>
+          </thead>
+          <tbody>
+            {errorCodes.map((code) => (
+              <tr>
+                <td>
+                  <code>{code}</code>
+                </td>
+                <td>{errorStatus[code]}</td>
+                <td>
+                  <Inline text={errorDescriptions[code]} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    ),
+  };
+}
+
+function partsOf(schema: GraphQLSchema, openApi: OpenApi): Part[] {
+  const resolve = resolverOf(openApi);
+  return [
+    { title: 'Guide', sections: guideSections() },
+    { title: 'REST', sections: restSections(schema, openApi, resolve) },
+    { title: 'Graph', sections: graphSections(schema) },
+    { title: 'Webhooks', sections: [webhookSection(openApi, resolve)] },
+  ];
+}
+
+/** The reference of both surfaces: each endpoint with the document of the graph that serves it beside it. */
+export function renderReference(schema: GraphQLSchema, files: BrowserFiles): string {
+  const parts = partsOf(schema, createOpenApi(schema));
+  return renderDocument({
+    title: 'Reference · Parking gateway',
+    description: 'Every REST endpoint beside the GraphQL operation that serves it.',
+    styles: [files.addressOf('page.css')],
+    script: files.addressOf('reference.js'),
+    content: (
+      <div class="reference">
+        <nav class="contents" aria-label="Contents">
+          <a class="brand" href={addresses.home}>
+            Parking gateway
+          </a>
+          <p class="version">Version {version}</p>
+          <input id="search" type="search" placeholder="Search  ( / )" aria-label="Search the reference" />
+          {parts.map(({ title, sections }) => (
+            <div data-group>
+              <h2>{title}</h2>
+              {sections.map((section) => (
+                <details open data-group>
+                  <summary>{section.title}</summary>
+                  <ul>
+                    {section.entries.map((entry) => (
+                      <li data-search={entry.search}>
+                        <a href={`#${entry.id}`}>{entry.title}</a>
+                      </li>
+                    ))}
+                  </ul>
+                </details>
+              ))}
+            </div>
+          ))}
+        </nav>
+        <main>
+          <header>
+            <h1>Reference</h1>
+            <p>
+              <a href={addresses.explorer}>Explorer</a> <a href={addresses.schema}>schema.graphql</a>{' '}
+              <a href={addresses.openApi}>openapi.json</a>
+            </p>
+          </header>
+          <p id="nothing-found" hidden>
+            Nothing has all of these words.
+          </p>
+          {parts.flatMap(({ sections }) =>
+            sections.map((section) => (
+              <section id={section.id} data-group>
+                <h2>{section.title}</h2>
+                {section.about && <Prose text={section.about} />}
+                {section.entries.map((entry) => (
+                  <article id={entry.id} data-search={entry.search}>
+                    {entry.content}
+                  </article>
+                ))}
+              </section>
+            )),
+          )}
+        </main>
+      </div>
+    ),
+  });
+}

@@ -1,0 +1,54 @@
+import type { JsonSchema } from '../../rest/json-schema.ts';
+import { examples } from '../../rest/openapi-text.ts';
+
+/** What fields of any object are shown with, when an example body names them. */
+const namedValues: Record<string, unknown> = {
+  ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
+  service: 'parking-gateway',
+  status: 'ok',
+  residentId: 'unit-1204',
+  validFrom: null,
+  validUntil: null,
+  nextCursor: null,
+};
+
+const sampleId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a17';
+
+/** Follows the references of a schema to the components of its document. */
+export type Resolve = (schema: JsonSchema) => JsonSchema;
+
+/** The schema of the JSON content of a request body or a response. */
+export const bodySchema = (holder: unknown): JsonSchema =>
+  (holder as { content: { 'application/json': { schema: JsonSchema } } }).content['application/json'].schema;
+
+/** A value that a schema allows, for a reader to see its shape. */
+export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
+  const {
+    type,
+    enum: values,
+    const: only,
+    examples: own,
+    properties,
+    items,
+    format,
+    anyOf,
+  } = resolve(schema);
+  if (!type && Array.isArray(anyOf)) return sampleOf(anyOf[0] as JsonSchema, resolve, name);
+  if (only !== undefined) return only;
+  if (Array.isArray(own)) return own[0];
+  if (Array.isArray(values)) return values[0];
+  if (properties) {
+    const entries = Object.entries(properties as Record<string, JsonSchema>);
+    return Object.fromEntries(entries.map(([key, value]) => [key, sampleOf(value, resolve, key)]));
+  }
+  if (items) return [sampleOf(items as JsonSchema, resolve)];
+  if (name in namedValues) return namedValues[name];
+  const types = [type].flat();
+  if (types[0] === 'null') return null;
+  if (types.includes('integer')) return 12;
+  if (types.includes('boolean')) return true;
+  if (format === 'date-time') return '2026-01-31T08:00:00.000Z';
+  if (name === 'id' || name.endsWith('Id')) return sampleId;
+  if (types.includes('string')) return 'text';
+  return {};
+}

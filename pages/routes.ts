@@ -1,0 +1,97 @@
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { accepts } from 'hono/accepts';
+import { every } from 'hono/combine';
+import { secureHeaders } from 'hono/secure-headers';
+import { createOpenApi } from '../rest/openapi.ts';
+import type { GatewayEnv } from '../src/http/request-state.ts';
+import { type BrowserFiles, loadBrowserFiles } from './browser-files.ts';
+import { renderExplorer } from './explorer.tsx';
+import { renderHome } from './home.tsx';
+import { addresses } from './layout.tsx';
+import { renderReference } from './reference/page.tsx';
+import { type ServedFile, serveFile, servedFile } from './served-file.ts';
+
+const htmlType = 'text/html; charset=utf-8';
+
+/** Everything comes from the gateway itself, no script stands in a page, and no other page may frame one. */
+const pageHeaders = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'", 'data:'],
+    fontSrc: ["'self'", 'data:'],
+    connectSrc: ["'self'"],
+    baseUri: ["'none'"],
+    formAction: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  strictTransportSecurity: false, // for the proxy in front, which has the certificate
+});
+
+/** Makes a value when it is first asked for, and again after a failure. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/** Whether a browser opens the address, and no client of the graph asks it. */
+const wantsPage = (c: Context) =>
+  accepts(c, {
+    header: 'Accept',
+    supports: ['application/json', 'application/graphql-response+json', 'text/event-stream', 'text/html'],
+    default: 'application/json',
+  }) === 'text/html';
+
+/**
+ * What is public (decisions, "what is public"): the contract in its two forms, the reference, the explorer
+ * and a page that links them. None of it needs a key or tells of data.
+ *
+ * @param options.limit draws a request on the budget of its address
+ */
+export function createPages(options: {
+  schema: GraphQLSchema;
+  limit: MiddlewareHandler<GatewayEnv>;
+}): Hono<GatewayEnv> {
+  const { schema, limit } = options;
+  const pages = new Hono<GatewayEnv>();
+
+  const contractFile = (path: string, make: () => ServedFile) => {
+    const file = once(async () => make());
+    pages.get(path, limit, async (c) => serveFile(c, await file()));
+  };
+  const openApi = () => servedFile(JSON.stringify(createOpenApi(schema), null, 2), 'application/json');
+  contractFile(addresses.openApi, openApi);
+  contractFile(addresses.openApiAtRoot, openApi);
+  contractFile(addresses.schema, () =>
+    servedFile(printSchema(lexicographicSortSchema(schema)), 'text/plain; charset=utf-8'),
+  );
+
+  const page = (render: (files: BrowserFiles) => string) => {
+    const file = once(async () => servedFile(render(await loadBrowserFiles()), htmlType));
+    return async (c: Context) => serveFile(c, await file());
+  };
+  pages.get(addresses.home, limit, pageHeaders, page(renderHome));
+  pages.get(
+    addresses.reference,
+    limit,
+    pageHeaders,
+    page((files) => renderReference(schema, files)),
+  );
+  const explorer = every(limit, pageHeaders, page(renderExplorer));
+  pages.get(addresses.explorer, (c, next) => (wantsPage(c) ? explorer(c, next) : next()));
+
+  pages.get('/assets/:name', async (c, next) => {
+    const file = (await loadBrowserFiles()).at(c.req.path);
+    return file ? serveFile(c, file) : next();
+  });
+  return pages;
+}
