@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { Failure } from './failure.ts';
+import { failureOf, fetchFromGateway, type GraphError, pauseAfter, reasonOf } from './gateway-fetch.ts';
 
 /** Asks the graph of a gateway over HTTP. */
 export interface Client {
@@ -9,104 +10,102 @@ export interface Client {
    * Runs an operation. What the rate limit refuses is sent again when `Retry-After` is over.
    *
    * @param options.repeatable whether sending it twice does no harm: then it is also sent again, a few times,
-   * when the gateway could not be reached or failed
+   * when the gateway cannot be reached or fails after it has answered before
    * @throws {Failure} with what the gateway said
    */
   run<Data, Variables>(
     document: TypedDocumentNode<Data, Variables>,
     variables: Variables,
     options?: { repeatable?: boolean },
-  ): Promise<Data>;
+  ): Promise<Answered<Data>>;
 }
 
-/** The pauses before what failed is sent again, in seconds. */
-const pauses = [1, 2, 4, 8, 16];
+/** The data of an operation without errors: root fields are null only together with an error. */
+export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
+
+/** How often an operation is sent again after the gateway failed: for half a minute. */
+const maxRetries = 5;
 
 interface Answer<Data> {
   data?: Data;
-  errors?: {
-    message: string;
-    extensions?: { code?: string; details?: { field?: string; value?: unknown } };
-  }[];
+  errors?: GraphError[];
 }
 
-/** What went wrong in words, with the field and the value that the gateway names. */
-function failureOf({ errors = [] }: Answer<unknown>, response: Response): Failure {
-  const lines = errors.map(({ message, extensions: { code, details } = {} }) =>
-    [
-      `${code ?? response.status}: ${message}`,
-      ...(details?.field ? [`  field: ${details.field}`] : []),
-      ...(details && 'value' in details ? [`  value: ${JSON.stringify(details.value)}`] : []),
-    ].join('\n'),
-  );
-  const requestId = response.headers.get('X-Request-Id');
-  return new Failure(
-    [
-      ...(lines.length > 0 ? lines : [`The gateway answered ${response.status}, which is not its way`]),
-      ...(requestId ? [`  request: ${requestId}`] : []),
-    ].join('\n'),
-  );
-}
-
-/** What a failed connection says of its reason. */
-function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
-  return cause?.code ?? cause?.message ?? message;
-}
-
-/**
- * Creates a client.
- *
- * @param options.onWait is told why, and for how many seconds, an operation waits
- */
-export function createClient(options: {
+/** Where the gateway is, and who asks. */
+export interface GatewayOptions {
   url: string;
   key: string;
+  /** Is told why, and for how many seconds, an operation waits. */
   onWait: (reason: string, seconds: number) => void;
-}): Client {
-  const { url, key, onWait } = options;
+}
+
+/** Creates a client. */
+export function createClient({ url, key, onWait }: GatewayOptions): Client {
   const address = new URL('/graphql', url);
+  const headers = { 'Content-Type': 'application/json', 'X-API-Key': key };
+  // A gateway that never answered is not there, or not at this address: to try again would only hide it.
+  let hasWorked = false;
+
+  /** Sends an operation once; a failure is temporary when sending it again may help. */
+  async function send<Data>(body: string): Promise<{ answer: Answer<Data>; response: Response }> {
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetchFromGateway(address, { method: 'POST', headers, body });
+      text = await response.text();
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      throw new Failure(
+        `No answer from ${address.origin} (${reasonOf(error)}). Is the gateway running there?`,
+        undefined,
+        { temporary: true },
+      );
+    }
+    let answer: Answer<Data>;
+    try {
+      answer = JSON.parse(text) as Answer<Data>;
+    } catch {
+      throw new Failure(
+        `${address.href} does not answer as a gateway does (status ${response.status}, no JSON). Is the address right?`,
+        undefined,
+        { temporary: response.status >= 500 },
+      );
+    }
+    if (response.status >= 500) {
+      const { message } = failureOf(answer.errors ?? [{ message: 'The gateway failed' }], response);
+      throw new Failure(message, undefined, { temporary: true });
+    }
+    return { answer, response };
+  }
 
   return {
     async run<Data, Variables>(
       document: TypedDocumentNode<Data, Variables>,
       variables: Variables,
       { repeatable = false }: { repeatable?: boolean } = {},
-    ): Promise<Data> {
+    ): Promise<Answered<Data>> {
       const body = JSON.stringify({ query: print(document), variables });
-      let failures = 0;
-      for (;;) {
-        let response: Response | undefined;
-        let answer: Answer<Data> = {};
-        let reason = '';
+      for (let failures = 0; ;) {
         try {
-          response = await fetch(address, {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-            body,
-          });
-          answer = (await response.json()) as Answer<Data>;
+          const { answer, response } = await send<Data>(body);
+          hasWorked = true;
+          if (response.status === 429) {
+            const seconds = Number(response.headers.get('Retry-After') ?? 1);
+            onWait('The rate limit of the key is reached', seconds);
+            await sleep(seconds * 1000);
+            continue;
+          }
+          if (answer.errors || !answer.data) {
+            throw failureOf(answer.errors ?? [{ message: 'The answer has no data' }], response);
+          }
+          return answer.data as Answered<Data>;
         } catch (error) {
-          reason = reasonOf(error);
-        }
-        if (response?.status === 429) {
-          const seconds = Number(response.headers.get('Retry-After') ?? 1);
-          onWait('The rate limit of the key is reached', seconds);
-          await sleep(seconds * 1000);
-          continue;
-        }
-        const pause = pauses[failures];
-        const hasFailed = !response || response.status >= 500 || reason !== '';
-        if (hasFailed && repeatable && pause !== undefined) {
+          const mayHelp = error instanceof Failure && error.temporary && repeatable && hasWorked;
+          if (!mayHelp || failures === maxRetries) throw error;
           failures += 1;
-          onWait(reason ? `No answer from ${address.origin} (${reason})` : 'The gateway failed', pause);
-          await sleep(pause * 1000);
-          continue;
+          onWait(error.message, pauseAfter(failures));
+          await sleep(pauseAfter(failures) * 1000);
         }
-        if (!response)
-          throw new Failure(`No answer from ${address.origin} (${reason}). Is the gateway running there?`);
-        if (answer.errors || !answer.data) throw failureOf(answer, response);
-        return answer.data;
       }
     },
   };

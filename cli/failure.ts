@@ -8,14 +8,28 @@ export const exitCode = {
   usage: 2,
   /** An import went through, and some of its rows were rejected. */
   rejected: 3,
+  /** The key uses operations that will be removed. */
+  deprecated: 3,
 } as const;
+
+/** What is known of an answer that ends a command. */
+interface FailedAnswer {
+  /** The code of the error table that the gateway answered with. */
+  code?: string | undefined;
+  /** Whether the same request may succeed later: the gateway was away, or failed. */
+  temporary?: boolean;
+}
 
 /** Ends a command with words for the person who typed it. */
 export class Failure extends Error {
   readonly exitCode: number;
+  readonly code: string | undefined;
+  readonly temporary: boolean;
 
-  constructor(message: string, code: number = exitCode.failed) {
+  constructor(message: string, code: number = exitCode.failed, answer: FailedAnswer = {}) {
     super(message);
     this.exitCode = code;
+    this.code = answer.code;
+    this.temporary = answer.temporary ?? false;
   }
 }

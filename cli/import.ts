@@ -2,16 +2,17 @@ import { createReadStream, createWriteStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { SingleBar } from 'cli-progress';
 import { type Command, Option } from 'commander';
-import { DateTimeISOResolver } from 'graphql-scalars';
 import type { Stringifier } from 'csv-stringify';
+import { DateTimeISOResolver } from 'graphql-scalars';
+import { withLocation, wholeNumber } from './arguments.ts';
 import { exitCode, Failure } from './failure.ts';
+import { locationIdOf } from './find.ts';
 import { type ImportMode, ImportEntriesDocument } from './generated/operations.ts';
-import { wholeNumber } from './keys.ts';
 import type { Session } from './session.ts';
 import { createCsvWriter, entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
 
 /** The most rows of one call. */
-const largestBatch = 10_000;
+const maxBatchSize = 10_000;
 const modes = ['create', 'upsert', 'replace'] as const;
 
 interface ImportOptions {
@@ -27,6 +28,12 @@ interface Rejection {
   message: string;
   field?: string | null;
   value?: unknown;
+}
+
+/** A row of the file; with a rejection it is not sent. */
+interface CheckedRow {
+  row: Row;
+  rejection?: Rejection | undefined;
 }
 
 /** Writes rejected rows to a file, which is made with the first of them. */
@@ -49,22 +56,43 @@ function createRejects(path: string) {
   };
 }
 
+/** What an import reads. */
+interface Source {
+  name: string;
+  stream: NodeJS.ReadableStream & { bytesRead?: number };
+  /** In bytes; unknown for the standard input. */
+  size?: number;
+}
+
+/**
+ * Opens a file, or the standard input for `-`.
+ *
+ * @throws {Failure} when there is no such file, or it is empty
+ */
+function openSource(path: string, { streams }: Session): Source {
+  if (path === '-') return { name: 'the standard input', stream: streams.in };
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new Failure(`Cannot read ${path}: no such file`, exitCode.usage);
+  if (found.isDirectory()) throw new Failure(`Cannot read ${path}: it is a folder`, exitCode.usage);
+  return { name: path, stream: createReadStream(path), ...(found.isFile() && { size: found.size }) };
+}
+
 /** Shows how far a file is read, on a terminal. */
-function createProgress(file: string, { err }: Session['streams']) {
-  if (!err.isTTY) return { show: () => undefined, stop: () => undefined };
+function createProgress({ size }: Source, { err }: Session['streams']) {
+  if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
   const bar = new SingleBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',
     etaBuffer: 100,
   });
-  bar.start(statSync(file).size, 0, { rows: 0 });
+  bar.start(size, 0, { rows: 0 });
   return {
-    show: (bytes: number, rows: number) => bar.update(bytes, { rows }),
+    show: (bytes: number | undefined, rows: number) => bar.update(bytes ?? 0, { rows }),
     stop: () => bar.stop(),
   };
 }
 
-/** A time that is none would fail the whole call: the graph never looks at its rows. */
+/** A text that is not a time would fail the whole call, and the graph would not look at its other rows. */
 function timeFault({ entry }: Row): Rejection | undefined {
   for (const field of ['validFrom', 'validUntil'] as const) {
     const value = entry[field];
@@ -78,28 +106,20 @@ function timeFault({ entry }: Row): Rejection | undefined {
   return undefined;
 }
 
-/** The rows of a file in batches, without those that are rejected before they are sent. */
-async function* batchesOf(
-  rows: AsyncIterable<Row>,
-  size: number,
-  reject: (row: Row, rejection: Rejection) => void,
-): AsyncGenerator<Row[]> {
+/** The rows of a file in batches, in the order of the file, with what is wrong with them before they are sent. */
+async function* batchesOf(rows: AsyncIterable<Row>, size: number): AsyncGenerator<CheckedRow[]> {
   const lineOfPlate = new Map<string, number>();
-  let batch: Row[] = [];
+  let batch: CheckedRow[] = [];
   for await (const row of rows) {
     const { plateType, plateCode, plateNumber } = row.entry;
     const plate = JSON.stringify([plateType, plateCode, plateNumber]);
     const earlier = lineOfPlate.get(plate);
-    const fault =
+    const rejection =
       earlier === undefined
         ? timeFault(row)
         : { code: 'DUPLICATE_VEHICLE', message: `Line ${earlier} has the same plate` };
-    if (fault) {
-      reject(row, fault);
-      continue;
-    }
-    lineOfPlate.set(plate, row.line);
-    batch.push(row);
+    if (!rejection) lineOfPlate.set(plate, row.line);
+    batch.push({ row, rejection });
     if (batch.length === size) {
       yield batch;
       batch = [];
@@ -109,32 +129,32 @@ async function* batchesOf(
 }
 
 /** REPLACE is all or nothing, and so one call: all rows of the file, if they are not too many. */
-async function onlyBatch(batches: AsyncGenerator<Row[]>): Promise<Row[]> {
+async function onlyBatch(batches: AsyncGenerator<CheckedRow[]>): Promise<CheckedRow[]> {
   const { value: batch = [] } = await batches.next();
   const { done } = await batches.next();
   if (done) return batch;
   throw new Failure(
-    `A file to replace a whitelist with has at most ${largestBatch} rows: a whitelist is replaced at once or not at all. Nothing was sent.`,
+    `A file to replace a whitelist with has at most ${maxBatchSize} rows: a whitelist is replaced at once or not at all. Nothing was sent.`,
     exitCode.usage,
   );
 }
 
-async function importFile(file: string, options: ImportOptions, session: Session): Promise<number> {
-  const { location, mode, dryRun, rejects: rejectsPath = `${file}.rejected.csv`, batchSize } = options;
+async function importFile(path: string, options: ImportOptions, session: Session): Promise<number> {
+  const { location, mode, dryRun, batchSize } = options;
+  const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.csv` } = options;
   const { client, output, streams } = session;
+  const source = openSource(path, session);
+  const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
   const rejects = createRejects(rejectsPath);
-  const reject = (row: Row, rejection: Rejection) => {
-    totals.rejected += 1;
-    rejects.add(row, rejection);
-  };
 
-  async function send(batch: Row[]): Promise<void> {
+  /** Sends the good rows of a batch and returns what is wrong with them, by their place among them. */
+  async function send(rows: readonly Row[]): Promise<Map<number, Rejection>> {
     const { importWhitelistEntries: result } = await client.run(
       ImportEntriesDocument,
       {
-        locationId: location,
-        entries: batch.map(({ entry }) => entry),
+        locationId,
+        entries: rows.map(({ entry }) => entry),
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
@@ -145,28 +165,40 @@ async function importFile(file: string, options: ImportOptions, session: Session
     totals.updated += result.updated;
     totals.unchanged += result.unchanged;
     totals.deleted += result.deleted;
-    for (const { index, error } of result.rows) if (error) reject(batch[index]!, error);
+    return new Map(result.rows.flatMap(({ index, error }) => (error ? [[index, error]] : [])));
   }
 
-  const stream = createReadStream(file);
-  const progress = createProgress(file, streams);
+  /** Imports a batch and writes down its rejected rows. */
+  async function importBatch(batch: readonly CheckedRow[]): Promise<void> {
+    const good = batch.filter(({ rejection }) => !rejection).map(({ row }) => row);
+    const isStopped = mode === 'replace' && good.length < batch.length;
+    if (isStopped) output.say('Nothing was replaced: first every row must be right.');
+    const isSent = !isStopped && (good.length > 0 || mode === 'replace');
+    const refused = isSent ? await send(good) : new Map<number, Rejection>();
+    const refusedRows = new Map([...refused].map(([index, rejection]) => [good[index]!, rejection]));
+    for (const { row, rejection = refusedRows.get(row) } of batch) {
+      if (!rejection) continue;
+      totals.rejected += 1;
+      rejects.add(row, rejection);
+    }
+  }
+
+  const progress = createProgress(source, streams);
   let rows = 0;
   try {
-    const batches = batchesOf(readRows(stream), mode === 'replace' ? largestBatch : batchSize, reject);
-    const all = mode === 'replace' ? [await onlyBatch(batches)] : batches;
-    for await (const batch of all) {
-      if (mode === 'replace' && totals.rejected > 0) {
-        output.say('Nothing was replaced: first every row must be right.');
-        break;
-      }
-      await send(batch).catch((error: Error) => {
-        const [first, last] = [batch[0]?.line, batch.at(-1)?.line];
+    const batches = batchesOf(
+      readRows(source.stream, source.name),
+      mode === 'replace' ? maxBatchSize : batchSize,
+    );
+    for await (const batch of mode === 'replace' ? [await onlyBatch(batches)] : batches) {
+      await importBatch(batch).catch((error: Error) => {
+        const [first, last] = [batch[0]?.row.line, batch.at(-1)?.row.line];
         throw new Failure(
-          `Lines ${first} to ${last} failed; what stands before them is done.\n${error.message}`,
+          `Lines ${first} to ${last} failed, and nothing after them was sent; what stands before them is imported.\n${error.message}`,
         );
       });
       rows += batch.length;
-      progress.show(stream.bytesRead, rows);
+      progress.show(source.stream.bytesRead, rows);
     }
   } finally {
     progress.stop();
@@ -187,11 +219,9 @@ async function importFile(file: string, options: ImportOptions, session: Session
 
 /** Adds `import`. */
 export function addImportCommand(program: Command, open: () => Session, end: (code: number) => void): void {
-  program
-    .command('import')
+  withLocation(program.command('import'))
     .description(`import a whitelist from CSV with the columns ${entryColumns.join(', ')}`)
-    .argument('<file>', 'the CSV file')
-    .requiredOption('--location <id>', 'the location')
+    .argument('<file>', 'the CSV file; - for the standard input')
     .addOption(
       new Option(
         '--mode <mode>',
@@ -203,8 +233,8 @@ export function addImportCommand(program: Command, open: () => Session, end: (co
     .option('--dry-run', 'say what would happen and change nothing', false)
     .option('--rejects <file>', 'where to write rejected rows; beside the file when left out')
     .addOption(
-      new Option('--batch-size <rows>', `rows of one call, at most ${largestBatch}`)
-        .argParser((value) => Math.min(Math.max(wholeNumber(value), 1), largestBatch))
+      new Option('--batch-size <rows>', `rows of one call, at most ${maxBatchSize}`)
+        .argParser((value) => Math.min(Math.max(wholeNumber(value), 1), maxBatchSize))
         .default(5000),
     )
     .action(async (file: string, options: ImportOptions) => end(await importFile(file, options, open())));

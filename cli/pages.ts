@@ -1,8 +1,11 @@
 /** A page of a list, as every list of the graph has them (Relay connections). */
-interface Page<Node> {
+export interface Page<Node> {
   nodes: readonly Node[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
+
+/** The most items of a page. */
+export const maxPageSize = 100;
 
 /**
  * The items of a whole list, page by page.
@@ -18,4 +21,30 @@ export async function* itemsOf<Node>(
     yield* page.nodes;
     after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
   } while (after);
+}
+
+/** The first items of a list, and whether it has more. */
+export async function firstItemsOf<Node>(
+  limit: number,
+  fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,
+): Promise<{ items: Node[]; hasMore: boolean }> {
+  const items: Node[] = [];
+  let after: string | null = null;
+  let hasMore = true;
+  while (hasMore && items.length < limit) {
+    const page: Page<Node> = await fetchPage(Math.min(limit - items.length, maxPageSize), after);
+    items.push(...page.nodes);
+    after = page.pageInfo.endCursor;
+    hasMore = page.pageInfo.hasNextPage;
+  }
+  return { items, hasMore };
+}
+
+/** The whole list in memory. */
+export async function allItemsOf<Node>(
+  fetchPage: (after: string | null) => Promise<Page<Node>>,
+): Promise<Node[]> {
+  const items: Node[] = [];
+  for await (const item of itemsOf(fetchPage)) items.push(item);
+  return items;
 }

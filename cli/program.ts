@@ -1,11 +1,20 @@
 import { Command, CommanderError } from 'commander';
+import packageJson from '../package.json' with { type: 'json' };
+import { addCompanyCommands } from './companies.ts';
+import { addCompletionCommand } from './completion.ts';
+import { addEventCommands } from './events.ts';
 import { addExportCommand } from './export.ts';
 import { exitCode, Failure } from './failure.ts';
 import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './keys.ts';
+import { addLocationCommands } from './locations.ts';
 import type { Streams } from './output.ts';
 import { openSession, type SessionOptions } from './session.ts';
+import { addStatusCommand } from './status.ts';
+import { addSyncCommand } from './sync.ts';
 import { addUsageCommand } from './usage.ts';
+import { addWebhookCommands } from './webhooks.ts';
+import { addWhitelistCommands } from './whitelist.ts';
 
 /**
  * Runs a command.
@@ -21,8 +30,9 @@ export async function runProgram(
   let code: number = exitCode.done;
   const program = new Command('pms')
     .description('The command line of the parking gateway. The key is taken from PMS_API_KEY or a file.')
+    .version(packageJson.version)
     .option('--url <url>', 'where the gateway is (PMS_URL)', env.PMS_URL ?? 'http://127.0.0.1:3000')
-    .option('--key-file <file>', 'a file with the key, in place of PMS_API_KEY')
+    .option('--key-file <file>', 'a file with the key, in place of PMS_API_KEY; - for the standard input')
     .option('--json', 'JSON for scripts in place of tables')
     .exitOverride()
     .configureOutput({
@@ -31,9 +41,17 @@ export async function runProgram(
     });
   const open = () => openSession(program.opts<SessionOptions>(), streams, env);
   addKeyCommands(program, open);
-  addUsageCommand(program, open);
+  addUsageCommand(program, open, (ended) => (code = ended));
+  addCompanyCommands(program, open);
+  addLocationCommands(program, open);
+  addWhitelistCommands(program, open);
   addImportCommand(program, open, (ended) => (code = ended));
   addExportCommand(program, open);
+  addSyncCommand(program, open);
+  addStatusCommand(program, open);
+  addEventCommands(program, open);
+  addWebhookCommands(program, open);
+  addCompletionCommand(program, (text) => streams.out.write(text));
 
   try {
     await program.parseAsync(args, { from: 'user' });

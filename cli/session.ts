@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { type Client, createClient } from './client.ts';
 import { exitCode, Failure } from './failure.ts';
 import { createOutput, type Output, type Streams } from './output.ts';
+import { createSubscriber, type Subscriber } from './subscription.ts';
 
 /** What a command works with. */
 export interface Session {
   client: Client;
+  subscriber: Subscriber;
   output: Output;
   streams: Streams;
 }
@@ -17,17 +19,24 @@ export interface SessionOptions {
   json?: boolean;
 }
 
+/** The file descriptor of the standard input. */
+const standardInput = 0;
+
 function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
   if (keyFile === undefined) {
     if (env.PMS_API_KEY) return env.PMS_API_KEY;
     throw new Failure('No key: set PMS_API_KEY, or name a file with --key-file', exitCode.usage);
   }
   try {
-    return readFileSync(keyFile, 'utf8').trim();
+    return readFileSync(keyFile === '-' ? standardInput : keyFile, 'utf8').trim();
   } catch (error) {
     throw new Failure(`Cannot read the key file: ${(error as Error).message}`, exitCode.usage);
   }
 }
+
+/** Says why, and for how long, a command waits. */
+export const sayWait = (output: Output) => (reason: string, seconds: number) =>
+  output.say(`${reason}; going on in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
  * Opens a session. The key comes from the environment or from a file, never from an argument: arguments are
@@ -44,7 +53,6 @@ export function openSession(
     throw new Failure(`Not the URL of a gateway: ${url}`, exitCode.usage);
   }
   const output = createOutput(streams, { json });
-  const onWait = (reason: string, seconds: number) =>
-    output.say(`${reason}; going on in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
-  return { client: createClient({ url, key: readKey(keyFile, env), onWait }), output, streams };
+  const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
+  return { client: createClient(gateway), subscriber: createSubscriber(gateway), output, streams };
 }

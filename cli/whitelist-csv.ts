@@ -18,8 +18,19 @@ export interface Row {
   entry: WhitelistEntryInput;
 }
 
-/** The header of a file, if an import can do with it. */
+/** What other programs put between columns, in words. */
+const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
+
+/** The header of a file, if it has the columns that an import needs and no others. */
 function checkHeader(names: string[]): string[] {
+  const [only = ''] = names.length === 1 ? names : [];
+  for (const [delimiter, words] of Object.entries(otherDelimiters)) {
+    if (!only.includes(delimiter)) continue;
+    throw new Failure(
+      `Line 1: the columns are separated by ${words} (${JSON.stringify(delimiter)}); they must be separated by commas`,
+      exitCode.usage,
+    );
+  }
   const missing = required.filter((name) => !names.includes(name));
   if (missing.length > 0) {
     throw new Failure(`Line 1: the column ${missing.join(', ')} is missing`, exitCode.usage);
@@ -36,22 +47,28 @@ function checkHeader(names: string[]): string[] {
 }
 
 /** The fault of a file in words: csv-parse counts the lines. */
-function faultOf(error: CsvError | Failure): Failure {
+function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;
-  return new Failure(`Line ${error.lines ?? '?'}: ${error.message}`, exitCode.usage);
+  if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
+  return new Failure(`Line ${error.lines}: ${error.message}`, exitCode.usage);
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180; a byte order mark and either line ending will do). An empty field that
- * may be left out is null, a quoted empty one is an empty text; nothing is trimmed.
+ * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with either line ending). An empty
+ * field of an optional column is null, a quoted empty one is an empty text; nothing is trimmed.
  *
- * @throws {Failure} when the file has not the form of one, with the line
+ * @param name what to call the file in messages
+ * @throws {Failure} when the file is empty or is not such a CSV, with the line
  */
-export async function* readRows(file: NodeJS.ReadableStream): AsyncGenerator<Row> {
+export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
+  let hasHeader = false;
   const parser = file.pipe(
     parse({
       bom: true,
-      columns: checkHeader,
+      columns: (names: string[]) => {
+        hasHeader = true;
+        return checkHeader(names);
+      },
       info: true,
       skip_empty_lines: true,
       cast: (value, { quoting, header }) => (value === '' && !quoting && !header ? null : value),
@@ -69,8 +86,12 @@ export async function* readRows(file: NodeJS.ReadableStream): AsyncGenerator<Row
       ]) as WhitelistEntryInput;
       yield { line: info.lines, entry };
     }
+    if (!hasHeader) {
+      const columns = entryColumns.join(',');
+      throw new Failure(`${name} is empty: its first line must be ${columns}`, exitCode.usage);
+    }
   } catch (error) {
-    throw faultOf(error as CsvError | Failure);
+    throw faultOf(error as CsvError | Failure | NodeJS.ErrnoException);
   }
 }
 

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { type Command, Option } from 'commander';
+import { plate, plateText, withLocation } from './arguments.ts';
+import { locationIdOf } from './find.ts';
+import { type ParkingEventKind, type PlateInput, RecordEventDocument } from './generated/operations.ts';
+import type { Session } from './session.ts';
+
+interface EventOptions {
+  location: string;
+  kind: Lowercase<ParkingEventKind>;
+  plate: PlateInput;
+  at?: string;
+  eventId: string;
+}
+
+/** Adds `events`. */
+export function addEventCommands(program: Command, open: () => Session): void {
+  const events = program.command('events').description('record what gates saw (WRITE_ACTIVITY)');
+  withLocation(events.command('record'))
+    .description('record that a vehicle entered or left')
+    .addOption(new Option('--kind <kind>', 'what happened').choices(['entry', 'exit']).makeOptionMandatory())
+    .addOption(
+      new Option('--plate <plate>', 'the plate, such as DXB/A/7001').argParser(plate).makeOptionMandatory(),
+    )
+    .option('--at <time>', 'when, ISO 8601; now when left out')
+    .addOption(
+      new Option(
+        '--event-id <id>',
+        'the id that makes a repetition harmless; a new one when left out',
+      ).default(randomUUID(), 'a new one'),
+    )
+    .action(async ({ location, kind, plate: read, at, eventId }: EventOptions) => {
+      const { client, output } = open();
+      const locationId = await locationIdOf(client, location);
+      const input = {
+        eventId,
+        kind: kind.toUpperCase() as ParkingEventKind,
+        plate: read,
+        occurredAt: at ?? new Date().toISOString(),
+      };
+      const { recordParkingEvent: event } = await client.run(
+        RecordEventDocument,
+        { locationId, input },
+        { repeatable: true },
+      );
+      output.one(event, {
+        id: 'id',
+        event: 'eventId',
+        kind: 'kind',
+        plate: plateText,
+        at: 'occurredAt',
+        listed: 'listed',
+      });
+    });
+}

@@ -1,0 +1,29 @@
+import type { Client } from './client.ts';
+import { ChangesDocument, type ChangesQuery } from './generated/operations.ts';
+
+/** The changes of one page of the feed: the most that the gateway gives, for one point of the rate limit. */
+const pageSize = 5_000;
+
+/** A page of the feed of a whitelist. */
+export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
+
+/**
+ * The pages of the feed of a whitelist, up to now.
+ *
+ * @param after the cursor of the last page that was applied; null for the whole list
+ */
+export async function* feedPages(
+  client: Client,
+  locationId: string,
+  after: string | null,
+  options: { repeatable: boolean },
+): AsyncGenerator<FeedPage> {
+  let cursor = after;
+  let hasMore = true;
+  while (hasMore) {
+    const variables = { locationId, after: cursor, first: pageSize };
+    const { whitelistChanges: page } = await client.run(ChangesDocument, variables, options);
+    yield page;
+    ({ cursor, hasMore } = page);
+  }
+}
