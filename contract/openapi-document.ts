@@ -1,0 +1,64 @@
+// The parts of an OpenAPI 3.1 document that the comparison reads.
+
+export interface Reference {
+  $ref: string;
+}
+
+export interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  properties?: Record<string, Schema | Reference>;
+  required?: string[];
+  items?: Schema | Reference;
+  allOf?: (Schema | Reference)[];
+  maxLength?: number;
+  minLength?: number;
+  maximum?: number;
+  minimum?: number;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  schema?: Schema | Reference;
+}
+
+export type MediaTypes = Record<string, { schema?: Schema | Reference }>;
+
+export interface Response {
+  headers?: Record<string, unknown>;
+  content?: MediaTypes;
+}
+
+export interface Operation {
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { required?: boolean; content: MediaTypes } | Reference;
+  responses: Record<string, Response | Reference>;
+}
+
+export interface Document {
+  paths: Record<
+    string,
+    { [method in 'get' | 'put' | 'post' | 'delete' | 'patch']?: Operation } & {
+      parameters?: (Parameter | Reference)[];
+    }
+  >;
+}
+
+/**
+ * What a reference within a document stands for; anything else is returned as it is.
+ *
+ * @throws when the document has nothing there
+ */
+export function resolveReference<Value extends object>(document: Document, value: Value | Reference): Value {
+  if (!('$ref' in value)) return value;
+  const target = value.$ref
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], document);
+  if (target === undefined) throw new Error(`the reference ${value.$ref} leads nowhere`);
+  return resolveReference(document, target as Value | Reference);
+}

@@ -1,0 +1,140 @@
+import type { BreakingChange } from './breaking-change.ts';
+import { type Document, type Reference, resolveReference, type Schema } from './openapi-document.ts';
+
+interface SchemaOf {
+  document: Document;
+  schema: Schema | Reference;
+}
+
+interface Comparison {
+  /** Where the schema stands, such as `GET /locations 200.data[]`. */
+  path: string;
+  /** Whatever a request was allowed to send must still be accepted; a response must still be what clients expect. */
+  direction: 'request' | 'response';
+  released: SchemaOf;
+  current: SchemaOf;
+}
+
+/** Bounds of a value, and in which direction each is loosened. */
+const bounds = [
+  { keyword: 'maxLength', loosened: 'up' },
+  { keyword: 'maximum', loosened: 'up' },
+  { keyword: 'minLength', loosened: 'down' },
+  { keyword: 'minimum', loosened: 'down' },
+] as const;
+
+/** What breaks a client between two JSON Schemas. Combinations other than `allOf` are not compared. */
+export function schemaChanges(comparison: Comparison): BreakingChange[] {
+  const { path, direction, released, current } = comparison;
+  const before = flatten(released);
+  const after = flatten(current);
+  return [
+    ...typeChanges(path, direction, before, after),
+    ...(direction === 'request'
+      ? acceptanceChanges(path, before, after)
+      : answerChanges(path, before, after)),
+    ...nestedChanges(comparison, before, after),
+  ];
+}
+
+/** A client may send or must expect another type, such as null. */
+function typeChanges(
+  path: string,
+  direction: Comparison['direction'],
+  before: Schema,
+  after: Schema,
+): BreakingChange[] {
+  const [needed, allowed] = direction === 'request' ? [before, after] : [after, before];
+  const allowedTypes = typesOf(allowed);
+  const neededTypes = typesOf(needed);
+  const fits =
+    allowedTypes.length === 0 ||
+    (neededTypes.length > 0 && neededTypes.every((type) => includesType(allowedTypes, type)));
+  if (fits) return [];
+  const words = (schema: Schema) => typesOf(schema).join(' or ') || 'any';
+  return [{ path, message: `The type was ${words(before)} and is ${words(after)}.`, isRemoval: false }];
+}
+
+/** What was accepted of a client and is not any more. */
+function acceptanceChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
+  const changes: BreakingChange[] = [];
+  const accepted = valuesOf(after);
+  const refused = accepted && valuesOf(before)?.filter((value) => !accepted.includes(value));
+  if (refused?.length) {
+    changes.push({ path, message: `No longer accepted: ${refused.join(', ')}.`, isRemoval: true });
+  }
+  for (const { keyword, loosened } of bounds) {
+    const [earlier, later] = [before[keyword], after[keyword]];
+    if (earlier === undefined || later === undefined) continue;
+    if (loosened === 'up' ? later < earlier : later > earlier) {
+      changes.push({ path, message: `${keyword} was ${earlier} and is ${later}.`, isRemoval: false });
+    }
+  }
+  for (const name of after.required ?? []) {
+    if (before.required?.includes(name)) continue;
+    changes.push({ path: `${path}.${name}`, message: 'The property is required now.', isRemoval: false });
+  }
+  return changes;
+}
+
+/** What a client could rely on in an answer and cannot any more. */
+function answerChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
+  const changes: BreakingChange[] = [];
+  const values = valuesOf(before);
+  if (values && !valuesOf(after)?.some((value) => values.includes(value))) {
+    changes.push({ path, message: `The value was one of ${values.join(', ')}.`, isRemoval: false });
+  }
+  for (const name of before.required ?? []) {
+    if (!after.properties?.[name] || after.required?.includes(name)) continue;
+    changes.push({ path: `${path}.${name}`, message: 'The property may be missing now.', isRemoval: false });
+  }
+  return changes;
+}
+
+function nestedChanges(
+  { path, direction, released, current }: Comparison,
+  before: Schema,
+  after: Schema,
+): BreakingChange[] {
+  const compare = (place: string, earlier: Schema | Reference, later: Schema | Reference) =>
+    schemaChanges({
+      path: place,
+      direction,
+      released: { document: released.document, schema: earlier },
+      current: { document: current.document, schema: later },
+    });
+  const ofProperties = Object.entries(before.properties ?? {}).flatMap(([name, property]) => {
+    const counterpart = after.properties?.[name];
+    const place = `${path}.${name}`;
+    return counterpart
+      ? compare(place, property, counterpart)
+      : [{ path: place, message: 'The property is gone.', isRemoval: true }];
+  });
+  const ofItems = before.items && after.items ? compare(`${path}[]`, before.items, after.items) : [];
+  return [...ofProperties, ...ofItems];
+}
+
+/** The schema without references and `allOf` at its top. */
+function flatten({ document, schema }: SchemaOf): Schema {
+  const { allOf = [], ...own } = resolveReference(document, schema);
+  return allOf
+    .map((part) => flatten({ document, schema: part }))
+    .reduce(
+      (whole, part) => ({
+        ...part,
+        ...whole,
+        properties: { ...part.properties, ...whole.properties },
+        required: [...(part.required ?? []), ...(whole.required ?? [])],
+      }),
+      own,
+    );
+}
+
+/** The types of a schema by their names; empty when it takes any. */
+const typesOf = ({ type = [] }: Schema): string[] => [type].flat();
+
+const includesType = (types: string[], type: string) =>
+  types.includes(type) || (type === 'integer' && types.includes('number'));
+
+const valuesOf = (schema: Schema): unknown[] | undefined =>
+  schema.const === undefined ? schema.enum : [schema.const];
