@@ -5,8 +5,17 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits for a busy machine: a test waits for a condition and ends as soon as it holds.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000, interval: 50 } },
     maxWorkers: 2,
+    globalSetup: 'test/support/build.ts',
+    // `npm run coverage`: a report to read, without a threshold to reach.
+    coverage: {
+      include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],
+      exclude: ['**/generated/**'],
+      reporter: ['text', 'html'],
+    },
   },
 });

@@ -1,318 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
-import { runProgram } from '../cli/program.ts';
-import { entryColumns } from '../cli/whitelist-csv.ts';
-import { listen } from '../src/listener.ts';
-import { newEntry, openTestGateway } from './harness.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { openCommandLine } from './support/command-line.ts';
+import { projectFolder } from './support/documentation.ts';
+import { openTestGateway, serve } from './support/harness.ts';
 
-const operator = 'operator-key-of-the-tests-0123456789';
-const gateway = await openTestGateway({
-  OPERATOR_API_KEY: operator,
-  RATE_LIMIT_BURST_WINDOW_SECONDS: '2',
-});
+const gateway = await openTestGateway();
 const { prisma } = gateway.database;
-const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 });
-const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));
-afterAll(async () => {
-  await listener.close();
-  rmSync(folder, { recursive: true });
-});
-
-/** A stream that keeps what is written. */
-function memory() {
-  let text = '';
-  const stream = new Writable({
-    write(chunk, _, done) {
-      text += chunk;
-      done();
-    },
-  });
-  return { stream, text: () => text };
-}
-
-/** Runs a command as a person does, with a key in the environment. */
-async function pms(key: string | undefined, ...args: string[]) {
-  const [out, err] = [memory(), memory()];
-  const code = await runProgram(
-    args,
-    { out: out.stream, err: err.stream },
-    { PMS_URL: listener.url, PMS_API_KEY: key },
-  );
-  return { code, out: out.text(), err: err.text() };
-}
-
-/** The same with `--json`. */
-async function json(key: string, ...args: string[]) {
-  const { code, out, err } = await pms(key, '--json', ...args);
-  expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out);
-}
-
-let files = 0;
-function fileOf(text: string | Buffer): string {
-  const path = join(folder, `${files++}.csv`);
-  writeFileSync(path, text);
-  return path;
-}
-
-const header = entryColumns.join(',');
-const line = (entry = newEntry(), note = '') =>
-  `${entry.referenceId},${entry.plateType},${entry.plateCode},${entry.plateNumber},sedan,${note},,`;
-const plateNumbersOf = async (locationId: string) =>
-  (await prisma.whitelistEntry.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
-    ({ plateNumber }) => plateNumber,
-  );
-
-describe('pms whoami and keys', () => {
-  test('show the key that is used, as a table and as JSON', async () => {
-    const { key, companyId } = await gateway.newTenant();
-    expect(await json(key, 'whoami')).toMatchObject({ name: 'Test', companyIds: [companyId] });
-    const { out, code } = await pms(key, 'whoami');
-    expect(code).toBe(0);
-    expect(out).toMatch(/│ companies\s+│ [0-9a-f-]{36}/);
-  });
-
-  test('issue, list, rotate and revoke a key', async () => {
-    const { companyId } = await gateway.newTenant();
-    const admin = await gateway.newKey({ companyIds: [companyId] });
-    const created = await json(
-      admin,
-      ...['keys', 'create', '--name', 'gate 1', '--permission', 'READ_WHITELIST', 'WRITE_ACTIVITY'],
-      ...['--company', companyId, '--hourly-limit', '50', '--expires-at', '2099-01-01T00:00:00Z'],
-    );
-    expect(created).toMatchObject({
-      name: 'gate 1',
-      permissions: ['READ_WHITELIST', 'WRITE_ACTIVITY'],
-      companyIds: [companyId],
-      hourlyLimit: 50,
-      expiresAt: '2099-01-01T00:00:00.000Z',
-    });
-    expect((await gateway.rest('GET', '/health', { key: created.secret })).status).toBe(200);
-    expect((await json(admin, 'keys', 'list')).map(({ id }: { id: string }) => id)).toContain(created.id);
-    expect((await pms(admin, 'keys', 'list')).out).toContain('gate 1');
-
-    const rotated = await json(admin, 'keys', 'rotate', created.id, '--grace-seconds', '0');
-    expect(rotated).toMatchObject({ id: created.id });
-    expect((await gateway.rest('GET', '/health', { key: created.secret })).status).toBe(401);
-    expect((await gateway.rest('GET', '/health', { key: rotated.secret })).status).toBe(200);
-
-    expect(await json(admin, 'keys', 'revoke', created.id)).toMatchObject({ revokedAt: expect.any(String) });
-    expect((await gateway.rest('GET', '/health', { key: rotated.secret })).status).toBe(401);
-  });
-
-  test('say that a secret is shown only now, beside the results', async () => {
-    const { companyId } = await gateway.newTenant();
-    const admin = await gateway.newKey({ companyIds: [companyId] });
-    const command = ['keys', 'create', '--name', 'x', '--permission', 'READ_STATUS', '--company', companyId];
-    for (const { out, err } of [await pms(admin, ...command), await pms(admin, '--json', ...command)]) {
-      expect(out).toMatch(/pms_test_\w{49}/);
-      expect(out).not.toContain('only now');
-      expect(err).toContain('only now');
-    }
-  });
-
-  test('take the key from a file', async () => {
-    const { key } = await gateway.newTenant();
-    const file = fileOf(`${key}\n`);
-    expect((await pms(undefined, '--key-file', file, 'whoami')).code).toBe(0);
-  });
-});
-
-describe('pms usage', () => {
-  test('shows what a key did by hour and operation', async () => {
-    const { companyId } = await gateway.newTenant();
-    const admin = await gateway.newKey({ companyIds: [companyId] });
-    await gateway.rest('GET', '/health', { key: admin });
-    const { id } = await json(admin, 'whoami');
-    const health = expect.objectContaining({
-      operation: 'GET /health',
-      surface: 'rest',
-      requests: 1,
-      refused: 0,
-    });
-    await expect.poll(() => json(admin, 'usage'), { timeout: 5000 }).toContainEqual(health);
-    expect(await json(admin, 'usage', id)).toContainEqual(health);
-    expect((await pms(admin, 'usage')).out).toMatch(/│ GET \/health\s+│ rest\s+│ 1 /);
-    expect(await json(admin, 'usage', '--to', '2026-01-01T00:00:00Z')).toEqual([]);
-  });
-});
-
-describe('pms import', () => {
-  test('takes a byte order mark, either line ending, quotes and lines in quotes', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const file = fileOf(
-      '\ufeffplateType,plateCode,plateNumber,referenceId,note\r\n' +
-        'DXB,A,1,"unit, 1","say ""hello""\n to all"\r\n' +
-        'DXB,White,2, unit 2 ,\r\n' +
-        'DXB,A,3,unit 3,""\r\n\r\n',
-    );
-    expect(await json(key, 'import', file, '--location', locationId)).toEqual({
-      created: 3,
-      updated: 0,
-      unchanged: 0,
-      deleted: 0,
-      rejected: 0,
-    });
-    const entries = await prisma.whitelistEntry.findMany({ where: { locationId }, orderBy: { id: 'asc' } });
-    expect(entries.map(({ referenceId, note }) => [referenceId, note])).toEqual([
-      ['unit, 1', 'say "hello"\n to all'],
-      [' unit 2 ', null],
-      ['unit 3', ''],
-    ]);
-  });
-
-  test('upserts and replaces, and changes nothing when it is a dry run', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const [kept, gone] = [newEntry(), newEntry()];
-    const first = fileOf([header, line(kept), line(gone)].join('\n'));
-    await json(key, 'import', first, '--location', locationId);
-    const next = fileOf([header, line(kept, 'changed'), line()].join('\n'));
-    const location = ['--location', locationId];
-    expect(await json(key, 'import', next, ...location, '--mode', 'upsert', '--dry-run')).toMatchObject({
-      created: 1,
-      updated: 1,
-    });
-    expect(await plateNumbersOf(locationId)).toEqual([kept.plateNumber, gone.plateNumber]);
-    expect(await json(key, 'import', next, ...location, '--mode', 'replace')).toMatchObject({
-      created: 1,
-      updated: 1,
-      deleted: 1,
-    });
-    expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
-  });
-
-  test('writes the rejected rows with their lines, which can be mended and imported', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const [good, twice] = [newEntry(), newEntry()];
-    const file = fileOf(
-      [
-        header,
-        line(good),
-        line(newEntry({ plateCode: 'ABCD' })),
-        line(twice),
-        line(newEntry(), '"two\nlines"'),
-        line(twice),
-        line(newEntry({ referenceId: '' })),
-        line().replace(/,,$/, ',,tomorrow'),
-      ].join('\n'),
-    );
-    const { code, out, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '2');
-    expect(code).toBe(3);
-    expect(out).toMatch(/created\s+│ 3/);
-    expect(out).toMatch(/rejected\s+│ 4/);
-    expect(err).toContain(`${file}.rejected.csv`);
-    const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n');
-    expect(rejected[0]).toBe(`${header},line,field,code,message,value`);
-    expect(rejected.slice(1).map((row) => row.split(',').slice(8))).toEqual([
-      ['3', 'plateCode', 'VALIDATION_ERROR', 'Invalid plate code format', 'ABCD'],
-      ['7', '', 'DUPLICATE_VEHICLE', 'Line 4 has the same plate', ''],
-      [
-        '9',
-        'validUntil',
-        'VALIDATION_ERROR',
-        expect.stringContaining('"Must be an ISO 8601'),
-        ' such as 2026-01-31T08:00:00Z"',
-        'tomorrow',
-      ],
-      ['8', 'referenceId', 'VALIDATION_ERROR', 'Reference id must not be blank', '""'],
-    ]);
-    const mended = fileOf(rejected.slice(0, 2).join('\n').replace('ABCD', 'ABC'));
-    expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
-  });
-
-  test('waits when the rate limit is reached, and goes on', async () => {
-    const { companyId, locationId } = await gateway.newTenant();
-    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
-    const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
-    const { code, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '1');
-    expect(code).toBe(0);
-    expect(err).toMatch(/rate limit of the key is reached; going on in [12] second/);
-    expect(await plateNumbersOf(locationId)).toHaveLength(8);
-  });
-
-  test('replaces nothing by a file that one call cannot take, or that has a plate twice', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,`);
-    const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
-    const tooLong = await replace(fileOf([header, ...rows].join('\n')));
-    expect(tooLong).toMatchObject({ code: 2, err: expect.stringContaining('at most 10000 rows') });
-    const twice = newEntry();
-    expect(await replace(fileOf([header, line(twice), line(twice)].join('\n')))).toMatchObject({ code: 3 });
-    expect(await plateNumbersOf(locationId)).toEqual([]);
-  });
-
-  test.each([
-    ['a missing column', 'referenceId,plateType,plateCode\n', 'Line 1: the column plateNumber is missing'],
-    ['an unknown column', `${header},colour\n`, 'Line 1: unknown column colour'],
-    ['a row with a field too few', `${header}\n${line()}\na,b\n`, 'Line 3: '],
-    ['a quote that does not end', `${header}\n"a,b\n`, 'Line '],
-  ])('refuses a file with %s and says where', async (_, text, message) => {
-    const { key, locationId } = await gateway.newTenant();
-    const { code, err } = await pms(key, 'import', fileOf(text), '--location', locationId);
-    expect(code).toBe(2);
-    expect(err).toContain(message);
-    expect(err).not.toContain('    at ');
-    expect(await plateNumbersOf(locationId)).toEqual([]);
-  });
-});
-
-describe('pms export', () => {
-  const text = (max: number) =>
-    fc
-      .string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'ü', 'م', '=', ';', '\t'), maxLength: max })
-      .filter((value) => value.length <= max);
-  const entry = fc.record({
-    referenceId: text(20).filter((value) => value.trim() !== ''),
-    vehicleType: fc.option(text(20)),
-    note: fc.option(text(30)),
-    validFrom: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })),
-  });
-
-  test('writes what import takes back unchanged', async () => {
-    const { key, companyId } = await gateway.newTenant();
-    await fc.assert(
-      fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 12 }), async (entries) => {
-        const [from, to] = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
-        for (const [index, values] of entries.entries()) {
-          const body = newEntry({ ...values, plateNumber: String(index) });
-          const created = await gateway.rest('POST', `/locations/${from}/whitelist`, { key, body });
-          expect(created.status).toBe(201);
-        }
-        const { out } = await pms(key, 'export', '--location', from);
-        await json(key, 'import', fileOf(out), '--location', to, '--mode', 'replace');
-        expect((await pms(key, 'export', '--location', to)).out).toBe(out);
-        const rows = (locationId: string) =>
-          prisma.whitelistEntry.findMany({
-            where: { locationId },
-            orderBy: { id: 'asc' },
-            omit: { id: true, locationId: true, createdAt: true, updatedAt: true },
-          });
-        expect(await rows(to)).toEqual(await rows(from));
-      }),
-      { numRuns: 15 },
-    );
-  });
-
-  test('writes all pages to a file', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const rows = Array.from({ length: 250 }, (_, index) => `unit,DXB,A,${index},,,,`);
-    await json(key, 'import', fileOf([header, ...rows].join('\n')), '--location', locationId);
-    const file = join(folder, 'export.csv');
-    expect(await pms(key, 'export', '--location', locationId, '--output', file)).toEqual({
-      code: 0,
-      out: '',
-      err: '',
-    });
-    expect(readFileSync(file, 'utf8')).toBe([header, ...rows, ''].join('\n'));
-  });
-});
+const url = await serve(gateway);
+const { pms, json } = openCommandLine(url);
 
 describe('pms says what is wrong', () => {
   test('with a key that opens nothing', async () => {
@@ -323,10 +22,11 @@ describe('pms says what is wrong', () => {
 
   test('with the field and the value that the gateway names', async () => {
     const { key } = await gateway.newTenant();
-    const { code, err } = await pms(key, 'export', '--location', 'nowhere');
+    const unknown = '01900000-0000-7000-8000-000000000000';
+    const { code, err } = await pms(key, 'export', '--location', unknown);
     expect(code).toBe(1);
     expect(err).toContain(
-      'NOT_FOUND: Location not found or not accessible\n  field: locationId\n  value: "nowhere"',
+      `NOT_FOUND: Location not found or not accessible\n  field: locationId\n  value: "${unknown}"`,
     );
   });
 
@@ -346,7 +46,8 @@ describe('pms says what is wrong', () => {
       ['import', 'x', '--location', 'x', '--mode', 'merge'],
       'Allowed choices are create',
     ],
-    ['a missing option', 'key', ['import', 'x'], "'--location <id>' not specified"],
+    ['a missing option', 'key', ['import', 'x'], "'--location <location>' not specified"],
+    ['a plate that is none', 'key', ['whitelist', 'find', 'DXB7', '--location', 'x'], 'such as DXB/A/7001'],
     ['a number that is none', 'key', ['keys', 'rotate', 'x', '--grace-seconds', 'day'], 'Not a whole number'],
   ])('with %s', async (_, key, args, message) => {
     const { code, out, err } = await pms(key, ...args);
@@ -354,29 +55,186 @@ describe('pms says what is wrong', () => {
     expect(err).toContain(message);
   });
 
-  test('with a file that is not there', async () => {
-    const { code, err } = await pms('key', 'import', join(folder, 'none.csv'), '--location', 'x');
-    expect(code).toBeGreaterThan(0);
-    expect(err).toContain('no such file');
-    expect(err).not.toContain('    at ');
+  test('at once when no gateway is there', async () => {
+    const nobody = await listen(() => undefined, { isOpen: false });
+    const { code, err } = await pms('key', '--url', nobody, 'whoami');
+    expect(code).toBe(1);
+    expect(err).toBe(`No answer from ${nobody} (ECONNREFUSED). Is the gateway running there?\n`);
   });
 
-  test('when the gateway cannot be reached', async () => {
-    const { code, err } = await pms(
-      'key',
-      ...['--url', 'http://127.0.0.1:1', 'keys', 'create', '--name', 'x', '--permission', 'ADMIN'],
-    );
+  test('when something else answers at the address', async () => {
+    const other = await listen((_, response) => response.end('<html>'));
+    const { code, err } = await pms('key', '--url', other, 'whoami');
     expect(code).toBe(1);
-    expect(err).toContain('No answer from http://127.0.0.1:1 (');
-    expect(err).not.toContain('    at ');
+    expect(err).toContain(`${other}/graphql does not answer as a gateway does (status 200, no JSON)`);
   });
 });
 
-test('npm run pms works as a process of its own', async () => {
-  const { key } = await gateway.newTenant();
-  const run = promisify(execFile)('npm', ['run', '--silent', 'pms', '--', '--json', 'whoami'], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: { ...process.env, PMS_URL: listener.url, PMS_API_KEY: key },
+/** A server on a port of its own, until the test ends; or one that has ended already. */
+async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const end = () => void server.close(() => undefined).closeAllConnections();
+  if (isOpen) onTestFinished(end);
+  else end();
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('a gateway that redirects', () => {
+  test.each([301, 302, 307, 308])('with %s gets no key at the other address', async (status) => {
+    const keysSeen: unknown[] = [];
+    const other = await listen((request, response) => {
+      keysSeen.push(request.headers['x-api-key']);
+      response.end('{"data":{"viewer":{}}}');
+    });
+    const target = `${other}/graphql`;
+    const redirecting = await listen((_, response) => response.writeHead(status, { Location: target }).end());
+    for (const command of [['whoami'], ['status', '--watch']]) {
+      const { code, err } = await pms('key', '--url', redirecting, ...command);
+      expect(code).toBe(1);
+      expect(err).toBe(
+        `${redirecting} redirects to ${target}, and the key was not sent there. If this is your gateway, name it with --url.\n`,
+      );
+    }
+    expect(keysSeen).toEqual([]);
   });
-  expect(JSON.parse((await run).stdout)).toMatchObject({ name: 'Test' });
+});
+
+test('a gateway that fails after it has answered is asked again', async () => {
+  const { key, companyId } = await gateway.newTenant();
+  const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+  let requests = 0;
+  const failing = await listen(async (request, response) => {
+    requests += 1;
+    if (requests === 2) return void response.writeHead(503).end('{}');
+    const chunks = await request.toArray();
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body: Buffer.concat(chunks),
+    });
+    response.end(await answer.text());
+  });
+  const found = await pms(key, '--url', failing, 'locations', 'list', '--company', slug);
+  expect(found).toMatchObject({ code: 0, err: expect.stringContaining('going on in 1 second') });
+  expect(requests).toBe(3);
+});
+
+describe('a name in place of an id', () => {
+  test('finds a location by its slug or name', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    await prisma.location.update({ where: { id: locationId }, data: { name: 'North gate' } });
+    const { slug } = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
+    for (const name of [locationId, slug, 'North gate']) {
+      expect(await json(key, 'status', name)).toMatchObject([{ locationId }]);
+    }
+    const company = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+    expect(await json(key, 'locations', 'list', '--company', company.slug)).toMatchObject([
+      { id: locationId },
+    ]);
+  });
+
+  test('that several locations have lists them', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    const ids = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
+    await prisma.location.updateMany({ where: { id: { in: ids } }, data: { name: 'Twin' } });
+    const { code, err } = await pms(key, 'status', 'Twin');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^"Twin" names 2 locations; give the id of one:\n/);
+    for (const id of ids) expect(err).toContain(`  ${id}  `);
+  });
+
+  test('that nothing has is said', async () => {
+    const { key } = await gateway.newTenant();
+    expect(await pms(key, 'status', 'nowhere')).toMatchObject({
+      code: 1,
+      err: 'No location that the key reaches has the slug or name "nowhere".\n',
+    });
+  });
+
+  test('without the permission to look for it says which one is missing', async () => {
+    const { companyId } = await gateway.newTenant();
+    const gate = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'] });
+    expect(await pms(gate, 'status', 'north')).toMatchObject({
+      code: 1,
+      err: 'To find a location by its slug or name the key needs READ_LOCATIONS: give its id.\n',
+    });
+  });
+});
+
+test('tables fit 100 columns and keep ids whole', async () => {
+  const { key, companyId, locationId } = await gateway.newTenant();
+  const admin = await gateway.newKey({ companyIds: [companyId], locationIds: [locationId] });
+  await prisma.company.update({ where: { id: companyId }, data: { name: 'A very long name '.repeat(5) } });
+  await json(key, 'whitelist', 'add', 'DXB/A/1', '--location', locationId, '--reference', 'x'.repeat(100));
+  const hook = ['https://203-0-113.example/' + 'hook/'.repeat(100), '--event', 'PARKING_ENTERED'];
+  await json(key, 'webhooks', 'create', ...hook);
+  const lists = [
+    ['companies', 'list'],
+    ['locations', 'list'],
+    ['keys', 'list'],
+    ['webhooks', 'list'],
+    ['status'],
+    ['whoami'],
+    ['usage'],
+    ['whitelist', 'list', '--location', locationId],
+    ['whitelist', 'find', 'DXB/A/1', '--location', locationId],
+  ];
+  for (const command of lists) {
+    const { out } = await pms(admin, ...command);
+    expect(Math.max(...out.split('\n').map(({ length }) => length)), out).toBeLessThanOrEqual(100);
+    const { id } = ([await json(admin, ...command)].flat()[0] ?? {}) as { id?: string };
+    if (id) expect(out).toContain(id);
+  }
+});
+
+describe('the program', () => {
+  const runShell = async (script: string) =>
+    promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: projectFolder,
+      env: { ...process.env, PMS_URL: url, PMS_API_KEY: (await gateway.newTenant()).key },
+    });
+  const printName = `node -p 'JSON.parse(fs.readFileSync(0)).name'`;
+
+  test.each([
+    ['npx pms', `npx pms --json whoami | ${printName}`],
+    ['node dist/pms.js', `node dist/pms.js --json whoami | ${printName}`],
+    [
+      'a key file on the standard input',
+      `unset PMS_API_KEY; echo $KEY | node dist/pms.js --key-file - --json whoami | ${printName}`,
+    ],
+  ])('%s prints nothing but JSON into a pipe', async (_, script) => {
+    const { key } = await gateway.newTenant();
+    expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
+  });
+
+  test('ends without noise when its reader has seen enough', async () => {
+    expect(await runShell('set +o pipefail; node dist/pms.js --json whoami | true')).toMatchObject({
+      stderr: '',
+    });
+  });
+
+  test('says its version', async () => {
+    expect(await pms(undefined, '--version')).toEqual({ code: 0, out: `${packageJson.version}\n`, err: '' });
+  });
+
+  test('completes commands, options and their values in bash', async () => {
+    const complete = (...words: string[]) =>
+      runShell(
+        `source <(node dist/pms.js completion bash); COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); ` +
+          `COMP_CWORD=${words.length - 1}; _pms; echo "\${COMPREPLY[@]}"`,
+      );
+    expect((await complete('pms', 'wh')).stdout).toBe('whoami whitelist\n');
+    expect((await complete('pms', '--json', 'keys', 'r')).stdout).toBe('rotate revoke\n');
+    expect((await complete('pms', 'import', 'x.csv', '--mo')).stdout).toBe('--mode\n');
+    expect((await complete('pms', 'import', 'x.csv', '--mode', '')).stdout).toBe('create upsert replace\n');
+    expect((await complete('pms', 'completion', '')).stdout).toBe('bash zsh --help\n');
+  });
+
+  test('prints a script for zsh with the same commands', async () => {
+    const { out } = await pms(undefined, 'completion', 'zsh');
+    expect(out).toMatch(/^#compdef pms\n/);
+    expect(out).toContain("'whitelist add')");
+  });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { parseTimestamp } from '../src/column-types.ts';
+import { parseTimestamp } from '../src/database/column-types.ts';
 
 const asPgReads = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 

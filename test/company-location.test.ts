@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { everyPermission, newSlug, openTestGateway } from './harness.ts';
-import { surfaceNames, surfaces } from './surfaces.ts';
+import { everyPermission, newSlug, openTestGateway } from './support/harness.ts';
+import { surfaceNames, surfaces } from './support/surfaces.ts';
 
 const gateway = await openTestGateway();
 
@@ -11,6 +11,9 @@ const company = (overrides: Record<string, unknown> = {}) => ({
   address: 'Sheikh Zayed Road 1',
   ...overrides,
 });
+
+/** An object in an object, so many levels deep. */
+const objectOfLevels = (levels: number): object => (levels === 1 ? {} : { a: objectOfLevels(levels - 1) });
 
 const register = (input: unknown) => ({
   name: 'register',
@@ -72,7 +75,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     ['email', 'nobody', 'Must be a valid e-mail address, or empty'],
     ['website', 'javascript:alert(1)', 'Must be a valid http or https URL, or empty'],
     ['phone', '1'.repeat(21), 'Must be at most 20 characters'],
-    ['settings', { a: 'x\u0000' }, /^Must be an object nested at most 32 levels/],
+    ['settings', { a: 'x\u0000' }, /^Must be an object of at most 10 levels and 16 KiB of JSON/],
     ['settings', [1], /^Must be an object/],
   ])('refuses %s %j', async (field, value, message) => {
     const answer = await call(gateway, register(company({ [field]: value })), await gateway.newKey());
@@ -81,6 +84,16 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
       message: typeof message === 'string' ? message : expect.stringMatching(message),
       details: { field },
     });
+  });
+
+  test.each([
+    ['10 levels', objectOfLevels(10), undefined],
+    ['11 levels', objectOfLevels(11), 'VALIDATION_ERROR'],
+    ['16 KiB', { a: 'x'.repeat(16 * 1024 - '{"a":""}'.length) }, undefined],
+    ['more than 16 KiB', { a: 'é'.repeat(8 * 1024) }, 'VALIDATION_ERROR'],
+  ])('bounds settings: %s', async (_, settings, code) => {
+    const answer = await call(gateway, register(company({ settings })), await gateway.newKey());
+    expect(answer.code).toBe(code);
   });
 
   test.each([

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { routes } from '../rest/routes.ts';
 import { newId } from '../src/ids.ts';
-import { everyPermission, newEntry, newSlug, openTestGateway } from './harness.ts';
-import { type Operation, surfaceNames, surfaces } from './surfaces.ts';
+import { everyPermission, newEntry, newSlug, openTestGateway } from './support/harness.ts';
+import { type Operation, surfaceNames, surfaces } from './support/surfaces.ts';
 
 const gateway = await openTestGateway();
 
@@ -176,7 +176,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('answers a location of another company in every byte like one that does not exist', async () => {
+  test('answers a location of another company in every byte like one that does not exist, but for the id of the request', async () => {
     const stranger = await gateway.newTenant();
     const foreign = await newCase();
     const unknownId = newId();
@@ -191,7 +191,10 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
         message: 'Location not found or not accessible',
         details: { field: 'locationId' },
       });
-      const bytes = (answer: typeof hidden, id: string) => JSON.stringify(answer.body).replaceAll(id, 'ID');
+      const bytes = (answer: typeof hidden, id: string) =>
+        JSON.stringify(answer.body)
+          .replaceAll(id, 'ID')
+          .replaceAll(answer.headers.get('X-Request-Id')!, 'REQUEST');
       expect(bytes(hidden, foreign.locationId)).toBe(bytes(missing, unknownId));
     }
   });

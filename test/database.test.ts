@@ -1,27 +1,27 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { access, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { PGlite } from '@electric-sql/pglite';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { isUniqueViolation } from '../src/db-errors.ts';
-import { openDatabase } from '../src/db.ts';
-import type { Database } from '../src/db.ts';
-import {
-  applyMigrations,
-  loadSchemaEngine,
-  NO_FILTERS,
-  readMigrations,
-  toMigrationList,
-} from '../src/migrations.ts';
-import { createScratchDatabase, testServerUrl } from './scratch-database.ts';
-import type { ScratchDatabase } from './scratch-database.ts';
+import { isUniqueViolation } from '../src/database/violations.ts';
+import { openDatabase } from '../src/database/open.ts';
+import type { Database } from '../src/database/types.ts';
+import { applyMigrations, readMigrations } from '../src/database/migrations.ts';
+import { loadSchemaEngine, noFilters, toMigrationList } from '../prisma/schema-engine.ts';
+import { createScratchDatabase, migrationsFolder, testServerUrl } from './support/scratch-database.ts';
+import type { ScratchDatabase } from './support/scratch-database.ts';
 
 const onServer = testServerUrl !== undefined;
 const log = pino({ level: 'silent' });
@@ -51,6 +51,25 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   return pathToFileURL(`${folder}/`);
 }
 
+/** Runs Prisma's schema engine on a database. An embedded one must not be open meanwhile. */
+async function withSchemaEngine<Result>(
+  { databaseUrl, dataDir }: ScratchDatabase,
+  work: (engine: SchemaEngine) => Promise<Result>,
+): Promise<Result> {
+  const connections = databaseUrl
+    ? new pg.Pool({ connectionString: databaseUrl })
+    : await PGlite.create(join(dataDir, 'postgres'));
+  const engine = await loadSchemaEngine(
+    connections instanceof PGlite ? new PrismaPGlite(connections) : new PrismaPg(connections),
+  );
+  try {
+    return await work(engine);
+  } finally {
+    engine.free();
+    await (connections instanceof PGlite ? connections.close() : connections.end());
+  }
+}
+
 /** What `npm run migrate` does, in a process of its own. */
 async function runMigrate(scratch: ScratchDatabase): Promise<{ code: number; output: string }> {
   const env = {
@@ -73,6 +92,24 @@ async function runMigrate(scratch: ScratchDatabase): Promise<{ code: number; out
   );
 }
 
+/** Starts test/support/embedded-owner.ts on a folder. */
+function startOwner({ dataDir }: ScratchDatabase) {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/embedded-owner.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return {
+    child,
+    output: () => output,
+    /** The lines that are complete. */
+    lines: () => output.split('\n').slice(0, -1),
+  };
+}
+
 const HISTORY = {
   name: 'test_history',
   text: 'SELECT migration_name AS name FROM _prisma_migrations ORDER BY 1',
@@ -90,20 +127,17 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
 
       const database = await openDatabase({ ...scratch, log });
       onTestFinished(() => database.close());
-      const names = (await readMigrations()).map(({ name }) => ({ name }));
+      const names = (await readMigrations(migrationsFolder)).map(({ name }) => ({ name }));
       expect(await database.sql.query(HISTORY, [])).toEqual(names);
-      expect(await applyMigrations(database, log)).toEqual([]);
+      expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
     });
 
     it('leave a history that Prisma finds in order', async () => {
-      const database = await openScratch();
-      const migrations = await readMigrations();
-      const diagnosis = await database.withMigrationLock(async (adapters) =>
-        (await loadSchemaEngine(adapters)).diagnoseMigrationHistory({
-          migrationsList: toMigrationList(migrations),
-          optInToShadowDatabase: false,
-          filters: NO_FILTERS,
-        }),
+      const scratch = await createScratchDatabase();
+      onTestFinished(() => scratch.drop());
+      const migrationsList = toMigrationList(await readMigrations(migrationsFolder), migrationsFolder);
+      const diagnosis = await withSchemaEngine(scratch, (engine) =>
+        engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters: noFilters }),
       );
       expect(diagnosis).toMatchObject({
         history: null,
@@ -111,6 +145,48 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
         editedMigrationNames: [],
         hasMigrationsTable: true,
       });
+    });
+
+    it('go on where Prisma stopped, and Prisma finds nothing left to do', async () => {
+      const scratch = await createScratchDatabase({ migrated: false });
+      onTestFinished(() => scratch.drop());
+      const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
+      const applyWithPrisma = async () => {
+        const migrationsList = toMigrationList(await readMigrations(folder), folder);
+        return withSchemaEngine(scratch, (engine) =>
+          engine.applyMigrations({ migrationsList, filters: noFilters }),
+        );
+      };
+      await applyWithPrisma();
+
+      await mkdir(new URL('2_second/', folder));
+      await writeFile(new URL('2_second/migration.sql', folder), 'CREATE TABLE second (id int);');
+      const database = await openDatabase({ ...scratch, log });
+      expect(await applyMigrations(database, log, folder)).toEqual(['2_second']);
+      expect(await applyMigrations(database, log, folder)).toEqual([]);
+      const rows = await database.sql.query<Record<string, unknown>>(
+        {
+          name: 'history_rows',
+          text: `SELECT length(id) AS id, checksum, migration_name, logs, rolled_back_at, applied_steps_count,
+            started_at < finished_at AS finished FROM _prisma_migrations ORDER BY migration_name`,
+        },
+        [],
+      );
+      const { checksum: _, migration_name: __, ...byPrisma } = rows[0]!;
+      expect(rows[1]).toMatchObject({ ...byPrisma, migration_name: '2_second' });
+      await database.close();
+
+      expect(await applyWithPrisma()).toEqual({ appliedMigrationNames: [] });
+    });
+
+    it('writes arrays of an enum that the migrations of the same start made', async () => {
+      const database = await openScratch({ migrated: false });
+      await applyMigrations(database, log, migrationsFolder);
+      const { count } = await database.prisma.apiKey.updateMany({
+        where: { permissions: { hasEvery: ['ADMIN', 'READ_STATUS'] } },
+        data: { permissions: ['ADMIN'] },
+      });
+      expect(count).toBe(0);
     });
 
     it('take a script as the server does: semicolons in comments, strings and functions', async () => {
@@ -124,15 +200,15 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
       expect(rows).toEqual([{ answer: 'a;b' }]);
     });
 
-    it('stop at one that fails, undo it, and stop the next start too', async () => {
+    it('stop at one that fails, which leaves nothing behind, so that the next start tries it again', async () => {
       const database = await openScratch({ migrated: false });
       const folder = await writeMigrations({
         '1_good': 'CREATE TABLE good (id int);',
         '2_bad': 'CREATE TABLE half (id int); SELECT * FROM missing;',
-        '3_never': 'CREATE TABLE never (id int);',
+        '3_last': 'CREATE TABLE last (id int);',
       });
-      await expect(applyMigrations(database, log, folder)).rejects.toThrow(/failed: [^]*missing[^]*2_bad/);
-      await expect(applyMigrations(database, log, folder)).rejects.toThrow(/migration 2_bad failed earlier/);
+      await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_bad failed: [^]*missing/);
+      await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_bad failed: [^]*missing/);
       const tables = await database.sql.query(
         {
           name: 'tables',
@@ -141,6 +217,32 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
         [],
       );
       expect(tables).toEqual([{ good: false, half: true }]);
+      await database.prisma.$executeRawUnsafe('CREATE TABLE missing (id int)');
+      expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
+    });
+
+    it('run a script that PostgreSQL allows only outside of a transaction', async () => {
+      const database = await openScratch({ migrated: false });
+      const folder = await writeMigrations({
+        '1_table': 'CREATE TABLE plates (number text);',
+        '2_index': 'CREATE INDEX CONCURRENTLY plates_number ON plates (number);',
+      });
+      expect(await applyMigrations(database, log, folder)).toEqual(['1_table', '2_index']);
+      expect(await database.sql.query(HISTORY, [])).toEqual([{ name: '1_table' }, { name: '2_index' }]);
+    });
+
+    it('stop at such a script that failed, until somebody has looked at it', async () => {
+      const database = await openScratch({ migrated: false });
+      const folder = await writeMigrations({
+        '1_rows': 'CREATE TABLE plates (number text); INSERT INTO plates VALUES (1), (1);',
+        '2_index': 'CREATE UNIQUE INDEX CONCURRENTLY plates_number ON plates (number);',
+      });
+      await expect(applyMigrations(database, log, folder)).rejects.toThrow(
+        /2_index failed: [^]*unique index/,
+      );
+      await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_index failed earlier/);
+      const logs = { name: 'logs', text: 'SELECT logs FROM _prisma_migrations WHERE finished_at IS NULL' };
+      expect(await database.sql.query(logs, [])).toEqual([{ logs: expect.stringContaining('unique index') }]);
     });
 
     it('stop the start when an applied one was edited', async () => {
@@ -344,7 +446,7 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
       expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 
       await terminate();
-      await expect.poll(() => database.ping().then(() => 'answers', String)).toBe('answers');
+      await expect.poll(() => database.state()).toBe('ok');
       expect(await database.prisma.company.count()).toBe(0);
       expect(await database.prisma.$transaction((tx) => tx.company.count())).toBe(0);
     });
@@ -369,19 +471,67 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
       await expect(openDatabase({ ...scratch, log })).rejects.toThrow(/DATA_DIR .* is in use/);
     });
 
-    it('is taken over from a process that is gone, or whose number another one has now', async () => {
+    it('has one owner of twenty that start at once, is free when that one is killed, and keeps every row', async () => {
+      const scratch = await createScratchDatabase({ migrated: false });
+      onTestFinished(() => scratch.drop());
+      const starts = Array.from({ length: 20 }, () => startOwner(scratch));
+      const refused = () => starts.filter(({ child }) => child.exitCode === 1);
+      await vi.waitUntil(() => refused().length === 19, { timeout: 80_000, interval: 50 });
+      const owner = starts.find(({ child }) => child.exitCode === null)!;
+      for (const { output } of refused()) {
+        expect(output()).toContain(`is in use by process ${owner.child.pid}`);
+      }
+      await vi.waitUntil(() => owner.lines().length > 20, { timeout: 80_000, interval: 50 });
+      owner.child.kill('SIGKILL');
+      await once(owner.child, 'close');
+
+      const [, ...acknowledged] = owner.lines();
+      const database = await openDatabase({ ...scratch, log });
+      onTestFinished(() => database.close());
+      const kept = await database.prisma.company.findMany({ select: { slug: true } });
+      expect(kept.map(({ slug }) => slug)).toEqual(expect.arrayContaining(acknowledged));
+    }, 180_000);
+
+    it.each([
+      ['before its files are complete', 'postgres.unfinished/PG_VERSION'],
+      ['when its files are complete', 'postgres/PG_VERSION'],
+    ])(
+      'opens after a first start that was killed %s',
+      async (_, file) => {
+        const scratch = await createScratchDatabase({ migrated: false });
+        onTestFinished(() => scratch.drop());
+        const first = startOwner(scratch);
+        await vi.waitUntil(() => existsSync(join(scratch.dataDir, file)), { timeout: 80_000, interval: 1 });
+        first.child.kill('SIGKILL');
+        await once(first.child, 'close');
+
+        const database = await openDatabase({ ...scratch, log });
+        onTestFinished(() => database.close());
+        expect(await applyMigrations(database, log, migrationsFolder)).not.toEqual([]);
+        await expect(access(join(scratch.dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
+      },
+      120_000,
+    );
+
+    it('is readable by its owner only', async () => {
+      const parent = await mkdtemp(join(tmpdir(), 'parking-test-'));
+      onTestFinished(() => rm(parent, { recursive: true }));
+      const dataDir = join(parent, 'data');
+      const database = await openDatabase({ dataDir, log });
+      onTestFinished(() => database.close());
+      const names = ['', ...(await readdir(dataDir, { recursive: true }))];
+      const modes = await Promise.all(names.map(async (name) => (await stat(join(dataDir, name))).mode));
+      expect(names.filter((_, index) => (modes[index]! & 0o077) !== 0)).toEqual([]);
+    });
+
+    it('stops the start with its name when it cannot be opened', async () => {
       const scratch = await createScratchDatabase();
       onTestFinished(() => scratch.drop());
-      const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
-      await once(gone, 'exit');
-      const lock = join(scratch.dataDir, 'gateway.lock');
-      for (const owner of [`${gone.pid}`, `${gone.pid} 1`, `${process.pid} 1`, '']) {
-        await writeFile(lock, owner);
-        const database = await openDatabase({ ...scratch, log });
-        await database.ping();
-        await database.close();
-        await expect(readFile(lock)).rejects.toThrow(/ENOENT/);
-      }
+      await rm(join(scratch.dataDir, 'postgres', 'global'), { recursive: true });
+      const { code, output } = await runMigrate(scratch);
+      expect(code).toBe(1);
+      expect(output).toContain(`DATA_DIR ${scratch.dataDir} cannot be opened`);
+      expect(output).not.toContain('    at ');
     });
 
     it('keeps what was written', async () => {

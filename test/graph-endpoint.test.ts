@@ -4,13 +4,19 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { Permission } from '../prisma/generated/client/enums.ts';
 import { schema } from '../schema/index.ts';
-import { respond } from '../src/answer.ts';
+import { type Answer as HttpAnswer, respond } from '../src/http/response.ts';
+import type { RequestState } from '../src/http/request-state.ts';
 import type { Context } from '../src/context.ts';
-import { rateLimitExceeded } from '../src/errors.ts';
-import { createGraphEndpoint } from '../src/graph-endpoint.ts';
-import type { GraphRequestContext } from '../src/graph-executor.ts';
+import { locationNotFound, rateLimitExceeded } from '../src/errors/error-table.ts';
+import { createGraphEndpoint } from '../src/graphql/endpoint.ts';
+import { createMetrics } from '../src/metrics.ts';
+import {
+  createGraphExecutor,
+  type GraphExecutor,
+  type GraphRequestContext,
+} from '../src/graphql/executor.ts';
 import { newId } from '../src/ids.ts';
-import { operationLimits } from '../src/operation-limits.ts';
+import { maxVariableValues } from '../src/graphql/limits.ts';
 
 // The endpoint over the real schema, with stores in memory that count their calls: no guard, no database.
 
@@ -45,32 +51,36 @@ const rows = Array.from({ length: 100 }, (_, index) => ({
 
 const store = vi.fn((answer: unknown) => Promise.resolve(answer));
 const charge = vi.fn((_points: number) => Promise.resolve());
-const operationIs = vi.fn((_name: string) => {});
+const state: GraphRequestContext['state'] = { operation: 'unknown' };
+/** The request that every answer is made for. */
+const requestId = 'request-1';
+const respondTo = (answer: HttpAnswer) => respond(answer, stub<RequestState>({ requestId }));
 const logged = vi.fn((_line: string) => {});
 const log = pino({ level: 'error' }, { write: logged });
 
 const context = (permissions: readonly Permission[] = Object.values(Permission)): GraphRequestContext => ({
   ...stub<Context>({
-    prisma: {
-      location: {
-        findMany: ({ take }: { take: number }) => store(rows.slice(0, take)),
-        count: () => store(100),
-      },
-    },
     locations: {
-      location: (id: string) =>
-        id === rows[9]!.id
-          ? Promise.reject(new Error('lost the database'))
-          : store(rows.find((row) => row.id === id)),
-      company: () => store(company),
+      reachedBy: () => ({
+        page: ({ limit }: { limit: number }) => store(rows.slice(0, limit)),
+        count: () => store(rows.length),
+      }),
+      async find(_key: unknown, id: string) {
+        if (id === rows[9]!.id) throw new Error('lost the database');
+        const found = await store(rows.find((row) => row.id === id));
+        if (!found) throw locationNotFound(id);
+        return found;
+      },
       occupancy: (id: string) => store({ id, occupied: 3, whitelistedVehicles: 1, lastActivityAt: null }),
     },
+    companies: { ownerOf: () => store(company) },
   }),
   key: stub<Context['key']>({ id: newId(), permissions: new Set(permissions), unrestricted: true }),
-  requestId: 'request-1',
+  requestId,
   log,
   charge,
-  operationIs,
+  state,
+  showsCost: false,
   reauthenticate: () => Promise.resolve(),
   onKeysChanged: () => () => undefined,
   stopping: new AbortController().signal,
@@ -85,8 +95,11 @@ interface Answer {
   };
 }
 
-const send = async (request: Request, endpoint = createGraphEndpoint({ schema }), as = context()) => {
-  const response = await endpoint.handle(request, as, respond);
+const newEndpoint = (of = schema) =>
+  createGraphEndpoint(of, createGraphExecutor(of), createMetrics({ limiter: { backend: 'memory' } }));
+
+const send = async (request: Request, endpoint = newEndpoint(), as = context()) => {
+  const response = await endpoint.handle(request, as, respondTo);
   return { status: response.status, headers: response.headers, body: await response.json() } as Answer;
 };
 
@@ -101,6 +114,8 @@ const get = (parameters: Record<string, string>) =>
   new Request(`http://gateway/graphql?${new URLSearchParams(parameters)}`);
 
 beforeEach(() => {
+  delete state.errorCode;
+  delete state.errorPath;
   vi.clearAllMocks();
 });
 
@@ -128,7 +143,7 @@ describe('a request that is not GraphQL', () => {
     const answer = await send(request);
     expect(answer.status).toBe(status);
     expect(answer.body.errors).toEqual([
-      { message: expect.any(String), extensions: { code: 'VALIDATION_ERROR' } },
+      { message: expect.any(String), extensions: { code: 'VALIDATION_ERROR', requestId } },
     ]);
     expect(answer.body.errors![0]!.message).not.toMatch(/token|position|property name|end of/i);
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
@@ -153,7 +168,7 @@ describe('a document that is wrong', () => {
       {
         message: 'Cannot query field "helth" on type "Query". Did you mean "health"?',
         locations: [{ line: 2, column: 3 }],
-        extensions: { code: 'VALIDATION_ERROR' },
+        extensions: { code: 'VALIDATION_ERROR', requestId },
       },
     ]);
   });
@@ -175,6 +190,7 @@ describe('a document that is wrong', () => {
     const { body } = await send(post({ query: `{ ${selection} }` }));
     const [error] = body.errors!;
     expect(error!.extensions).toEqual({
+      requestId,
       code: 'VALIDATION_ERROR',
       details: { field, value, errors: [{ field, message: error!.message }] },
     });
@@ -182,7 +198,7 @@ describe('a document that is wrong', () => {
 });
 
 describe('variables over the limits', () => {
-  const endpoint = createGraphEndpoint({ schema });
+  const endpoint = newEndpoint();
   const query = `mutation ($entries: [WhitelistEntryInput!]!) {
     importWhitelistEntries(locationId: "x", entries: $entries) { total } }`;
   const importOf = (entries: string) =>
@@ -193,13 +209,13 @@ describe('variables over the limits', () => {
 
   test.each([
     ['nesting', ofId('['.repeat(levels) + ']'.repeat(levels)), /40 levels/],
-    ['values', importOf(`[${Array(operationLimits.variableValues).fill('{}').join()}]`), /values/],
+    ['values', importOf(`[${Array(maxVariableValues).fill('{}').join()}]`), /values/],
     ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
   ])('are refused in few words, before a change is charged: %s', async (_, body, message) => {
     // The third time runs compiled.
     for (let time = 0; time < 3; time += 1) {
       const { status, body: answer } = await send(post(body), endpoint);
-      expect([status, answer.errors?.length, answer.data]).toEqual([200, 1, undefined]);
+      expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
       expect(answer.errors![0]!.message).toMatch(message);
       expect(answer.errors![0]!.extensions.code).toBe('VALIDATION_ERROR');
       expect(JSON.stringify(answer).length).toBeLessThan(1000);
@@ -225,7 +241,7 @@ describe('an operation', () => {
       }),
     );
     expect(charge.mock.calls).toEqual([[2]]);
-    expect(operationIs).toHaveBeenCalledWith('mutation revokeApiKey');
+    expect(state.operation).toBe('mutation revokeApiKey');
     await send(post({ query: `mutation { ${change} }` }));
     await send(post({ query: '{ a: health { status } b: health { status } }' }));
     expect(charge).toHaveBeenCalledTimes(1);
@@ -240,14 +256,40 @@ describe('an operation', () => {
     expect(store).not.toHaveBeenCalled();
   });
 
+  test('keeps what its other fields did when one of them has too much to do', async () => {
+    store.mockRejectedValueOnce(rateLimitExceeded);
+    const query = `{ location(id: "${rows[1]!.id}") { id } health { status } }`;
+    const { status, body } = await send(post({ query }));
+    expect([status, body.errors![0]!.extensions.code]).toEqual([200, 'RATE_LIMIT_EXCEEDED']);
+    expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
+  });
+
   test('does not run, nor explain its variables, for a key that may not', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
     });
-    const { body } = await send(request, createGraphEndpoint({ schema }), context([]));
-    expect(body.errors![0]!.extensions).toEqual({ code: 'FORBIDDEN' });
+    const { body } = await send(request, newEndpoint(), context([]));
+    expect(body.errors![0]!.extensions).toEqual({ code: 'FORBIDDEN', requestId });
     expect(store).not.toHaveBeenCalled();
+  });
+});
+
+describe('the first error of an answer is told to the log, with its place', () => {
+  const nested = `{ here: location(id: "${rows[1]!.id}") { id } away: location(id: "${newId()}") { id } }`;
+  test.each([
+    ['of a field', nested, { errorCode: 'NOT_FOUND', errorPath: 'away' }],
+    ['of a document', '{ nothing }', { errorCode: 'VALIDATION_ERROR' }],
+    ['of a text that is no document', '{', { errorCode: 'VALIDATION_ERROR' }],
+    ['of nothing', '{ health { status } }', {}],
+  ])('%s', async (_, query, expected) => {
+    const endpoint = newEndpoint();
+    for (const accept of ['application/json', 'application/json', 'application/graphql-response+json']) {
+      delete state.errorCode;
+      delete state.errorPath;
+      await send(post({ query }, { Accept: accept }), endpoint);
+      expect(state).toEqual({ operation: expect.any(String), ...expected });
+    }
   });
 });
 
@@ -299,7 +341,7 @@ describe('an operation that comes again', () => {
   ])(
     'is answered the same by graphql-js, compiled, and by each media type: %s %o',
     async (query, variables) => {
-      const endpoint = createGraphEndpoint({ schema });
+      const endpoint = newEndpoint();
       const answers: unknown[] = [];
       for (let time = 1; time <= 5; time += 1) {
         const { status, body } = await send(post({ query, variables }), endpoint);
@@ -317,7 +359,7 @@ describe('an operation that comes again', () => {
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
 
   test('is compiled at the third time and not before', async () => {
-    const endpoint = createGraphEndpoint({ schema });
+    const endpoint = newEndpoint();
     const compiled: number[] = [];
     for (let time = 1; time <= 4; time += 1) {
       await send(post({ query: '{ health { service } }' }), endpoint);
@@ -327,19 +369,53 @@ describe('an operation that comes again', () => {
   });
 
   test('shows no cause of an unexpected error, compiled or not', async () => {
-    const endpoint = createGraphEndpoint({ schema });
+    const endpoint = newEndpoint();
     for (let time = 1; time <= 4; time += 1) {
       const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
       expect(body.errors).toEqual([
         {
           message: 'Internal server error',
           path: ['location'],
-          extensions: { code: 'INTERNAL_ERROR', requestId: 'request-1' },
+          extensions: { code: 'INTERNAL_ERROR', requestId },
         },
       ]);
     }
     expect(logged).toHaveBeenCalledTimes(4);
     expect(logged.mock.calls[0]![0]).toContain('lost the database');
+  });
+
+  test('shows no cause of an error of the service itself, and logs it', async () => {
+    const endpoint = newEndpoint();
+    const query = '{ health { version } }';
+    await send(post({ query }), endpoint);
+    await send(post({ query }), endpoint);
+    vi.mocked(compileQuery).mockImplementationOnce(() => {
+      throw new TypeError('secret cause');
+    });
+    const { status, body } = await send(post({ query }), endpoint);
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      errors: [
+        {
+          message: 'Internal server error',
+          extensions: { code: 'INTERNAL_ERROR', requestId },
+        },
+      ],
+    });
+    expect(logged.mock.calls[0]![0]).toContain('secret cause');
+  });
+
+  test('shows no cause of an error of a plugin or of Yoga, and logs it', async () => {
+    const broken = stub<GraphExecutor>({
+      ...createGraphExecutor(schema),
+      execute: () => Promise.reject(new TypeError('secret cause')),
+    });
+    const { status, body } = await send(
+      post({ query: '{ health { version } }' }),
+      createGraphEndpoint(schema, broken, createMetrics({ limiter: { backend: 'memory' } })),
+    );
+    expect([status, body.errors![0]!.message]).toEqual([500, 'Internal server error']);
+    expect(logged.mock.calls[0]![0]).toContain('secret cause');
   });
 });
 
@@ -363,10 +439,10 @@ test('a subscription streams, its unexpected errors masked too', async () => {
       },
     }),
   });
-  const response = await createGraphEndpoint({ schema: ticking }).handle(
+  const response = await newEndpoint(ticking).handle(
     post({ query: 'subscription { tick }' }, { Accept: 'text/event-stream' }),
     context(),
-    respond,
+    respondTo,
   );
   expect(response.headers.get('Content-Type')).toBe('text/event-stream');
   const stream = await response.text();

@@ -1,6 +1,6 @@
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
-import { openTestGateway } from './harness.ts';
+import { openTestGateway } from './support/harness.ts';
 
 const gateway = await openTestGateway();
 const key = await gateway.newKey();

@@ -1,25 +1,10 @@
-import { connect } from 'node:net';
-import { afterAll, describe, expect, test } from 'vitest';
-import { listen } from '../src/listener.ts';
-import { newEntry, openTestGateway } from './harness.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseList } from 'structured-headers';
+import { describe, expect, test } from 'vitest';
+import { newEntry, openTestGateway, serve } from './support/harness.ts';
 
 const gateway = await openTestGateway();
-const listener = await listen(gateway.app, { host: '127.0.0.1', port: 0 });
-afterAll(() => listener.close());
-
-/** Sends bytes as they are and returns the whole answer. */
-function raw(bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(Number(new URL(listener.url).port), '127.0.0.1', () =>
-      socket.write(bytes, 'latin1'),
-    );
-    socket.on('data', (chunk) => (answer += chunk.toString()));
-    socket.on('error', reject);
-    socket.on('close', () => resolve(answer));
-    setTimeout(() => socket.end(), 1000).unref();
-  });
-}
+const url = await serve(gateway);
 
 describe('bad input over HTTP', () => {
   test.each([
@@ -33,7 +18,7 @@ describe('bad input over HTTP', () => {
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
   ])('is a VALIDATION_ERROR without a field when the body is %s', async (_, body) => {
     const { locationId, key } = await gateway.newTenant();
-    const response = await fetch(`${listener.url}/api/locations/${locationId}/whitelist`, {
+    const response = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
       method: 'POST',
       headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
       body,
@@ -67,7 +52,7 @@ describe('bad input over HTTP', () => {
   test.each(['length', 'chunks'])('refuses a body over 1 MiB, sent with %s', async (sentWith) => {
     const { key } = await gateway.newTenant();
     const text = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
-    const response = await fetch(`${listener.url}/api/locations`, {
+    const response = await fetch(`${url}/api/locations`, {
       method: 'POST',
       headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Connection: 'close' },
       body: sentWith === 'length' ? text : new Blob([text]).stream(),
@@ -102,34 +87,76 @@ describe('bad input over HTTP', () => {
 
   test('answers HEAD like GET without a body', async () => {
     const { key } = await gateway.newTenant();
-    const response = await fetch(`${listener.url}/api/companies`, {
+    const response = await fetch(`${url}/api/companies`, {
       method: 'HEAD',
       headers: { 'X-API-Key': key },
     });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe('');
   });
-
-  test('answers in the envelope what the HTTP parser refuses', async () => {
-    expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"VALIDATION_ERROR"/);
-    const oversized = `GET /api/health HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`;
-    expect(await raw(oversized)).toMatch(/^HTTP\/1\.1 431 [\s\S]*"code":"VALIDATION_ERROR"/);
-  });
 });
 
 describe('the probes', () => {
   test('need no key and say no more than ok', async () => {
-    const live = await fetch(`${listener.url}/livez`);
+    const live = await fetch(`${url}/livez`);
     expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
-    const ready = await fetch(`${listener.url}/readyz`);
+    const ready = await fetch(`${url}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([
       200,
-      { status: 'ok', database: 'ok', limiter: 'ok' },
+      { status: 'ok', database: 'ok', limiter: 'ok', notices: 'ok' },
     ]);
   });
 });
 
 describe('the limit of a key', () => {
+  const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
+
+  test('is told by every answer of both surfaces, for both windows', async () => {
+    const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
+    const rest = await gateway.rest('GET', '/companies', { key });
+    expect(rest.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
+    expect(rest.headers.get('RateLimit')).toBe('"hour";r=49;t=3600, "burst";r=9;t=60');
+    const graph = await gateway.graph('{ viewer { id } }', { key });
+    expect(graph.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
+    expect(graph.headers.get('RateLimit')).toMatch(/^"hour";r=48;t=\d+, "burst";r=8;t=\d+$/);
+    for (const answer of [
+      await gateway.rest('GET', '/nothing', { key }),
+      await gateway.rest('PATCH', '/companies', { key }),
+      await gateway.graph('{', { key }),
+      await gateway.rest('GET', '/companies'),
+      await gateway.graph('{ __typename }'),
+    ]) {
+      expect(answer.body.error ?? answer.body.errors).toBeDefined();
+      expect(answer.headers.get('RateLimit')).toMatch(/^"hour";r=\d+;t=\d+, "burst";r=\d+;t=\d+$/);
+      expect(answer.headers.get('RateLimit-Policy')).toContain('"burst";q=');
+    }
+  });
+
+  test('is shown by the graph after the charge of the request that asks', async () => {
+    const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
+    const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
+    expect(answer.body.errors).toBeUndefined();
+    const [hour, burst] = answer.body.data.viewer.rateLimit;
+    expect(hour).toMatchObject({ name: 'hour', limit: 50, remaining: 49, windowSeconds: 3600 });
+    expect(burst).toMatchObject({ name: 'burst', limit: 10, remaining: 9, windowSeconds: 60 });
+    const resetSeconds = (Date.parse(hour.resetAt) - Date.now()) / 1000;
+    expect(resetSeconds).toBeGreaterThan(3500);
+    expect(resetSeconds).toBeLessThan(3700);
+  });
+
+  test('of another key is shown without taking from it', async () => {
+    const { companyId } = await gateway.newTenant();
+    const [admin, other] = await Promise.all([
+      gateway.newKey({ companyIds: [companyId] }),
+      gateway.newKey({ companyIds: [companyId], hourlyLimit: 7 }),
+    ]);
+    const { id } = (await gateway.graph('{ viewer { id } }', { key: other })).body.data.viewer;
+    for (const remaining of [6, 6]) {
+      const { data } = (await gateway.graph(`{ apiKey(id: "${id}") { ${budget} } }`, { key: admin })).body;
+      expect(data.apiKey.rateLimit[0]).toMatchObject({ limit: 7, remaining });
+    }
+  });
+
   test('is one budget over both surfaces; a 429 tells when to come back', async () => {
     const key = await gateway.newKey({ hourlyLimit: 3 });
     const remaining: (string | null)[] = [];
@@ -178,5 +205,32 @@ describe('the limit of a key', () => {
     }
     expect(statuses.slice(0, 100).every((status) => status === 401)).toBe(true);
     expect(statuses[100]).toBe(429);
+  });
+});
+
+describe('a client that obeys the headers', () => {
+  test('never meets a 429, over both surfaces and two processes', async () => {
+    const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
+    const first = await openTestGateway(windows);
+    // Without Redis and a server for the database each process has a budget of its own: then it is one process.
+    const second =
+      process.env.REDIS_URL && first.config.databaseUrl
+        ? await openTestGateway({ ...windows, DATABASE_URL: first.config.databaseUrl })
+        : first;
+    const key = await first.newKey({ hourlyLimit: 12, burstLimit: 5 });
+    const calls = [first, second].flatMap((process) => [
+      () => process.rest('GET', '/health', { key }),
+      () => process.graph('{ health { status } }', { key }),
+    ]);
+    const statuses = new Map<number, number>();
+    for (let index = 0; index < 32; index += 1) {
+      const { status, headers } = await calls[index % calls.length]!();
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      const waits = parseList(headers.get('RateLimit')!).map(([, parameters]) =>
+        parameters.get('r') === 0 ? Number(parameters.get('t')) : 0,
+      );
+      await sleep(Math.max(...waits) * 1000);
+    }
+    expect([...statuses]).toEqual([[200, 32]]);
   });
 });

@@ -6,18 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { parseList } from 'structured-headers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { createRateLimiter, type RateLimitWindows, rateLimitHeaders } from '../src/limiter.ts';
-import { MemoryRollingLimiter } from '../src/limiter-memory.ts';
-import { RedisRollingLimiter } from '../src/limiter-redis.ts';
-import { createRedisClient } from '../src/redis.ts';
+import { createRateLimiter, rateLimitHeaders } from '../src/rate-limit/rate-limiter.ts';
+import type { RateLimitSubject, RateLimitWindows } from '../src/rate-limit/types.ts';
+import { MemoryRollingLimiter } from '../src/rate-limit/memory.ts';
+import { RedisRollingLimiter } from '../src/rate-limit/redis.ts';
+import { createRedisClient } from '../src/redis/client.ts';
 
 const redisUrl = process.env.REDIS_URL;
 const log = pino({ level: 'silent' });
 const closing: (() => unknown)[] = [];
 afterAll(() => closing.forEach((close) => close()));
 
-const newSubject = (hourlyLimit: number, burstLimit: number) => ({
+const newSubject = (hourlyLimit: number, burstLimit: number): RateLimitSubject => ({
+  kind: 'key',
   id: randomUUID(),
   hourlyLimit,
   burstLimit,
@@ -28,6 +31,9 @@ function newRedisClient(url: string, options = {}): Redis {
   closing.push(() => redis.disconnect());
   return redis;
 }
+
+/** Where Redis has the hour of a subject. */
+const keyOf = ({ kind, id }: RateLimitSubject) => `rate-limit:${kind}:${id}`;
 
 const backends = {
   memory: async (windows: RateLimitWindows) => new MemoryRollingLimiter(windows),
@@ -48,7 +54,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     const subject = newSubject(3, 100);
     const taken = [];
     for (let request = 0; request < 5; request += 1) taken.push(await limiter.take(subject, 1));
-    expect(taken.map(({ allowed, used }) => [allowed, used])).toEqual([
+    expect(taken.map(({ allowed, hour }) => [allowed, hour.used])).toEqual([
       [true, 1],
       [true, 2],
       [true, 3],
@@ -56,7 +62,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
       [false, 3],
     ]);
     expect(taken[4]!.retryAfterMs).toBeGreaterThan(3_590_000);
-    expect(Math.abs(taken[4]!.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
+    expect(Math.abs(taken[4]!.hour.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
   });
 
   test('refuse what is over the burst limit although the hour has room', async () => {
@@ -64,7 +70,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     const subject = newSubject(100, 2);
     await limiter.take(subject, 2);
     const refused = await limiter.take(subject, 1);
-    expect(refused).toMatchObject({ allowed: false, used: 2 });
+    expect(refused).toMatchObject({ allowed: false, hour: { used: 2 } });
     expect(refused.retryAfterMs).toBeLessThanOrEqual(60_000);
     expect(refused.retryAfterMs).toBeGreaterThan(55_000);
   });
@@ -72,9 +78,9 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
   test('take all of the points of a request or none', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
-    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, used: 3 });
-    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: false, used: 3 });
-    expect(await limiter.take(subject, 2)).toMatchObject({ allowed: true, used: 5 });
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, hour: { used: 3 } });
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: false, hour: { used: 3 } });
+    expect(await limiter.take(subject, 2)).toMatchObject({ allowed: true, hour: { used: 5 } });
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
@@ -98,16 +104,17 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
   });
 
-  test('roll: a point leaves its window as long after as the window is', async () => {
-    const limiter = await create({ windowSeconds: 1, burstWindowSeconds: 1 });
+  test('roll: a point counts for the length of the window from when it was taken', async () => {
+    // Long enough that the calls of one moment fall into it on a busy machine too.
+    const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
     await limiter.take(subject, 1);
-    await sleep(600);
+    await sleep(2000);
     await limiter.take(subject, 1);
     const refused = await limiter.take(subject, 1);
     expect(refused.allowed).toBe(false);
     await sleep(refused.retryAfterMs + 5);
-    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true, used: 2 });
+    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true, hour: { used: 2 } });
     expect(await limiter.take(subject, 1)).toMatchObject({ allowed: false });
   });
 });
@@ -132,7 +139,11 @@ test('the windows of a process agree with a list of every request ever made', as
         const state = await limiter.take(subject, points);
         expect(state.allowed).toBe(expected);
         if (expected) passed.push(...Array.from({ length: points }, () => now));
-        expect(state.used).toBe(within(60));
+        expect([state.hour.used, state.burst.used]).toEqual([within(60), within(10)]);
+        const oldest = (length: number) =>
+          passed.find((time) => time > now - length * 1000) ?? now - length * 1000;
+        expect(state.hour.resetAtMs).toBe(oldest(60) + 60_000);
+        expect(state.burst.resetAtMs).toBe(oldest(10) + 10_000);
         if (!expected) {
           const later = now + state.retryAfterMs;
           const roomLater = (limit: number, length: number) =>
@@ -144,19 +155,70 @@ test('the windows of a process agree with a list of every request ever made', as
   );
 });
 
-test('headers tell limit, rest and reset, and when to come back after a refusal', async () => {
+describe('the headers of a decision', () => {
   const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
-  const subject = newSubject(1000, 1);
-  const headers = rateLimitHeaders(await limiter.consume(subject));
-  expect(headers).toEqual({
-    'X-RateLimit-Limit': '1000',
-    'X-RateLimit-Remaining': '999',
-    'X-RateLimit-Reset': expect.stringMatching(/^\d{10}$/),
+
+  test('tell of the hour as the contract says, and of both windows by their names', async () => {
+    const subject = newSubject(1000, 100);
+    const headers = rateLimitHeaders(await limiter.consume(subject, 3));
+    expect(headers).toEqual({
+      'X-RateLimit-Limit': '1000',
+      'X-RateLimit-Remaining': '997',
+      'X-RateLimit-Reset': expect.stringMatching(/^\d{10}$/),
+      'RateLimit-Policy': '"hour";q=1000;w=3600, "burst";q=100;w=60',
+      RateLimit: '"hour";r=997;t=3600, "burst";r=97;t=60',
+    });
   });
-  expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
-    'X-RateLimit-Remaining': '0',
-    'Retry-After': '60',
+
+  test('are structured fields (RFC 9651): lists of strings with whole numbers as parameters', async () => {
+    const headers = rateLimitHeaders(await limiter.consume(newSubject(10, 5)));
+    const parsed = (name: string) =>
+      parseList(headers[name]!).map(([item, parameters]) => [item, Object.fromEntries(parameters)]);
+    expect(parsed('RateLimit-Policy')).toEqual([
+      ['hour', { q: 10, w: 3600 }],
+      ['burst', { q: 5, w: 60 }],
+    ]);
+    expect(parsed('RateLimit')).toEqual([
+      ['hour', { r: 9, t: 3600 }],
+      ['burst', { r: 4, t: 60 }],
+    ]);
   });
+
+  test('say when to come back after a refusal, by the window that takes longer', async () => {
+    const subject = newSubject(1000, 1);
+    await limiter.consume(subject);
+    expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
+      'X-RateLimit-Remaining': '0',
+      RateLimit: '"hour";r=999;t=3600, "burst";r=0;t=60',
+      'Retry-After': '60',
+    });
+    const spent = newSubject(1, 1);
+    await limiter.consume(spent);
+    expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
+  });
+
+  test('are those of the same state when it is only read', async () => {
+    const subject = newSubject(10, 5);
+    expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
+    await limiter.consume(subject, 5);
+    const read = await limiter.read(subject);
+    expect(read).toMatchObject({ allowed: true, hour: { remaining: 5 }, burst: { remaining: 0 } });
+    expect(await limiter.read(subject)).toMatchObject({ hour: { remaining: 5 } });
+  });
+});
+
+test('100,000 addresses do not push the window of a key out of the memory of a process', async () => {
+  const limiter = new MemoryRollingLimiter(hourOf());
+  const subject = newSubject(1, 1);
+  expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true });
+  for (let index = 0; index < 100_001; index += 1) {
+    await limiter.take({ kind: 'address', id: String(index), hourlyLimit: 10, burstLimit: 10 }, 1);
+  }
+  expect(await limiter.take(subject, 1)).toMatchObject({ allowed: false });
+  const [forgotten, remembered] = await Promise.all(
+    ['0', '100000'].map((id) => limiter.take({ kind: 'address', id, hourlyLimit: 10, burstLimit: 10 }, 0)),
+  );
+  expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
 });
 
 describe.runIf(redisUrl)('with Redis', () => {
@@ -167,9 +229,7 @@ describe.runIf(redisUrl)('with Redis', () => {
       Array.from({ length: 1200 }, (_, index) => (index % 2 ? first : second).take(subject, 1)),
     );
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(1000);
-    const bytes = await newRedisClientReady().then((redis) =>
-      redis.memory('USAGE', `rate-limit:${subject.id}`),
-    );
+    const bytes = await newRedisClientReady().then((redis) => redis.memory('USAGE', keyOf(subject)));
     expect(bytes).toBeLessThan(16_000);
   });
 
@@ -196,15 +256,23 @@ describe.runIf(redisUrl)('with Redis', () => {
         const [seconds, microseconds] = await redis.time();
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
-        if (times.length > 0) await redis.rpush(`rate-limit:${subject.id}`, ...times);
+        const countedIn = (length: number) => times.filter((time) => time > now - length);
+        const inMinute = countedIn(90_000); // older ones too, which the script has to drop
+        if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
+        if (inMinute.length > 0) await redis.rpush(`${keyOf(subject)}:burst`, ...inMinute);
         const room = (at: number) =>
           times.filter((time) => time > at - 3_600_000).length + points <= hourlyLimit &&
           times.filter((time) => time > at - 60_000).length + points <= burstLimit;
         const state = await limiter.take(subject, points);
         expect(state.allowed).toBe(room(now));
-        const counted = times.filter((time) => time > now - 3_600_000);
-        expect(state.used).toBe(counted.length + (state.allowed ? points : 0));
-        if (counted.length > 0) expect(state.resetAtMs).toBe(counted[0]! + 3_600_000);
+        for (const [window, length] of [
+          [state.hour, 3_600_000],
+          [state.burst, 60_000],
+        ] as const) {
+          const counted = countedIn(length);
+          expect(window.used).toBe(counted.length + (state.allowed ? points : 0));
+          if (counted.length > 0) expect(window.resetAtMs).toBe(counted[0]! + length);
+        }
         if (!state.allowed && points <= Math.min(hourlyLimit, burstLimit)) {
           const passesAt = state.nowMs + state.retryAfterMs;
           expect([room(passesAt - 1), room(passesAt)]).toEqual([false, true]);
@@ -220,10 +288,11 @@ describe.runIf(redisUrl)('with Redis', () => {
     const subject = newSubject(1, 10);
     await limiter.consume(subject);
     const refused = await limiter.consume(subject);
-    await newRedisClientReady().then((other) => other.del(`rate-limit:${subject.id}`));
-    const { retryAfter, ...repeated } = await limiter.consume(subject);
-    expect({ ...repeated, retryAfter: refused.retryAfter }).toEqual(refused);
-    expect(refused.retryAfter - retryAfter).toBeOneOf([0, 1]);
+    await newRedisClientReady().then((other) => other.del(keyOf(subject)));
+    const repeated = await limiter.consume(subject);
+    expect(repeated.allowed).toBe(false);
+    expect(repeated.hour.resetAt).toEqual(refused.hour.resetAt);
+    expect(refused.retryAfter - repeated.retryAfter).toBeOneOf([0, 1]);
     expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
   });
 
@@ -235,7 +304,7 @@ describe.runIf(redisUrl)('with Redis', () => {
     const written = pino({}, { write: (line) => void words.push(JSON.parse(line).msg) });
     const limiter = createRateLimiter({ ...hourOf(), redis, log: written });
     const subject = newSubject(1000, 5);
-    expect(await limiter.consume(subject)).toMatchObject({ allowed: true, remaining: 999 });
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: true, hour: { remaining: 999 } });
     expect(limiter.backend).toBe('redis');
 
     server.process.kill('SIGSTOP'); // hung: connected, and silent
@@ -246,15 +315,18 @@ describe.runIf(redisUrl)('with Redis', () => {
     for (let request = 0; request < 20; request += 1) await limiter.consume(other);
 
     server.process.kill('SIGCONT'); // takes over without a request
-    await expect.poll(() => limiter.backend, { timeout: 8000 }).toBe('redis');
-    expect(await redis.exists(`rate-limit:${other.id}`)).toBe(0); // not one request asked a hung Redis
+    await expect.poll(() => limiter.backend).toBe('redis');
+    expect(await redis.exists(keyOf(other))).toBe(0); // not one request asked a hung Redis
 
     server.process.kill('SIGKILL'); // lost
     await expect.poll(() => limiter.backend).toBe('fallback');
-    expect(await limiter.consume(newSubject(10, 10))).toMatchObject({ allowed: true, remaining: 9 });
+    expect(await limiter.consume(newSubject(10, 10))).toMatchObject({
+      allowed: true,
+      hour: { remaining: 9 },
+    });
 
     await startRedis(server.port);
-    await expect.poll(() => limiter.backend, { timeout: 8000 }).toBe('redis');
+    await expect.poll(() => limiter.backend).toBe('redis');
     expect(words).toEqual([
       'Redis does not answer: each process limits on its own',
       'Redis answers: limits are shared by all processes',

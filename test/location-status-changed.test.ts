@@ -4,9 +4,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../src/config.ts';
 import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/ids.ts';
-import { everyPermission, newEntry, openTestGateway, type TestGateway } from './harness.ts';
-import { startProxy } from './proxy.ts';
-import { testServerUrl } from './scratch-database.ts';
+import { everyPermission, newEntry, openTestGateway, type TestGateway } from './support/harness.ts';
+import { startProxy } from './support/proxy.ts';
+import { migrationsFolder, testServerUrl } from './support/scratch-database.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
@@ -129,7 +129,7 @@ describe('locationStatusChanged', () => {
     const { companyId, locationId, key: other } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
     const stream = await watch(key, locationId);
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
     await drive(other, locationId);
     expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
     expect(await stream.next()).toBeUndefined();
@@ -177,6 +177,7 @@ describe('locationStatusChanged', () => {
       const second = await openGateway(
         loadConfig({ DATABASE_URL: databaseUrl, REDIS_URL: proxy.url }),
         pino({ level: 'silent' }),
+        migrationsFolder,
       );
       afterAll(() => second.close());
       const { key, locationId } = await gateway.newTenant();

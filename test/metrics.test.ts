@@ -1,24 +1,197 @@
-import { expect, test } from 'vitest';
-import { openTestGateway } from './harness.ts';
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../src/metrics.ts';
+import { readBacklog } from '../src/webhooks/backlog.ts';
+import { openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
+import { testServerUrl } from './support/scratch-database.ts';
+import { webhookTools } from './support/webhooks.ts';
 
-const gateway = await openTestGateway();
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 const withoutRedis = await openTestGateway({ REDIS_URL: 'redis://127.0.0.1:1' });
+const { newSubscriber, addEntry } = webhookTools(gateway);
 
-const metricsOf = async ({ metrics }: typeof gateway) => (await metrics.app.request('/metrics')).text();
+const metricsOf = async ({ metrics }: Pick<typeof gateway, 'metrics'>) =>
+  (await metrics.app.request('/metrics')).text();
 
-test('metrics count the requests of each surface by their status', async () => {
+/** The value of a series, 0 when there is none. */
+async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gateway): Promise<number> {
+  const line = (await metricsOf(of)).split('\n').find((text) => text.startsWith(`${series} `));
+  return line ? Number(line.slice(series.length + 1)) : 0;
+}
+
+/** How much a series grows while something is done. */
+async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
+  const before = await valueOf(series);
+  await act();
+  return (await valueOf(series)) - before;
+}
+
+test.each([
+  ['rest', 'GET /health', '200', (key: string) => gateway.rest('GET', '/health', { key })],
+  ['rest', 'unknown', '401', () => gateway.rest('GET', '/health')],
+  ['rest', 'other', '405', (key: string) => gateway.rest('PATCH', '/health', { key })],
+  ['graphql', 'query health', '200', (key: string) => gateway.graph('{ health { status } }', { key })],
+  ['graphql', 'other', '200', (key: string) => gateway.graph('{ health { status } viewer { id } }', { key })],
+])('a request counts with its time: %s, %s, %s', async (surface, operation, status, ask) => {
   const key = await gateway.newKey();
-  await gateway.rest('GET', '/health', { key });
-  await gateway.rest('GET', '/health', { key });
-  await gateway.rest('GET', '/health');
-  await gateway.graph('{ health { status } }', { key });
-  const metrics = await metricsOf(gateway);
-  expect(metrics).toContain('gateway_request_duration_seconds_count{surface="rest",status="200"} 2\n');
-  expect(metrics).toContain('gateway_request_duration_seconds_count{surface="rest",status="401"} 1\n');
-  expect(metrics).toContain('gateway_request_duration_seconds_count{surface="graphql",status="200"} 1\n');
+  const labels = `surface="${surface}",operation="${operation}"`;
+  const timed = growthOf(`gateway_request_duration_seconds_count{${labels}}`, () => ask(key));
+  expect(await timed).toBe(1);
+  expect(await growthOf(`gateway_requests_total{${labels},status="${status}"}`, () => ask(key))).toBe(1);
 });
 
-test('metrics say whether the limiter does without Redis', async () => {
-  expect(await metricsOf(gateway)).toContain('gateway_rate_limiter_fallback 0\n');
-  expect(await metricsOf(withoutRedis)).toContain('gateway_rate_limiter_fallback 1\n');
+type Ask = (key: string) => Promise<unknown>;
+const askHealth: Record<string, Ask> = {
+  rest: (key) => gateway.rest('GET', '/health', { key }),
+  graphql: (key) => gateway.graph('{ health { status } }', { key }),
+};
+const askCompanies: Record<string, Ask> = {
+  rest: (key) => gateway.rest('GET', '/companies', { key }),
+  graphql: (key) => gateway.graph('{ companies { nodes { id } } }', { key }),
+};
+
+describe.each(['rest', 'graphql'])('a refusal counts with its reason: %s', (surface) => {
+  const refused = (reason: string, act: () => Promise<unknown>) =>
+    growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
+
+  test('no valid key', async () => {
+    expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
+  });
+
+  test('no permission', async () => {
+    const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
+    expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
+  });
+
+  test('the limit of the key', async () => {
+    const key = await gateway.newKey({ burstLimit: 1 });
+    await askHealth[surface]!(key);
+    expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
+  });
+});
+
+test('a refusal of an address that has spent its budget counts with its reason', async () => {
+  const series = 'gateway_refusals_total{surface="rest",reason="limit_of_address"}';
+  const headers = { 'X-Forwarded-For': 'flood-of-the-metrics' };
+  const ask = () => gateway.rest('GET', '/health', { headers });
+  for (let count = 0; count < 100; count += 1) await ask();
+  expect(await growthOf(series, ask)).toBe(1);
+});
+
+test('metrics say what limits requests', async () => {
+  const own = process.env.REDIS_URL ? 'redis' : 'memory';
+  expect(await valueOf(`gateway_rate_limiter_backend{backend="${own}"}`)).toBe(1);
+  expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}')).toBe(0);
+  expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}', withoutRedis)).toBe(1);
+});
+
+test.each([
+  [
+    'rest',
+    'GET /locations/{locationId}/whitelist',
+    'NOT_FOUND',
+    (key: string) => gateway.rest('GET', '/locations/none/whitelist', { key }),
+  ],
+  [
+    'graphql',
+    'query location',
+    'NOT_FOUND',
+    (key: string) => gateway.graph('{ location(id: "none") { id } }', { key }),
+  ],
+  ['graphql', 'unknown', 'UNAUTHORIZED', () => gateway.graph('{ health { status } }')],
+])('an error counts by surface, operation and code: %s, %s, %s', async (surface, operation, code, ask) => {
+  const { key } = await gateway.newTenant();
+  const series = `gateway_errors_total{surface="${surface}",operation="${operation}",code="${code}"}`;
+  expect(await growthOf(series, () => ask(key))).toBe(1);
+});
+
+test('operations that the service does not know share the name `other`, whatever clients ask', async () => {
+  const metrics = createMetrics({ limiter: { backend: 'memory' }, operations: ['query health'] });
+  for (let index = 0; index < 50; index += 1) {
+    metrics.record({
+      surface: 'graphql',
+      operation: `query ${index}`,
+      status: 200,
+      errorCode: 'NOT_FOUND',
+      durationMs: 1,
+      hasKey: true,
+    });
+  }
+  const text = await metricsOf({ metrics });
+  expect(text.match(/^gateway_(errors|requests)_total\{/gm)).toHaveLength(2);
+  expect(text).toContain('operation="other",code="NOT_FOUND"} 50\n');
+});
+
+test.runIf(testServerUrl)('metrics tell the size and the use of each pool of PostgreSQL', async () => {
+  for (const pool of ['general', 'gates', 'heavy']) {
+    expect(await valueOf(`gateway_database_pool_size{pool="${pool}"}`)).toBeGreaterThan(0);
+  }
+  const { sql } = gateway.database;
+  const size = await valueOf('gateway_database_pool_size{pool="general"}');
+  await gateway.database.prisma.$transaction(async (transaction) => {
+    await transaction.$queryRaw`SELECT pg_advisory_xact_lock(1234567)::text`;
+    const waiting = Array.from({ length: size + 1 }, () =>
+      sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
+    );
+    await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
+    expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(2);
+    void Promise.all(waiting);
+  });
+  await expect.poll(() => valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(0);
+});
+
+test('attempts to deliver to webhooks count by what became of the delivery', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  const attempts = (outcome: string) =>
+    valueOf(`gateway_webhook_attempt_duration_seconds_count{outcome="${outcome}"}`);
+  const [delivered, retried] = [await attempts('delivered'), await attempts('retry')];
+  await addEntry(key, locationId);
+  await expect.poll(() => attempts('delivered'), { timeout: 20_000 }).toBe(delivered + 1);
+  receiver.answer = 500;
+  await addEntry(key, locationId);
+  await expect.poll(() => attempts('retry'), { timeout: 20_000 }).toBe(retried + 1);
+});
+
+test('metrics tell the backlog of the webhooks, and ask the database once for many scrapes', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  receiver.answer = 500;
+  await addEntry(key, locationId);
+  await expect.poll(() => receiver.messages.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  const backlog = await readBacklog(gateway.database);
+  expect(backlog.pending).toBeGreaterThan(0);
+  expect(backlog.oldestSeconds).toBeGreaterThan(0);
+  const asked = await statementsOf(async () => {
+    for (let scrape = 0; scrape < 5; scrape += 1) await metricsOf(gateway);
+  });
+  expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
+});
+
+test('a backlog without deliveries is 0, and one that the database does not tell is no number', async () => {
+  expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
+  expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);
+  const metrics = createMetrics({ limiter: { backend: 'memory' }, webhookBacklog: async () => undefined });
+  expect(await valueOf('gateway_webhook_backlog', { metrics })).toBeNaN();
+});
+
+test('metrics count the subscriptions that are open', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const open = await gateway.app.request('/graphql', {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({
+      query: 'subscription ($id: ID!) { locationStatusChanged(locationId: $id) { occupied } }',
+      variables: { id: locationId },
+    }),
+  });
+  const reader = open.body!.getReader();
+  await reader.read();
+  await expect.poll(() => valueOf('gateway_open_subscriptions')).toBe(1);
+  await reader.cancel();
+  await expect.poll(() => valueOf('gateway_open_subscriptions')).toBe(0);
+});
+
+test('metrics say which version runs on which Node and database', async () => {
+  expect(await metricsOf(gateway)).toMatch(
+    /^gateway_build_info\{version="\d+\.\d+\.\d+",database="(embedded|postgresql)",node="v\d+\.\d+\.\d+"\} 1$/m,
+  );
 });

@@ -1,8 +1,7 @@
-import { gunzipSync } from 'node:zlib';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { newEntry, openTestGateway } from './harness.ts';
-import { statementsOf } from './statements.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
 
 const gateway = await openTestGateway();
 
@@ -61,7 +60,7 @@ describe('an operation that asks for too much', () => {
     const key = await gateway.newKey();
     await gateway.rest('GET', '/health', { key });
     const body = query.startsWith('[') ? query : JSON.stringify({ query });
-    let answer: { body: { errors: { extensions: { code: string } }[]; data?: unknown } } | undefined;
+    let answer: { body: { errors: { extensions: { code: string } }[]; data?: object } } | undefined;
     const statements = await statementsOf(async () => {
       const response = await gateway.app.request('/graphql', {
         method: 'POST',
@@ -72,7 +71,7 @@ describe('an operation that asks for too much', () => {
     });
     expect(answer!.body.errors[0]!.extensions.code).toBe('VALIDATION_ERROR');
     expect(answer!.body.errors.length).toBeLessThan(25);
-    expect(answer!.body.data ?? null).toBeNull();
+    expect(Object.values(answer!.body.data ?? {}).filter((data) => data !== null)).toEqual([]);
     expect(statements.filter((statement) => !statement.includes('"UsageRecord"'))).toEqual([]);
   });
 
@@ -101,7 +100,7 @@ describe('an operation that asks for too much', () => {
   });
 });
 
-describe('an honest operation', () => {
+describe('an operation that a client needs', () => {
   test.each([
     [
       "GraphiQL's introspection",
@@ -126,10 +125,11 @@ describe('a request to the graph', () => {
 
   test('gives nothing away without a key, not even the schema', async () => {
     for (const query of ['{ __schema { types { name } } }', '{ helth { status } }', '{']) {
-      const { status, body } = await gateway.graph(query);
+      const { status, body, headers } = await gateway.graph(query);
+      const requestId = headers.get('X-Request-Id');
       expect([status, body]).toEqual([
         401,
-        { errors: [{ message: 'API key is required', extensions: { code: 'UNAUTHORIZED' } }] },
+        { errors: [{ message: 'API key is required', extensions: { code: 'UNAUTHORIZED', requestId } }] },
       ]);
     }
   });
@@ -154,23 +154,5 @@ describe('a request to the graph', () => {
     expect([get.status, form.status, upload.status]).toEqual([405, 415, 415]);
     expect(await gateway.database.prisma.company.count({ where: { slug: 'b' } })).toBe(0);
     expect(form.headers.get('Access-Control-Allow-Origin')).toBeNull();
-  });
-
-  test('serves GraphiQL without a key and without another host', async () => {
-    const page = await gateway.app.request('/graphql', { headers: { Accept: 'text/html' } });
-    const html = await page.text();
-    expect(page.status).toBe(200);
-    expect(html).toContain('X-API-Key');
-    expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(https?:)?\/\//);
-  });
-
-  test('sends the page compressed, and not again when the browser has it', async () => {
-    const get = (headers: Record<string, string>) =>
-      gateway.app.request('/graphql', { headers: { Accept: 'text/html', ...headers } });
-    const zipped = await get({ 'Accept-Encoding': 'gzip, br' });
-    expect(zipped.headers.get('Content-Encoding')).toBe('gzip');
-    expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(await (await get({})).text());
-    const again = await get({ 'If-None-Match': zipped.headers.get('ETag')! });
-    expect([again.status, await again.text()]).toEqual([304, '']);
   });
 });

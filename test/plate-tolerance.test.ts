@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mostSimilarPlates, plateDifferences, similarPlates } from '../src/plate-reading.ts';
-import { newEntry, openTestGateway } from './harness.ts';
-import { statementsOf } from './statements.ts';
+import { maxSimilarPlates, plateDifferences, similarPlates } from '../src/whitelist/similar-plates.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
 
 const gateway = await openTestGateway();
 
@@ -136,7 +136,7 @@ describe('the plates that a camera may mean', () => {
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);
         expect(first).toEqual(read);
-        expect(others.length).toBeLessThanOrEqual(mostSimilarPlates);
+        expect(others.length).toBeLessThanOrEqual(maxSimilarPlates);
         for (const other of others) expect(plateDifferences(read, other)).toHaveLength(1);
         expect(new Set(others.map((other) => JSON.stringify(other))).size).toBe(others.length);
       }),

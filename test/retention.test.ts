@@ -2,8 +2,8 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
 import { createRetention } from '../src/retention.ts';
-import { openTestGateway } from './harness.ts';
-import { testServerUrl } from './scratch-database.ts';
+import { openTestGateway } from './support/harness.ts';
+import { testServerUrl } from './support/scratch-database.ts';
 
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
@@ -12,7 +12,11 @@ const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /** A process that keeps usage for 10 days and events for 30. */
 const open = () =>
-  createRetention({ sql, log: pino({ level: 'silent' }), days: { usage: 10, events: 30, deliveries: 20 } });
+  createRetention({
+    sql,
+    log: pino({ level: 'silent' }),
+    days: { usage: 10, events: 30, deliveries: 20, removals: 5 },
+  });
 
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
@@ -100,6 +104,26 @@ describe('retention', () => {
     ]);
     const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
     expect(body.data.occupied).toBe(2);
+  });
+
+  test('removes what is known of removed entries a day after its time', async () => {
+    const { locationId } = await gateway.newTenant();
+    const removal = (days: number) => ({
+      id: newId(),
+      locationId,
+      plateType: 'DXB',
+      plateCode: 'A',
+      plateNumber: '7',
+      removedAt: daysAgo(days),
+    });
+    const [old, recent] = [removal(6.1), removal(5.9)];
+    await prisma.whitelistRemoval.createMany({ data: [old, recent] });
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    expect(await prisma.whitelistRemoval.findMany({ where: { locationId } })).toMatchObject([
+      { id: recent.id },
+    ]);
   });
 
   test('leaves audit records alone', async () => {

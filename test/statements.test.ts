@@ -1,26 +1,45 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AuthenticatedKey } from '../src/auth.ts';
+import type { AuthenticatedKey } from '../src/auth/key.ts';
 import { newId } from '../src/ids.ts';
-import { createLocationStore } from '../src/location-store.ts';
-import { locationScope, reachesLocation } from '../src/scope.ts';
-import { createWhitelistReads } from '../src/whitelist-reads.ts';
-import { newEntry, openTestGateway } from './harness.ts';
-import { statementsOf } from './statements.ts';
+import { prismaList } from '../src/database/prisma-list.ts';
+import { createLocationReads } from '../src/locations/reads.ts';
+import type { Page, PagedList } from '../src/pages.ts';
+import { createParkingReads } from '../src/parking/reads.ts';
+import { locationScope, reachesLocation } from '../src/auth/scope.ts';
+import { createWhitelistReads } from '../src/whitelist/reads.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
 
 const gateway = await openTestGateway();
-const { prisma, sql } = gateway.database;
-const whitelist = createWhitelistReads(sql);
-const locations = createLocationStore(sql);
+const { prisma } = gateway.database;
+const whitelist = createWhitelistReads(gateway.database);
+const locations = createLocationReads(gateway.database);
 
-/** Two locations with entries that share reference ids and plate types. */
+/** A key that reaches everything. */
+const operator = { unrestricted: true, companyIds: [], locationIds: [] } as unknown as AuthenticatedKey;
+
+const [morning, noon, evening] = ['06', '12', '18'].map((hour) => new Date(`2026-03-01T${hour}:00:00Z`)) as [
+  Date,
+  Date,
+  Date,
+];
+
+/** Two locations with entries that share reference ids, plates and times. */
 async function newWhitelists() {
   const { companyId } = await gateway.newTenant();
   const ids = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
   await prisma.whitelistEntry.createMany({
     data: ids.flatMap((locationId) =>
       Array.from({ length: 12 }, (_, index) => ({
-        ...newEntry({ referenceId: `r${index % 3}`, plateType: index % 2 ? 'DXB' : 'SHJ' }),
+        ...newEntry({
+          referenceId: `r${index % 3}`,
+          plateType: index % 2 ? 'DXB' : 'SHJ',
+          plateCode: index % 4 ? 'A' : 'B',
+          plateNumber: String(index),
+          validFrom: [null, morning, noon][index % 3],
+          validUntil: [null, evening][index % 2],
+        }),
         id: newId(),
         locationId,
       })),
@@ -41,6 +60,9 @@ describe('hand-written statements', () => {
       locationId: fc.constantFrom(...ids),
       referenceId: fc.constantFrom(undefined, 'r0', 'r1', 'nobody'),
       plateType: fc.constantFrom(undefined, 'DXB', 'AUH'),
+      plateCode: fc.constantFrom(undefined, 'A', 'B'),
+      plateNumber: fc.constantFrom(undefined, undefined, '3'),
+      validAt: fc.constantFrom(undefined, new Date(0), morning, noon, evening),
       after: bound,
       before: bound,
       limit: fc.integer({ min: 1, max: 15 }),
@@ -50,20 +72,26 @@ describe('hand-written statements', () => {
       fc.asyncProperty(fc.array(question, { minLength: 1, maxLength: 5 }), async (questions) => {
         await Promise.all(
           questions.map(async (asked) => {
-            const { limit, descending, after, before, locationId, referenceId, plateType } = asked;
+            const { limit, descending, after, before, locationId, validAt, ...columns } = asked;
             const filters = {
               locationId,
-              ...(referenceId && { referenceId }),
-              ...(plateType && { plateType }),
+              ...columns,
+              ...(validAt && {
+                AND: [
+                  { OR: [{ validFrom: null }, { validFrom: { lte: validAt } }] },
+                  { OR: [{ validUntil: null }, { validUntil: { gt: validAt } }] },
+                ],
+              }),
             };
             const expected = await prisma.whitelistEntry.findMany({
               where: { ...filters, id: { ...(after && { gt: after }), ...(before && { lt: before }) } },
               orderBy: { id: descending ? 'desc' : 'asc' },
               take: limit,
             });
-            const page = await whitelist.page(asked);
-            expect(page?.entries).toEqual(expected.map((entry) => expect.objectContaining(entry)));
-            expect(await whitelist.count(asked)).toBe(await prisma.whitelistEntry.count({ where: filters }));
+            const list = whitelist.entriesOf(operator, locationId, { ...columns, validAt });
+            const page = await list.page({ limit, descending, after, before });
+            expect(page).toEqual(expected.map((entry) => expect.objectContaining(entry)));
+            expect(await list.count()).toBe(await prisma.whitelistEntry.count({ where: filters }));
           }),
         );
       }),
@@ -71,19 +99,66 @@ describe('hand-written statements', () => {
     );
   });
 
+  test('return the pages and counts of events, sessions and locations that Prisma does', async () => {
+    const { companyId, locationId, key } = await gateway.newTenant();
+    await gateway.newLocation(companyId);
+    for (const plateNumber of ['1', '2', '3', '4']) {
+      const input = `{ eventId: "${plateNumber}", kind: ${plateNumber === '3' ? 'EXIT' : 'ENTRY'}, occurredAt: "2026-03-01T08:00:00Z",
+        plate: { plateType: "DXB", plateCode: "A", plateNumber: "${plateNumber}" } }`;
+      const { body } = await gateway.graph(
+        `mutation { recordParkingEvent(locationId: "${locationId}", input: ${input}) { id } }`,
+        { key },
+      );
+      expect(body.errors).toBeUndefined();
+    }
+    const parking = createParkingReads(gateway.database);
+    const lists = [
+      [parking.eventsOf(operator, locationId), prismaList(prisma.parkingEvent, { locationId })],
+      [
+        parking.sessionsOf(operator, locationId, undefined),
+        prismaList(prisma.parkingSession, { locationId }),
+      ],
+      [
+        parking.sessionsOf(operator, locationId, true),
+        prismaList(prisma.parkingSession, { locationId, open: true }),
+      ],
+      [
+        parking.sessionsOf(operator, locationId, false),
+        prismaList(prisma.parkingSession, { locationId, open: false }),
+      ],
+      [locations.ofCompany(operator, companyId), prismaList(prisma.location, { companyId })],
+    ] satisfies [PagedList<{ id: string }>, PagedList<{ id: string }>][];
+    for (const [list, expected] of lists) {
+      const all = await expected.page({ limit: 100, descending: false });
+      const pages: Page[] = [true, false].flatMap((descending) => [
+        { limit: 100, descending },
+        { limit: 1, descending },
+        { limit: 100, descending, after: all[0]!.id },
+        { limit: 100, descending, before: all.at(-1)!.id },
+      ]);
+      for (const page of pages) {
+        expect(await list.page(page)).toEqual(
+          (await expected.page(page)).map((row) => expect.objectContaining(row)),
+        );
+      }
+      expect(await list.count()).toBe(all.length);
+    }
+  });
+
   test('find the entry of a plate that Prisma finds, and know an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
     const { plateType, plateCode, plateNumber } = entry;
     const plate = { plateType, plateCode, plateNumber };
-    const [found, missing, unknown] = await Promise.all([
-      whitelist.findPlate({ locationId, ...plate }),
-      whitelist.findPlate({ locationId, ...plate, plateCode: 'ZZ' }),
-      whitelist.findPlate({ locationId: newId(), ...plate }),
+    const now = { at: new Date(), similar: false };
+    const [found, missing, unknown] = await Promise.allSettled([
+      whitelist.decideAccess(operator, locationId, plate, now),
+      whitelist.decideAccess(operator, locationId, { ...plate, plateCode: 'ZZ' }, now),
+      whitelist.decideAccess(operator, newId(), plate, now),
     ]);
-    expect(found?.entry).toMatchObject(entry);
-    expect(missing).toMatchObject({ id: locationId, entry: null });
-    expect(unknown).toBeUndefined();
+    expect(found).toMatchObject({ value: { reason: 'LISTED', entry } });
+    expect(missing).toMatchObject({ value: { reason: 'NOT_LISTED', entry: null } });
+    expect(unknown).toMatchObject({ reason: { code: 'NOT_FOUND' } });
   });
 
   test('reach the locations that the scope as a where and as a test of a row reach', async () => {
@@ -106,7 +181,7 @@ describe('hand-written statements', () => {
           });
           const byStatement = await Promise.all(
             tenants.map(({ companyId }) =>
-              locations.ofCompany({ companyId, key, limit: 100, descending: false }),
+              locations.ofCompany(key, companyId).page({ limit: 100, descending: false }),
             ),
           );
           const ids = (found: { id: string }[]) => found.map(({ id }) => id).sort();
@@ -130,7 +205,7 @@ describe('nested queries', () => {
         });
       }
     }
-    const query = `{ companies(first: 100) { totalCount nodes { name locations(first: 5) { totalCount nodes {
+    const query = `{ companies(first: 10) { totalCount nodes { name locations(first: 5) { totalCount nodes {
       name status { occupied whitelistedVehicles } company { name }
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
@@ -147,17 +222,26 @@ describe('nested queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test.each([
-    ['a list', 'whitelist', 1],
-    ['a gate decision', 'plateAccess', 1],
-  ])('%s takes %s statement', async (_, field, expected) => {
+  test('of a list, a gate decision, a create, an update and a delete are one each', async () => {
     const { locationId, key } = await gateway.newTenant();
-    await gateway.rest('GET', '/health', { key });
-    const query =
-      field === 'whitelist'
-        ? `{ whitelist(locationId: "${locationId}") { nodes { id } } }`
-        : `{ plateAccess(locationId: "${locationId}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }) { allowed } }`;
-    const statements = await statementsOf(() => gateway.graph(query, { key }));
-    expect(statements.filter((statement) => !statement.includes('"UsageRecord"'))).toHaveLength(expected);
+    await gateway.rest('GET', '/health', { key }); // the look-up of the key
+    const entry = newEntry();
+    const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
+    const path = `/locations/${locationId}/whitelist`;
+    let id = '';
+    const requests: Record<string, () => Promise<unknown>> = {
+      list: () => gateway.graph(`{ whitelist(locationId: "${locationId}") { nodes { id } } }`, { key }),
+      'list of events': () =>
+        gateway.graph(`{ parkingEvents(locationId: "${locationId}") { nodes { id } } }`, { key }),
+      decision: () =>
+        gateway.graph(`{ plateAccess(locationId: "${locationId}", plate: ${plate}) { allowed } }`, { key }),
+      create: async () => ({ id } = (await gateway.rest('POST', path, { key, body: entry })).body.data),
+      update: () => gateway.rest('PUT', `${path}/${id}`, { key, body: entry }),
+      delete: () => gateway.rest('DELETE', `${path}/${id}`, { key }),
+    };
+    for (const [name, request] of Object.entries(requests)) {
+      const statements = (await statementsOf(request)).filter((text) => !text.includes('"UsageRecord"'));
+      expect([name, statements.length]).toEqual([name, 1]);
+    }
   });
 });

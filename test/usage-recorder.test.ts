@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Sql } from '../src/db.ts';
-import { createUsageRecorder, type Usage } from '../src/usage.ts';
+import type { Sql } from '../src/database/types.ts';
+import { createUsageRecorder, type Usage } from '../src/usage/recorder.ts';
 
 const query = vi.fn<(statement: unknown, values: string[][]) => Promise<[]>>(async () => []);
 const logged = vi.fn<(line: string) => void>();
@@ -16,6 +16,7 @@ const use = (requestId: string): Usage => ({
   surface: 'rest',
   operation: 'GET /health',
   status: 200,
+  errorCode: null,
   durationMs: 1,
   address: 'test',
   createdAt: new Date(),

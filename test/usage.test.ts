@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { openTestGateway } from './harness.ts';
-import { statementsOf } from './statements.ts';
+import { createUsageReads } from '../src/usage/reads.ts';
+import { openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
@@ -18,10 +19,11 @@ async function keyWithId(options = {}) {
   return { key, id };
 }
 
-/** Records requests as the guard does: [when, operation, status, surface]. */
-async function used(apiKeyId: string, ...requests: [Date, string, number, string?][]) {
+/** Records requests as the guard does: [when, operation, status, surface, error code]. */
+async function used(apiKeyId: string, ...requests: [Date, string, number, string?, string?][]) {
   await prisma.usageRecord.createMany({
-    data: requests.map(([createdAt, operation, status, surface = 'rest']) => ({
+    data: requests.map(([createdAt, operation, status, surface = 'rest', errorCode]) => ({
+      errorCode,
       apiKeyId,
       requestId: newId(),
       surface,
@@ -45,6 +47,38 @@ async function ownUsage(key: string, from?: Date, to?: Date) {
   return body.errors ? body.errors[0].extensions : body.data.viewer.usage;
 }
 
+describe('equal questions of one request', () => {
+  test('have the same answer', async () => {
+    const { key, id } = await keyWithId();
+    await used(id, [at(-1, 5), 'GET /status', 200]);
+    const aliases = Array.from({ length: 20 }, (_, n) => `usage${n}: usage ${bucket}`).join(' ');
+    const { body } = await gateway.graph(`{ viewer { ${aliases} } }`, { key });
+    expect(Object.values(body.data.viewer)).toHaveLength(20);
+    for (const usage of Object.values(body.data.viewer)) {
+      expect(usage).toContainEqual(expect.objectContaining({ operation: 'GET /status', requests: 1 }));
+    }
+  });
+
+  test('reach the database once', async () => {
+    const { id } = await keyWithId();
+    const runs: (readonly unknown[])[] = [];
+    const { sql } = gateway.database;
+    const usage = createUsageReads({
+      deprecated: [],
+      sql: {
+        query(statement, values) {
+          runs.push(values);
+          return sql.query(statement, values);
+        },
+      },
+    });
+    const question = { apiKeyId: id, from: at(-2, 0), to: at(0, 0) };
+    await Promise.all(Array.from({ length: 20 }, () => usage.byHour(question)));
+    expect(runs).toHaveLength(1);
+    expect(runs[0]![0]).toEqual([id]);
+  });
+});
+
 describe('the usage of a key', () => {
   test('counts requests, refusals and errors by hour, operation and surface', async () => {
     const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
@@ -58,6 +92,8 @@ describe('the usage of a key', () => {
       [at(-2, 4), 'GET /a', 200, 'rest'],
       [at(-2, 5), 'GET /a', 200, 'graphql'],
       [at(-3, 59), 'unknown', 429],
+      [at(-3, 1), 'query location', 200, 'graphql', 'NOT_FOUND'],
+      [at(-3, 2), 'query location', 200, 'graphql', 'FORBIDDEN'],
       [at(-5), 'before', 200],
       [at(0), 'after', 200],
     );
@@ -70,6 +106,7 @@ describe('the usage of a key', () => {
       errors: counts[2],
     });
     expect(await ownUsage(key, at(-4), at(0))).toEqual([
+      row(-3, 'graphql', 'query location', [2, 1, 1]),
       row(-3, 'rest', 'unknown', [1, 1, 0]),
       row(-2, 'graphql', 'GET /a', [1, 0, 0]),
       row(-2, 'rest', 'GET /a', [1, 0, 0]),
@@ -99,7 +136,7 @@ describe('the usage of a key', () => {
       });
       return body.data.apiKey.usage;
     };
-    await expect.poll(async () => (await seen()).length, { timeout: 5000 }).toBe(3);
+    await expect.poll(async () => (await seen()).length).toBe(3);
     expect(await seen()).toMatchObject([
       { operation: 'GET /health', requests: 2, refused: 0 },
       { operation: 'query viewer', requests: 1, refused: 0 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createWebhookTarget, isPublicAddress, type Resolve } from '../src/webhook-target.ts';
-import { startReceiver } from './receiver.ts';
+import { createWebhookTarget, isPublicAddress, type Resolve } from '../src/webhooks/sender.ts';
+import { startReceiver } from './support/receiver.ts';
 
 const receiver = await startReceiver();
 const { port } = new URL(receiver.url);

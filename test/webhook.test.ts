@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { everyPermission, openTestGateway } from './harness.ts';
+import { everyPermission, openTestGateway } from './support/harness.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });

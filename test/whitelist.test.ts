@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { newEntry, openTestGateway } from './harness.ts';
-import { surfaceNames, surfaces } from './surfaces.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { surfaceNames, surfaces } from './support/surfaces.ts';
 
 const gateway = await openTestGateway();
 

@@ -1,11 +1,14 @@
 import { pino } from 'pino';
 import { afterAll } from 'vitest';
-import { Permission } from '../prisma/generated/client/enums.ts';
-import { hashSecret, newSecret, secretHint } from '../src/api-key-format.ts';
-import { type Config, loadConfig } from '../src/config.ts';
-import { type Gateway, openGateway } from '../src/gateway.ts';
-import { newId } from '../src/ids.ts';
-import { createScratchDatabase } from './scratch-database.ts';
+import { Permission } from '../../prisma/generated/client/enums.ts';
+import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
+import { errorBody } from '../../rest/envelope.ts';
+import { listen } from '../../src/http/server.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import { type Gateway, openGateway } from '../../src/gateway.ts';
+import { newId } from '../../src/ids.ts';
+import { newAddress } from './addresses.ts';
+import { createScratchDatabase, migrationsFolder, withDatabaseName } from './scratch-database.ts';
 
 /** Every permission, for tests that take one away. */
 export const everyPermission = Object.values(Permission);
@@ -77,17 +80,36 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Opens a gateway for one test file and closes it after the last test. */
-export async function openTestGateway(env: Record<string, string> = {}): Promise<TestGateway> {
+/** What reaches the database through a pooler: by its URL, and migrates past it. */
+function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
+  const { pathname } = new URL(databaseUrl);
+  return {
+    DATABASE_URL: withDatabaseName(poolerUrl, pathname.slice(1)),
+    DIRECT_DATABASE_URL: databaseUrl,
+    DATABASE_PREPARE: 'false',
+  };
+}
+
+/**
+ * Opens a gateway for one test file and closes it after the last test.
+ *
+ * @param env variables of the gateway
+ * @param options.poolerUrl of a pooler before the test's PostgreSQL; POOLER_URL sends every suite through one
+ */
+export async function openTestGateway(
+  env: Record<string, string> = {},
+  { poolerUrl = process.env.POOLER_URL }: { poolerUrl?: string | undefined } = {},
+): Promise<TestGateway> {
   const scratch = await createScratchDatabase();
   const config = loadConfig({
     DATABASE_URL: scratch.databaseUrl,
     DATA_DIR: scratch.dataDir,
     REDIS_URL: process.env.REDIS_URL,
     TRUST_PROXY: 'true',
+    ...(poolerUrl && scratch.databaseUrl && throughPooler(poolerUrl, scratch.databaseUrl)),
     ...env,
   });
-  const gateway = await openGateway(config, pino({ level: 'silent' }));
+  const gateway = await openGateway(config, pino({ level: 'silent' }), migrationsFolder);
   afterAll(async () => {
     await gateway.close();
     await scratch.drop();
@@ -100,7 +122,7 @@ export async function openTestGateway(env: Record<string, string> = {}): Promise
       await app.request(path, {
         ...init,
         // Each call comes from an address of its own, so that tests do not share a budget.
-        headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': `test-${sequence++}`, ...headers },
+        headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': newAddress(), ...headers },
       }),
     );
 
@@ -165,4 +187,17 @@ export async function openTestGateway(env: Record<string, string> = {}): Promise
     },
   };
   return test;
+}
+
+/** Serves a test gateway on a port of its own until the last test, and returns its URL. */
+export async function serve(gateway: TestGateway): Promise<string> {
+  const { url, close } = await listen(gateway.app, {
+    host: '127.0.0.1',
+    port: 0,
+    portVariable: 'PORT',
+    refusalBody: (error) => errorBody(error),
+    behindProxy: gateway.config.trustProxy,
+  });
+  afterAll(close);
+  return url;
 }

@@ -7,6 +7,9 @@ export interface Proxy {
   url: string;
   /** Ends every connection and accepts no more. */
   cut(): void;
+  /** Passes nothing on and closes nothing, as a firewall does that forgot the connections. */
+  silence(): void;
+  /** Takes new connections, and passes on what was held back in silence. */
   mend(): void;
   close(): void;
 }
@@ -17,6 +20,7 @@ export async function startProxy(address: string): Promise<Proxy> {
   const defaultPort = target.protocol.startsWith('redis') ? 6379 : 5432;
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isSilent = false;
   const server = createServer((client) => {
     if (isCut) return client.destroy();
     const upstream = connect(Number(target.port || defaultPort), target.hostname);
@@ -24,12 +28,17 @@ export async function startProxy(address: string): Promise<Proxy> {
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
+        sockets.delete(socket);
         client.destroy();
         upstream.destroy();
       });
     }
     client.pipe(upstream).pipe(client);
+    if (isSilent) hold([client, upstream]);
   });
+  const hold = (held: Iterable<Socket>) => {
+    for (const socket of held) socket.pause();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = new URL(target);
@@ -42,8 +51,14 @@ export async function startProxy(address: string): Promise<Proxy> {
   return {
     url: url.href,
     cut,
+    silence() {
+      isSilent = true;
+      hold(sockets);
+    },
     mend() {
       isCut = false;
+      isSilent = false;
+      sockets.forEach((socket) => socket.resume());
     },
     close() {
       cut();

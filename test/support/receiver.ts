@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
 /** A message as it arrived. */
-export interface ReceivedMessage {
+interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
@@ -15,13 +15,19 @@ export interface Receiver {
   url: string;
   /** All that arrived, in its order. */
   messages: ReceivedMessage[];
+  /** The most requests that were open at the same time. */
+  mostOpen: number;
   /** What is answered from now on: a status, nothing at all, or a change of protocol. */
   answer: number | 'nothing' | 'upgrade';
 }
 
 /** Starts a receiver on loopback, which ends with the test file. */
 export async function startReceiver(): Promise<Receiver> {
+  let open = 0;
   const server = createServer(async (request, response) => {
+    open += 1;
+    receiver.mostOpen = Math.max(receiver.mostOpen, open);
+    response.on('close', () => (open -= 1));
     let body = '';
     for await (const chunk of request) body += chunk;
     receiver.messages.push({ id: String(request.headers['webhook-id']), headers: request.headers, body });
@@ -41,6 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     messages: [],
+    mostOpen: 0,
     answer: 204,
   };
   return receiver;

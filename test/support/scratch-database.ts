@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
-import { openDatabase } from '../src/db.ts';
-import { applyMigrations, readMigrations } from '../src/migrations.ts';
+import { advisoryLocks } from '../../src/database/advisory-locks.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
 
 /** Where a test's own database is: give both to `openDatabase`. */
 export interface ScratchDatabase {
@@ -19,10 +20,10 @@ export interface ScratchDatabase {
 /** The server that the tests run on; without it they run on embedded databases. */
 export const testServerUrl = process.env.DATABASE_URL || undefined;
 
-const TEMPLATES = fileURLToPath(new URL('../node_modules/.cache/parking-gateway/', import.meta.url));
+/** The migrations of the service. */
+export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
-/** Any number: the advisory lock under which test processes make the template. */
-const TEMPLATE_LOCK = 7_205_759_404;
+const TEMPLATES = fileURLToPath(new URL('../../node_modules/.cache/parking-gateway/', import.meta.url));
 
 const log = pino({ level: 'warn' });
 
@@ -50,7 +51,7 @@ async function createOnServer(serverUrl: string, migrated: boolean): Promise<Scr
 
 async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promise<string> {
   const name = await templateName();
-  await server.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+  await server.query('SELECT pg_advisory_lock($1)', [advisoryLocks.testTemplate]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) {
     // Renamed when it is complete: a template by that name is always whole.
@@ -59,7 +60,7 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
     await migrate({ databaseUrl: withDatabaseName(serverUrl, `${name}_unfinished`), dataDir: 'memory://' });
     await server.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
   }
-  await server.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
+  await server.query('SELECT pg_advisory_unlock($1)', [advisoryLocks.testTemplate]);
   return name;
 }
 
@@ -86,7 +87,7 @@ async function ensureFolderTemplate(): Promise<string> {
 async function migrate(location: { databaseUrl?: string; dataDir: string }): Promise<void> {
   const database = await openDatabase({ ...location, log });
   try {
-    await applyMigrations(database, log);
+    await applyMigrations(database, log, migrationsFolder);
   } finally {
     await database.close();
   }
@@ -95,7 +96,8 @@ async function migrate(location: { databaseUrl?: string; dataDir: string }): Pro
 /** Other migrations, another template. */
 async function templateName(): Promise<string> {
   const hash = createHash('sha256');
-  for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  for (const { name, checksum } of await readMigrations(migrationsFolder))
+    hash.update(`${name} ${checksum}\n`);
   return `parking_template_${hash.digest('hex').slice(0, 16)}`;
 }
 
@@ -109,7 +111,8 @@ async function withServer(serverUrl: string, work: (server: pg.Client) => Promis
   }
 }
 
-function withDatabaseName(serverUrl: string, name: string): string {
+/** The URL of a database on a server, or behind a pooler. */
+export function withDatabaseName(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   return url.href;

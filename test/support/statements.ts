@@ -2,8 +2,8 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** What the worker of the webhooks asks every second, whatever else goes on. */
-const askedMeanwhile = 'SKIP LOCKED';
+/** A part of the statement that the webhook worker runs every second, whatever else happens. */
+const partOfWorkerStatement = 'SKIP LOCKED';
 
 /** Runs some work and returns the SQL statements that it took, Prisma's and hand-written ones. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
@@ -20,6 +20,6 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   }
   return statements.filter(
     (statement) =>
-      /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement) && !statement.includes(askedMeanwhile),
+      /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)/i.test(statement) && !statement.includes(partOfWorkerStatement),
   );
 }

@@ -22,15 +22,25 @@ export interface Failure {
 
 /** The two ways to call an operation, with their errors brought to one form. */
 export const surfaces = {
-  rest: async (gateway: TestGateway, operation: Operation, key?: string): Promise<Answer & Failure> => {
+  rest: async (
+    gateway: TestGateway,
+    operation: Operation,
+    key?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Answer & Failure> => {
     const { method, path, body } = operation.rest;
-    const answer = await gateway.rest(method, path, { key, body });
+    const answer = await gateway.rest(method, path, { key, body, headers });
     const { code, message, details } = answer.body.error ?? {};
     return { ...answer, code, message, details };
   },
-  graph: async (gateway: TestGateway, operation: Operation, key?: string): Promise<Answer & Failure> => {
+  graph: async (
+    gateway: TestGateway,
+    operation: Operation,
+    key?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Answer & Failure> => {
     const { query, variables } = operation.graph;
-    const answer = await gateway.graph(query, { key, ...(variables && { variables }) });
+    const answer = await gateway.graph(query, { key, headers, ...(variables && { variables }) });
     const [error] = answer.body.errors ?? [];
     return {
       ...answer,

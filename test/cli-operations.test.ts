@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCommandLine } from './support/command-line.ts';
+import { projectFolder } from './support/documentation.ts';
+import { openTestGateway, serve } from './support/harness.ts';
+import { startReceiver } from './support/receiver.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { prisma } = gateway.database;
+const url = await serve(gateway);
+const { pms, json } = openCommandLine(url);
+
+test('pms companies and locations list what a key reaches', async () => {
+  const { key, companyId, locationId } = await gateway.newTenant();
+  const company = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+  const location = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
+  expect(await json(key, 'companies', 'list')).toMatchObject([{ id: companyId, slug: company.slug }]);
+  expect(await json(key, 'locations', 'list')).toMatchObject([
+    { id: locationId, companyId, slug: location.slug, name: location.name },
+  ]);
+  expect((await pms(key, 'locations', 'list')).out).toContain(location.slug);
+});
+
+describe('pms events and status', () => {
+  test('record what a gate saw, once for an event id', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const command = [
+      'events',
+      'record',
+      '--location',
+      locationId,
+      '--kind',
+      'entry',
+      '--plate',
+      'DXB/A/7001',
+    ];
+    const first = await json(key, ...command, '--event-id', 'gate-1', '--at', '2026-01-31T08:00:00Z');
+    expect(first).toMatchObject({
+      eventId: 'gate-1',
+      kind: 'ENTRY',
+      plateNumber: '7001',
+      occurredAt: '2026-01-31T08:00:00.000Z',
+      listed: false,
+    });
+    const again = await json(key, ...command, '--event-id', 'gate-1', '--at', '2026-01-31T08:00:00Z');
+    expect(again.id).toBe(first.id);
+    expect(await json(key, 'status')).toMatchObject([{ locationId, occupied: 1 }]);
+    expect((await json(key, ...command, '--kind', 'exit')).eventId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await json(key, 'status', locationId)).toMatchObject([{ locationId, occupied: 0 }]);
+  });
+
+  test('watch each change as a line of JSON', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const watching: ChildProcess = spawn('node', ['dist/pms.js', '--json', 'status', locationId, '--watch'], {
+      cwd: projectFolder,
+      env: { ...process.env, PMS_URL: url, PMS_API_KEY: key },
+    });
+    onTestFinished(() => void watching.kill());
+    const seen: number[] = [];
+    createInterface(watching.stdout!).on('line', (line) => seen.push(JSON.parse(line).occupied));
+    await expect.poll(() => seen).toEqual([0]);
+    await json(key, 'events', 'record', '--location', locationId, '--kind', 'entry', '--plate', 'DXB/A/7');
+    await expect.poll(() => seen.at(-1)).toBe(1);
+  });
+});
+
+describe('pms webhooks', () => {
+  test('create, list, change, rotate and delete a webhook', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const hook = `https://203-0-113.example/${companyId}`;
+    const created = await pms(key, '--json', 'webhooks', 'create', hook, '--event', 'PARKING_ENTERED');
+    expect(created).toMatchObject({ code: 0, err: expect.stringContaining('shown only now') });
+    const { id, secret } = JSON.parse(created.out);
+    expect(secret).toMatch(/^whsec_/);
+    expect(await json(key, 'webhooks', 'list')).toMatchObject([{ id, url: hook, enabled: true }]);
+
+    const changes = ['--location', locationId, '--event', 'LOCATION_FULL', 'PARKING_EXITED', '--disable'];
+    expect(await json(key, 'webhooks', 'update', hook, ...changes)).toMatchObject({
+      locationIds: [locationId],
+      events: ['LOCATION_FULL', 'PARKING_EXITED'],
+      enabled: false,
+    });
+    expect((await pms(key, 'webhooks', 'list')).out).toContain('disabled');
+    expect(await json(key, 'webhooks', 'update', id, '--all-locations', '--enable')).toMatchObject({
+      locationIds: [],
+      events: ['LOCATION_FULL', 'PARKING_EXITED'],
+      enabled: true,
+    });
+
+    const rotated = await pms(key, '--json', 'webhooks', 'rotate', id, '--grace-seconds', '60');
+    expect(JSON.parse(rotated.out).secret).not.toBe(secret);
+    expect(await json(key, 'webhooks', 'delete', hook)).toMatchObject({ id });
+    expect(await json(key, 'webhooks', 'list')).toEqual([]);
+  });
+
+  test('test a webhook, list its deliveries and send failed ones again', async () => {
+    const { key } = await gateway.newTenant();
+    const receiver = await startReceiver();
+    const created = await pms(
+      key,
+      '--json',
+      'webhooks',
+      'create',
+      receiver.url,
+      '--event',
+      'PARKING_ENTERED',
+    );
+    const { id } = JSON.parse(created.out);
+    const tested = await pms(key, '--json', 'webhooks', 'test', id);
+    const delivery = JSON.parse(tested.out);
+    await expect
+      .poll(() => json(key, 'webhooks', 'deliveries', id, '--status', 'delivered'))
+      .toMatchObject([{ id: delivery.id, attempts: [{ httpStatus: expect.any(Number) }] }]);
+    expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain('DELIVERED');
+    expect(await json(key, 'webhooks', 'recover', id, '--since', '2026-01-01T00:00:00Z')).toEqual({
+      deliveries: 0,
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import type pg from 'pg';
+import type { Ledger, Outcome } from './load.ts';
+import type { Tenant } from './tenant.ts';
+
+// What must hold after every fault: acknowledged means there, exactly once, with its audit record, and nothing
+// is there that was not asked for. Each function returns the violations in words; none means that all holds.
+
+interface AuditRow {
+  id: string;
+  action: string;
+  targetId: string;
+  plateNumber: string | null;
+}
+
+/** Whether a count agrees with what a client knows of its request. */
+function agrees(outcome: Outcome, count: number): boolean {
+  if (outcome === 'acknowledged') return count === 1;
+  return outcome === 'refused' ? count === 0 : count <= 1;
+}
+
+const readAudit = async (database: pg.Client, { locationId }: Tenant): Promise<AuditRow[]> => {
+  const { rows } = await database.query<AuditRow>(
+    `SELECT id, action, "targetId",
+       coalesce(changes->>'plateNumber', changes->'after'->>'plateNumber') AS "plateNumber"
+     FROM "AuditRecord" WHERE "locationId" = $1 AND (action LIKE 'whitelist.%' OR action LIKE 'parking.%')`,
+    [locationId],
+  );
+  return rows;
+};
+
+/** Compares the whitelist, its audit records and the ledger. */
+async function checkPlates(database: pg.Client, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
+  const { rows: entries } = await database.query<{ plateNumber: string; note: string | null }>(
+    'SELECT "plateNumber", note FROM "WhitelistEntry" WHERE "locationId" = $1',
+    [tenant.locationId],
+  );
+  const notes = new Map(entries.map(({ plateNumber, note }) => [plateNumber, note]));
+  const audit = (await readAudit(database, tenant)).filter(({ action }) => action.startsWith('whitelist.'));
+  const counts = new Map<string, number>();
+  for (const { action, plateNumber } of audit) {
+    const name = `${action} ${plateNumber}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const violations: string[] = [];
+  const asked = new Set(plates.map(({ plateNumber }) => plateNumber));
+  for (const plateNumber of notes.keys())
+    if (!asked.has(plateNumber)) violations.push(`plate ${plateNumber} is listed and was never sent`);
+  for (const { action, plateNumber } of audit)
+    if (!plateNumber || !asked.has(plateNumber))
+      violations.push(`${action} of ${plateNumber} was never asked for`);
+
+  for (const { plateNumber, create, updates, remove } of plates) {
+    const audited = (action: string) => counts.get(`whitelist.${action} ${plateNumber}`) ?? 0;
+    const note = `plate ${plateNumber} (create ${create}, update ${updates[0]?.outcome}, remove ${remove})`;
+    if (!agrees(create, audited('created')))
+      violations.push(`${note}: ${audited('created')} audit records of create`);
+    const [update] = updates;
+    if (!agrees(update?.outcome ?? 'refused', audited('updated')))
+      violations.push(`${note}: ${audited('updated')} audit records of update`);
+    if (!agrees(remove ?? 'refused', audited('deleted')))
+      violations.push(`${note}: ${audited('deleted')} audit records of delete`);
+    const isListed = notes.has(plateNumber);
+    if (isListed !== (audited('created') === 1 && audited('deleted') === 0))
+      violations.push(`${note}: ${isListed ? 'listed' : 'not listed'}, and the audit log says otherwise`);
+    if (isListed && (notes.get(plateNumber) === update?.note) !== (audited('updated') === 1))
+      violations.push(`${note}: its note is ${notes.get(plateNumber)}, and the audit log says otherwise`);
+  }
+  return violations;
+}
+
+/** Compares the events, their audit records and the ledger. */
+async function checkEvents(database: pg.Client, tenant: Tenant, { events }: Ledger): Promise<string[]> {
+  const { rows } = await database.query<{ eventId: string; audited: number }>(
+    `SELECT e."eventId", (SELECT count(*) FROM "AuditRecord" a WHERE a."targetId" = e.id
+       AND a.action IN ('parking.entered', 'parking.exited'))::int AS audited
+     FROM "ParkingEvent" e WHERE e."locationId" = $1`,
+    [tenant.locationId],
+  );
+  const recorded = new Map(rows.map(({ eventId, audited }) => [eventId, audited]));
+  const asked = new Set(events.map(({ eventId }) => eventId));
+  return [
+    ...rows.filter(({ eventId }) => !asked.has(eventId)).map(({ eventId }) => `${eventId} was never sent`),
+    ...rows
+      .filter(({ audited }) => audited !== 1)
+      .map(({ eventId, audited }) => `${eventId} has ${audited} audit records`),
+    ...events
+      .filter(({ eventId, outcome }) => !agrees(outcome, recorded.has(eventId) ? 1 : 0))
+      .map(
+        ({ eventId, outcome }) =>
+          `${eventId} was ${outcome} and is ${recorded.has(eventId) ? '' : 'not '}there`,
+      ),
+  ];
+}
+
+/** Compares what is stored with what the clients of a load know. */
+export async function checkLedger(database: pg.Client, tenant: Tenant, ledger: Ledger): Promise<string[]> {
+  return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
+}
+
+/** Compares the audit log with the messages that the tenant's receiver got: each at least once, under one id. */
+export async function checkMessages(database: pg.Client, tenant: Tenant): Promise<string[]> {
+  const { rows } = await database.query<{ eventId: string; ids: string[] }>(
+    `SELECT a.id AS "eventId", coalesce(array_agg(d.id) FILTER (WHERE d.id IS NOT NULL), '{}') AS ids
+     FROM "AuditRecord" a LEFT JOIN "WebhookDelivery" d ON d."eventId" = a.id
+     WHERE a."locationId" = $1 AND (a.action LIKE 'whitelist.%' OR a.action IN ('parking.entered', 'parking.exited'))
+     GROUP BY a.id`,
+    [tenant.locationId],
+  );
+  const received = new Set(tenant.receiver.messages.map(({ id }) => id));
+  const known = new Set(rows.flatMap(({ ids }) => ids));
+  return [
+    ...rows
+      .filter(({ ids }) => ids.length !== 1)
+      .map(({ eventId, ids }) => `audit record ${eventId} has ${ids.length} messages`),
+    ...[...known].filter((id) => !received.has(id)).map((id) => `message ${id} did not arrive`),
+    ...[...received].filter((id) => !known.has(id)).map((id) => `message ${id} has no audit record`),
+  ];
+}

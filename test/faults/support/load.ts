@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tenant } from './tenant.ts';
+
+/**
+ * What a client knows of its request: the gateway said that it is done, the gateway said that it is not, or
+ * neither (no answer, or an answer from 500 on): then it may or may not have been done.
+ */
+export type Outcome = 'acknowledged' | 'refused' | 'unknown';
+
+/** What a client asked about one plate, in this order. It asks nothing more after an unknown outcome. */
+interface PlateHistory {
+  plateNumber: string;
+  create: Outcome;
+  updates: { note: string; outcome: Outcome }[];
+  remove?: Outcome;
+}
+
+/** One event that a gate sent until it was acknowledged. */
+interface EventHistory {
+  eventId: string;
+  outcome: Outcome;
+}
+
+/** Everything that the clients of a load asked for. */
+export interface Ledger {
+  plates: PlateHistory[];
+  events: EventHistory[];
+  /** How many requests each gateway acknowledged, by its place in `urls`. */
+  acknowledged: number[];
+  /** How many requests had no answer, or one from 500 on. */
+  unanswered: number;
+  /** Requests of the limited key that were served. */
+  servedOfLimitedKey: number;
+}
+
+/** Clients that write until they are stopped. */
+export interface Load {
+  ledger: Ledger;
+  /** Stops after the requests under way. */
+  stop(): Promise<void>;
+}
+
+const writers = 4;
+/** The pause of a writer between two requests, in milliseconds: gateways share two cores with all else. */
+const pauseMs = 20;
+/** How long a client waits for an answer, in milliseconds. */
+const patienceMs = 20_000;
+/** How often a gate sends an event again when it does not know whether it arrived. */
+const maxResends = 20;
+
+let plateSequence = 0;
+
+/** The id in the `data` of REST, or of the only root field of the graph. */
+function idOf(data: object): string {
+  const holder = 'id' in data ? data : (Object.values(data)[0] as object);
+  return (holder as { id: string }).id;
+}
+
+interface Answered {
+  outcome: Outcome;
+  id?: string;
+}
+
+/**
+ * Starts writers, each at a gateway of its own as far as there are enough, so that one that hangs holds up its own
+ * writers alone.
+ */
+export function startLoad(urls: readonly string[], tenant: Tenant): Load {
+  const ledger: Ledger = {
+    plates: [],
+    events: [],
+    acknowledged: urls.map(() => 0),
+    unanswered: 0,
+    servedOfLimitedKey: 0,
+  };
+  let stopped = false;
+
+  /** Nothing listens there: the request was not even sent. */
+  const isUnsent = (error: unknown) =>
+    ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+
+  function unanswered(): Answered {
+    ledger.unanswered += 1;
+    return { outcome: 'unknown' };
+  }
+
+  async function send(gateway: number, method: string, path: string, body: unknown): Promise<Answered> {
+    try {
+      const response = await fetch(urls[gateway]! + path, {
+        method,
+        headers: { 'Content-Type': 'application/json', 'X-API-Key': tenant.key },
+        signal: AbortSignal.timeout(patienceMs),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const answer = (await response.json()) as {
+        data?: Record<string, unknown>;
+        errors?: { extensions?: { code?: string } }[];
+      };
+      const [error] = answer.errors ?? [];
+      if (response.status >= 500 || error?.extensions?.code === 'INTERNAL_ERROR') return unanswered();
+      if (!response.ok || error) return { outcome: 'refused' };
+      ledger.acknowledged[gateway]! += 1;
+      return {
+        outcome: 'acknowledged',
+        id: idOf(answer.data!),
+      };
+    } catch (error) {
+      return isUnsent(error) ? { outcome: 'refused' } : unanswered();
+    }
+  }
+
+  const { locationId } = tenant;
+  const whitelist = `/api/locations/${locationId}/whitelist`;
+
+  async function writeEntry(gateway: number): Promise<void> {
+    plateSequence += 1;
+    const plateNumber = String(plateSequence);
+    const entry = { referenceId: 'fault', plateType: 'DXB', plateCode: 'A', plateNumber };
+    const created = await send(gateway, 'POST', whitelist, entry);
+    const history: PlateHistory = { plateNumber, create: created.outcome, updates: [] };
+    ledger.plates.push(history);
+    if (created.outcome !== 'acknowledged') return;
+    await sleep(pauseMs);
+
+    const note = `changed ${plateNumber}`;
+    const { outcome } = await send(gateway, 'POST', '/graphql', {
+      query: `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
+        updateWhitelistEntry(locationId: $locationId, id: $id, input: $input) { id } }`,
+      variables: { locationId, id: created.id, input: { ...entry, note } },
+    });
+    history.updates.push({ note, outcome });
+    if (outcome !== 'acknowledged' || plateSequence % 3 !== 0) return;
+    await sleep(pauseMs);
+    history.remove = (await send(gateway, 'DELETE', `${whitelist}/${created.id}`, undefined)).outcome;
+  }
+
+  async function sendEvent(gateway: number): Promise<void> {
+    plateSequence += 1;
+    const input = {
+      eventId: `event-${plateSequence}`,
+      kind: plateSequence % 2 === 0 ? 'ENTRY' : 'EXIT',
+      plate: { plateType: 'DXB', plateCode: 'B', plateNumber: String(plateSequence % 50) },
+      occurredAt: new Date().toISOString(),
+    };
+    const history: EventHistory = { eventId: input.eventId, outcome: 'unknown' };
+    ledger.events.push(history);
+    for (let resend = 0; resend <= maxResends && history.outcome !== 'acknowledged'; resend += 1) {
+      if (resend > 0) await sleep(500);
+      const { outcome } = await send(gateway, 'POST', '/graphql', {
+        query: `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+          recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+        variables: { locationId, input },
+      });
+      // A refusal after an unknown outcome says nothing of what came before.
+      if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
+      if (stopped) return;
+    }
+  }
+
+  async function write(gateway: number): Promise<void> {
+    for (let count = 0; !stopped; count += 1) {
+      await (count % 3 === 0 ? sendEvent(gateway) : writeEntry(gateway));
+      await sleep(pauseMs);
+    }
+  }
+
+  async function useLimitedKey(): Promise<void> {
+    while (!stopped) {
+      const answers = await Promise.allSettled(
+        urls.map((url) =>
+          fetch(`${url}/api/health`, {
+            headers: { 'X-API-Key': tenant.limitedKey },
+            signal: AbortSignal.timeout(patienceMs),
+          }),
+        ),
+      );
+      ledger.servedOfLimitedKey += answers.filter(
+        (answer) => answer.status === 'fulfilled' && answer.value.ok,
+      ).length;
+      await sleep(pauseMs);
+    }
+  }
+
+  const running = Promise.all([
+    useLimitedKey(),
+    ...Array.from({ length: writers }, (_, index) => write(index % urls.length)),
+  ]);
+  return {
+    ledger,
+    async stop() {
+      stopped = true;
+      await running;
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { newId } from '../src/ids.ts';
+import { newSlug, openTestGateway, serve } from './support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+/** Old companies: today's rule allows 16 KiB of settings. */
+const companies = 8;
+const settingsCharacters = 16 * 1024 * 1024 - 100;
+
+for (let index = 0; index < companies; index += 1) {
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "Company" (id, name, slug, address, settings, "updatedAt")
+        VALUES ($1, 'Old', $2, 'Dubai', jsonb_build_object('text', repeat('x', $3::int)), now())`,
+    },
+    [newId(), newSlug(), settingsCharacters],
+  );
+}
+const key = await gateway.newKey({ unrestricted: true });
+
+test('a list of companies with large settings comes page by page over REST', async () => {
+  const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
+  expect(response.status).toBe(200);
+  let bytes = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length;
+  expect(bytes).toBeGreaterThan(companies * settingsCharacters);
+  expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
+});
+
+test('the graph refuses settings that are too large for one answer, and lists the companies without them', async () => {
+  const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
+  expect(refused.body.errors[0]).toMatchObject({
+    message: expect.stringContaining('smaller pages'),
+    extensions: { code: 'VALIDATION_ERROR' },
+  });
+  const [{ id }] = (await gateway.graph('{ companies(first: 1) { nodes { id } } }', { key })).body.data
+    .companies.nodes;
+  for (const attempt of ['first', 'again']) {
+    const { body } = await gateway.graph(`{ company(id: "${id}") { id settings } }`, { key });
+    expect([attempt, body.errors[0].extensions.code]).toEqual([attempt, 'VALIDATION_ERROR']);
+    expect(body.errors[0].message).toContain('larger than 8 MiB');
+  }
+  const listed = await gateway.graph('{ companies { nodes { id } } }', { key });
+  expect(listed.body.data.companies.nodes).toHaveLength(companies);
+});

@@ -1,0 +1,171 @@
+import pg from 'pg';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createTurns } from '../src/locations/turns.ts';
+import { newId } from '../src/ids.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { testServerUrl } from './support/scratch-database.ts';
+
+/** A promise with its ends. */
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+describe('works under one name', () => {
+  test('run one after the other in their order, also after one that failed; other names do not wait', async () => {
+    const turns = createTurns({ maxWaiting: 10, refusal: 'Too many' });
+    const started: string[] = [];
+    const first = deferred();
+    const works = [
+      turns.run('a', () => (started.push('a1'), first.promise)),
+      turns.run('a', () => (started.push('a2'), Promise.reject(new Error('broken')))),
+      turns.run('a', async () => void started.push('a3')),
+    ];
+    await turns.run('b', async () => void started.push('b1'));
+    expect(started).toEqual(['a1', 'b1']);
+    first.resolve();
+    expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+
+  test('are refused over the bound, but for later parts of a work; and taken again when others have ended', async () => {
+    const turns = createTurns({ maxWaiting: 2, refusal: 'Too many' });
+    const end = deferred();
+    const works = [1, 2, 3].map(() => turns.run('a', () => end.promise));
+    await expect(turns.run('a', async () => undefined)).rejects.toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: 'Too many',
+    });
+    works.push(turns.run('a', async () => undefined, { mayRefuse: false }));
+    end.resolve();
+    await Promise.all(works);
+    expect(await turns.run('a', async () => 'taken')).toBe('taken');
+  });
+});
+
+describe.runIf(testServerUrl)('while a location is locked by a process that has stopped', async () => {
+  const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });
+  const clients: pg.Client[] = [];
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+  });
+
+  const connectToDatabase = async () => {
+    const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+
+  /** Locks locations as an event does, and returns what ends it. */
+  async function lock(locationIds: string[]) {
+    const client = await connectToDatabase();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
+    return () => client.query('COMMIT');
+  }
+
+  /** How many connections wait for a lock. */
+  async function waitingConnections() {
+    const client = await connectToDatabase();
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0].count as number;
+  }
+
+  const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+  const recordEvent = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      {
+        key,
+        variables: {
+          locationId,
+          input: { eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' },
+        },
+      },
+    );
+    return body.errors?.[0].extensions.code ?? 'recorded';
+  };
+  const replace = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created } }`,
+      { key, variables: { locationId, entries: [newEntry()] } },
+    );
+    return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
+  };
+  const decide = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `query ($locationId: ID!, $plate: PlateInput!) {
+        plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
+      { key, variables: { locationId, plate } },
+    );
+    return body.errors?.[0].extensions.code ?? body.data.plateAccess.reason;
+  };
+
+  test('40 events of it hold one connection, and another company decides, records and imports', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const unlock = await lock([tenant.locationId]);
+    const events = Promise.all(Array.from({ length: 40 }, () => recordEvent(tenant)));
+    await expect.poll(waitingConnections).toBe(1);
+    expect(await Promise.all(Array.from({ length: 10 }, () => decide(other)))).toEqual(
+      Array.from({ length: 10 }, () => 'NOT_LISTED'),
+    );
+    expect(await recordEvent(other)).toBe('recorded');
+    expect(await replace(other)).toBe(1);
+    expect(await decide(tenant)).toBe('NOT_LISTED');
+    expect(await waitingConnections()).toBe(1);
+    await unlock();
+    expect(new Set(await events)).toEqual(new Set(['recorded']));
+  });
+
+  test('imports of one key into many such locations hold one connection, and another company imports', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const locationIds = await Promise.all(
+      Array.from({ length: 15 }, () => gateway.newLocation(tenant.companyId)),
+    );
+    const unlock = await lock(locationIds);
+    const imports = Promise.all(locationIds.map((locationId) => replace({ ...tenant, locationId })));
+    await expect.poll(waitingConnections).toBe(1);
+    expect(await replace(other)).toBe(1);
+    expect(await decide(other)).toBe('NOT_LISTED');
+    expect(await waitingConnections()).toBe(1);
+    await unlock();
+    expect(await imports).toEqual(locationIds.map(() => 1));
+  });
+
+  test('60 imports of one key are made or refused with RATE_LIMIT_EXCEEDED, and those of another all made', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const [results, others] = await Promise.all([
+      Promise.all(Array.from({ length: 60 }, () => replace(tenant))),
+      Promise.all(Array.from({ length: 5 }, () => replace(other))),
+    ]);
+    expect(others).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(results)).toEqual(new Set([1, 'RATE_LIMIT_EXCEEDED']));
+  });
+
+  test('a key without reach cannot make the changes of a location wait', async () => {
+    const tenant = await gateway.newTenant();
+    const stranger = await gateway.newTenant();
+    const unlock = await lock([tenant.locationId]);
+    const event = recordEvent(tenant);
+    await expect.poll(waitingConnections).toBe(1);
+    const { locationId } = tenant;
+    expect(await recordEvent({ ...stranger, locationId })).toBe('NOT_FOUND');
+    expect(await replace({ ...stranger, locationId })).toBe('NOT_FOUND');
+    await unlock();
+    expect(await event).toBe('recorded');
+  });
+});

@@ -1,0 +1,65 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { createRedisPubSub } from '../src/redis/pub-sub.ts';
+import { openTestGateway } from './support/harness.ts';
+import { startProxy } from './support/proxy.ts';
+
+const redisUrl = process.env.REDIS_URL;
+const log = pino({ level: 'silent' });
+
+test.runIf(redisUrl)(
+  'a connection to Redis that went silent is noticed, and notices arrive again once it is back',
+  async () => {
+    const proxy = await startProxy(redisUrl!);
+    onTestFinished(proxy.close);
+    const [silent, sender] = [createRedisPubSub(proxy.url, log), createRedisPubSub(redisUrl!, log)];
+    onTestFinished(async () => void (await Promise.all([silent.close(), sender.close()])));
+    await expect.poll(() => silent.connected && sender.connected).toBe(true);
+    const channel = `silence-${process.pid}-${Date.now()}`;
+    const messages: string[] = [];
+    await silent.subscribe(channel, (message) => messages.push(message));
+    const changes: boolean[] = [];
+    silent.onConnectionChange((connected) => changes.push(connected));
+    await sender.publish(channel, 'before');
+    await expect.poll(() => messages).toEqual(['before']);
+
+    proxy.silence();
+    await expect.poll(() => silent.connected, { timeout: 10_000, interval: 10 }).toBe(false);
+    proxy.mend();
+    await expect.poll(() => silent.connected, { timeout: 10_000 }).toBe(true);
+    expect(changes.slice(0, 2)).toEqual([false, true]);
+    await sender.publish(channel, 'after');
+    await expect.poll(() => messages).toContain('after');
+  },
+);
+
+test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back', async () => {
+  const proxy = await startProxy(redisUrl!);
+  onTestFinished(proxy.close);
+  const [sender, receiver] = [createRedisPubSub(proxy.url, log), createRedisPubSub(redisUrl!, log)];
+  onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
+  await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+  const channel = `unsent-${process.pid}-${Date.now()}`;
+  const messages: string[] = [];
+  await receiver.subscribe(channel, (message) => messages.push(message));
+
+  proxy.cut();
+  await expect.poll(() => sender.connected).toBe(false);
+  await sender.publish(channel, 'during');
+  expect(messages).toEqual([]);
+  proxy.mend();
+  await expect.poll(() => messages, { timeout: 20_000 }).toEqual(['during']);
+});
+
+test.runIf(redisUrl)('readiness says that notices are late while Redis is silent', async () => {
+  const proxy = await startProxy(redisUrl!);
+  onTestFinished(proxy.close);
+  const gateway = await openTestGateway({ REDIS_URL: proxy.url });
+  const notices = async () =>
+    ((await (await gateway.app.request('/readyz')).json()) as { notices: string }).notices;
+  await expect.poll(notices).toBe('ok');
+  proxy.silence();
+  await expect.poll(notices, { timeout: 10_000 }).toBe('late');
+  proxy.mend();
+  await expect.poll(notices, { timeout: 20_000 }).toBe('ok');
+});

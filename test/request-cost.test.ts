@@ -1,0 +1,218 @@
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createBodyReader } from '../src/http/large-bodies.ts';
+import { newEntry, openTestGateway } from './support/harness.ts';
+import { statementsOf } from './support/statements.ts';
+
+const gateway = await openTestGateway();
+
+const times = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** How many points a request takes of the hourly budget of a new key. */
+async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, companyIds: string[] = []) {
+  const key = await gateway.newKey({ companyIds, hourlyLimit: 1000, burstLimit: 1000 });
+  const { headers } = await send(key);
+  return 1000 - Number(headers.get('X-RateLimit-Remaining'));
+}
+
+const importOf = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+  importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: true) { total } }`;
+
+describe('a request is charged', () => {
+  test.each([
+    ['one point for a question', 1, '{ viewer { name } }'],
+    [
+      'one point for a full page',
+      1,
+      '{ locations(first: 100) { totalCount nodes { id name slug address } } }',
+    ],
+    ['one point for what GraphiQL asks', 1, getIntrospectionQuery({ specifiedByUrl: true })],
+    [
+      'one point for each change',
+      4,
+      `mutation { ${times(4, (index) => `a${index}: revokeApiKey(id: "x") { id }`)} }`,
+    ],
+    [
+      'one point for each started 2,000 of cost',
+      2,
+      '{ companies(first: 100) { nodes { id name slug locations(first: 20) { nodes { id } } } } }',
+    ],
+    [
+      'one point for each started 2,000 of counts',
+      2,
+      '{ a: companies { nodes { locations { totalCount } } } b: companies { nodes { locations { totalCount } } } }',
+    ],
+  ])('%s', async (_, points, query) => {
+    const { companyId } = await gateway.newTenant();
+    expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
+  });
+
+  test.each([
+    [1, 1000],
+    [2, 1001],
+  ])('%i for an import of %i rows', async (points, rows) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: rows }, () => newEntry());
+    const variables = { locationId, entries };
+    expect(await pointsOf((key) => gateway.graph(importOf, { key, variables }), [companyId])).toBe(points);
+  });
+
+  test('one point on REST, whole lists included', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    for (const path of [
+      '/companies',
+      '/locations',
+      '/locations/status',
+      `/locations/${locationId}/whitelist`,
+    ]) {
+      expect(await pointsOf((key) => gateway.rest('GET', path, { key }), [companyId])).toBe(1);
+    }
+  });
+
+  test('and told what it cost when it asks', async () => {
+    const { key } = await gateway.newTenant();
+    const headers = { 'X-Query-Cost': 'true' };
+    for (let time = 0; time < 4; time += 1) {
+      const { body } = await gateway.graph('{ locations(first: 50) { nodes { id } } }', { key, headers });
+      expect(body.extensions).toEqual({ cost: { requested: 52, points: 1 } });
+    }
+    expect((await gateway.graph('{ viewer { id } }', { key })).body.extensions).toBeUndefined();
+  });
+});
+
+describe('equal questions', () => {
+  test('are asked once: a list that is counted under 28 aliases', async () => {
+    const { key } = await gateway.newTenant();
+    const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
+    let totals: unknown[] = [];
+    const statements = await statementsOf(async () => {
+      const { body } = await gateway.graph(query, { key });
+      totals = Object.values(body.data);
+    });
+    expect(totals).toEqual(Array(28).fill({ totalCount: 1 }));
+    expect(statements.filter((statement) => /count\(/i.test(statement))).toHaveLength(1);
+  });
+
+  test('of different lists have answers of their own', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
+    const { body } = await gateway.graph(
+      `query ($companyId: ID!, $locationId: ID!) {
+        locations(companyId: $companyId) { totalCount }
+        all: whitelist(locationId: $locationId) { totalCount }
+        none: whitelist(locationId: $locationId, referenceId: "nobody") { totalCount }
+      }`,
+      { key, variables: { companyId, locationId } },
+    );
+    expect(body.data).toEqual({
+      locations: { totalCount: 1 },
+      all: { totalCount: 1 },
+      none: { totalCount: 0 },
+    });
+  });
+});
+
+describe('a body is refused before it is parsed', () => {
+  const manyValues = `[${'{},'.repeat(200_000)}{}]`;
+  const deep = '['.repeat(41) + ']'.repeat(41);
+  const inVariables = (json: string) => `{"query":"{ health { status } }","variables":{"a":${json}}}`;
+  const textOfBytes = '{"query":"{ health { status } }","a":"\u{fffd}"}';
+
+  test.each([
+    ['for many small values', manyValues, /more than 150000 values/],
+    ['for its nesting', deep, /nested more than 40 levels/],
+    ['when its bytes are not UTF-8', textOfBytes, /valid JSON in UTF-8/],
+  ])('%s, on both surfaces', async (_, json, message) => {
+    const { key, locationId } = await gateway.newTenant();
+    const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: json });
+    expect([rest.status, rest.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(rest.body.error.message).toMatch(message);
+    const response = await gateway.app.request('/graphql', {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: json === textOfBytes ? json : inVariables(json),
+    });
+    const { errors } = (await response.json()) as {
+      errors: { message: string; extensions: { code: string } }[];
+    };
+    expect([response.status, errors[0]!.extensions.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(errors[0]!.message).toMatch(message);
+  });
+
+  test('over 1 MiB, for a key that may not import', async () => {
+    const body = inVariables(JSON.stringify('x'.repeat(1024 * 1024)));
+    const send = async (key: string) =>
+      gateway.app.request('/graphql', {
+        method: 'POST',
+        headers: {
+          'X-API-Key': key,
+          'Content-Type': 'application/json',
+          'Content-Length': String(body.length),
+        },
+        body,
+      });
+    const reader = await gateway.newKey({ permissions: ['READ_WHITELIST'] });
+    expect((await send(reader)).status).toBe(413);
+    expect((await send(await gateway.newKey({ permissions: ['WRITE_WHITELIST'] }))).status).toBe(200);
+  });
+});
+
+test('names that JavaScript gives a meaning are refused as names of variables', async () => {
+  const { key } = await gateway.newTenant();
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const query = `query ($${name}: Int) { locations(first: $${name}) { nodes { id } } }`;
+    for (let time = 0; time < 4; time += 1) {
+      for (const variables of [`{"${name}":1}`, '{}', `{"${name}":"x"}`]) {
+        const response = await gateway.app.request('/graphql', {
+          method: 'POST',
+          headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+          body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+        });
+        const body = (await response.json()) as { errors?: { extensions: { code: string } }[] };
+        const codes = body.errors?.map(({ extensions }) => extensions.code) ?? [];
+        expect([response.status, codes], `${name} ${variables}`).toEqual([200, ['VALIDATION_ERROR']]);
+      }
+    }
+  }
+});
+
+test('a variable with a default may not be null where a value is required', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
+  for (let time = 0; time < 4; time += 1) {
+    const { body } = await gateway.graph(query, { key, variables: { id: null } });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'id' } });
+    expect((await gateway.graph(query, { key, variables: { id: locationId } })).body.errors).toBeUndefined();
+  }
+});
+
+test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999-00:01', 'soon'])(
+  'an instant is in the years 1970 to 9999: %s',
+  async (at) => {
+    const { key, locationId } = await gateway.newTenant();
+    const entry = newEntry({ validUntil: at });
+    const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry });
+    expect([rest.status, rest.body.error.details]).toMatchObject([400, { field: 'validUntil', value: at }]);
+    const query = `query ($at: DateTime) {
+      plateAccess(locationId: "${locationId}", at: $at, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed } }`;
+    const { body } = await gateway.graph(query, { key, variables: { at } });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'at' } });
+  },
+);
+
+test('large bodies are read one at a time, and few may wait', async () => {
+  const read = createBodyReader();
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const bodyOf = (bytes: number, text: () => Promise<string>) =>
+    read({ headers: new Headers({ 'Content-Length': String(bytes) }), text } as Request);
+  const large = () => bodyOf(2 * 1024 * 1024, () => arrived.then(() => '{}'));
+  const waiting = Array.from({ length: 11 }, large);
+  await expect(large()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+  expect(await bodyOf(2, () => Promise.resolve('{}'))).toEqual({});
+  arrive();
+  expect(await Promise.all(waiting)).toEqual(Array(11).fill({}));
+});

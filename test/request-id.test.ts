@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { openTestGateway } from './support/harness.ts';
+
+const gateway = await openTestGateway();
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+interface Call {
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+/** Ways to be told an error, each with the id that its body shows. */
+const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
+  ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],
+  ['REST: an unknown path', (call) => restError('GET', '/nothing', call)],
+  ['REST: a wrong method', (call) => restError('PATCH', '/health', call)],
+  ['REST: a wrong body', (call) => restError('POST', '/register/company', { ...call, body: '{' })],
+  ['REST: no key', ({ headers }) => restError('GET', '/health', headers ? { headers } : {})],
+  ['the graph: an unknown location', (call) => graphError('{ location(id: "none") { id } }', call)],
+  ['the graph: a document that is wrong', (call) => graphError('{ nothing }', call)],
+  ['the graph: a syntax error', (call) => graphError('{', call)],
+  ['the graph: no key', ({ headers }) => graphError('{ health { status } }', headers ? { headers } : {})],
+];
+
+async function restError(method: string, path: string, call: Call & { body?: unknown }) {
+  const { headers, body } = await gateway.rest(method, path, call);
+  return { headers, shown: body.error.requestId as unknown };
+}
+
+async function graphError(query: string, call: Call) {
+  const { headers, body } = await gateway.graph(query, call);
+  return { headers, shown: body.errors[0].extensions.requestId as unknown };
+}
+
+describe.each(errors)('an error names its request: %s', (_, ask) => {
+  test('by a new id, which the header has too', async () => {
+    const key = await gateway.newKey();
+    const { headers, shown } = await ask({ key });
+    expect(shown).toMatch(uuid);
+    expect(headers.get('X-Request-Id')).toBe(shown);
+  });
+
+  test('by the id that the client sent, a second time too', async () => {
+    const key = await gateway.newKey();
+    for (const id of ['gate-7:open.1', 'gate-7:open.2']) {
+      const { headers, shown } = await ask({ key, headers: { 'X-Request-Id': id } });
+      expect([shown, headers.get('X-Request-Id')]).toEqual([id, id]);
+    }
+  });
+});
+
+test.each([
+  ['longer than 100 characters', 'a'.repeat(101)],
+  ['with a space', 'two words'],
+  ['with a quote', 'a"b'],
+  ['that is empty', ''],
+])('an id %s is replaced by a new one', async (_, id) => {
+  const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
+  expect(headers.get('X-Request-Id')).toMatch(uuid);
+});
+
+test('an id of 100 characters is taken, and stands in the usage of the key', async () => {
+  const id = 'b'.repeat(100);
+  const key = await gateway.newKey();
+  await gateway.rest('GET', '/health', { key, headers: { 'X-Request-Id': id } });
+  const { prisma } = gateway.database;
+  await expect.poll(() => prisma.usageRecord.count({ where: { requestId: id } })).toBe(1);
+});

@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { createServer, request, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createRequestsInProgress,
+  type RequestLimits,
+  requestLimits,
+} from '../src/http/requests-in-progress.ts';
+import { newEntry, openTestGateway, serve } from './support/harness.ts';
+
+/** A server whose answers the test writes, and what its requests wait for. */
+async function startServer(limits: Partial<RequestLimits>) {
+  const requests = createRequestsInProgress({ ...requestLimits, ...limits });
+  const running: { path: string; answer: ServerResponse }[] = [];
+  const refused: string[] = [];
+  const server = createServer(async (incoming, answer) => {
+    const path = incoming.url!;
+    try {
+      await requests.begin(path.split('/')[1]!, answer);
+      running.push({ path, answer });
+    } catch {
+      refused.push(path);
+      answer.end();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+
+  /** Sends a request on a connection of its own, and reads nothing of the answer. */
+  function send(path: string) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    onTestFinished(() => void socket.destroy());
+    return socket;
+  }
+  const paths = () => running.map(({ path }) => path);
+  const answerOf = (path: string) => running.find((entry) => entry.path === path)!.answer;
+  return { send, paths, answerOf, refused };
+}
+
+describe('the requests of a key in a process', () => {
+  test('wait their turn over the bound, oldest first; other keys do not wait', async () => {
+    const { send, paths, answerOf } = await startServer({ maxRunningPerKey: 2 });
+    for (const [index, path] of ['/a/1', '/a/2'].entries()) {
+      send(path);
+      await expect.poll(() => paths().length).toBe(index + 1);
+    }
+    for (const path of ['/a/3', '/a/4']) {
+      send(path);
+      send(`/b${path}`);
+      await expect.poll(paths).toContain(`/b${path}`);
+    }
+    expect(paths().filter((path) => path.startsWith('/a'))).toEqual(['/a/1', '/a/2']);
+    answerOf('/a/1').end();
+    await expect.poll(paths).toContain('/a/3');
+    expect(paths()).not.toContain('/a/4');
+  });
+
+  test('are refused when too many wait; one whose client leaves makes room', async () => {
+    const { send, paths, answerOf, refused } = await startServer({
+      maxRunningPerKey: 1,
+      maxWaitingPerKey: 1,
+    });
+    send('/a/1');
+    await expect.poll(paths).toEqual(['/a/1']);
+    const waiting = send('/a/2');
+    const late = send('/a/3');
+    await expect.poll(() => refused.length).toBe(1);
+    const [first] = refused;
+    (first === '/a/2' ? late : waiting).destroy();
+    await expect.poll(() => refused.length).toBe(2);
+    send('/a/4');
+    send('/b/1');
+    await expect.poll(paths).toContain('/b/1');
+    answerOf('/a/1').end();
+    await expect.poll(paths).toContain('/a/4');
+  });
+
+  test('wait while the key has not read its answers, and go on when their connection is closed', async () => {
+    const { send, paths, answerOf } = await startServer({
+      maxUnreadBytesPerKey: 1_000_000,
+      checkIntervalMs: 5,
+    });
+    const reader = send('/a/1');
+    await expect.poll(paths).toEqual(['/a/1']);
+    answerOf('/a/1').end(Buffer.alloc(20_000_000));
+    send('/a/2');
+    send('/b/1');
+    await expect.poll(paths).toContain('/b/1');
+    expect(paths()).not.toContain('/a/2');
+    reader.destroy();
+    await expect.poll(paths).toContain('/a/2');
+  });
+
+  test('lose a connection of the key that has read least when the process holds too much', async () => {
+    const { send, paths, answerOf } = await startServer({
+      maxUnreadBytes: 50_000_000,
+      maxUnreadBytesPerKey: 1_000_000_000,
+      checkIntervalMs: 5,
+    });
+    for (const path of ['/a/1', '/a/2', '/b/1']) send(path);
+    await expect.poll(() => paths().length).toBe(3);
+    for (const path of ['/a/1', '/a/2', '/b/1']) answerOf(path).end(Buffer.alloc(20_000_000));
+    await expect.poll(() => answerOf('/a/1').destroyed || answerOf('/a/2').destroyed).toBe(true);
+    await expect.poll(() => answerOf('/a/1').destroyed && answerOf('/a/2').destroyed).toBe(false);
+    expect(answerOf('/b/1').destroyed).toBe(false);
+  });
+});
+
+describe('over a connection', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+
+  test('a key with as many half-sent requests as may run waits; another key is answered', async () => {
+    const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
+    const readWith = (key: string) =>
+      fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
+    await readWith(busy.key); // from now on the key is known, and a request with it begins as soon as it arrives
+    const text = JSON.stringify(newEntry());
+    const bodies = Array.from({ length: requestLimits.maxRunningPerKey }, () => {
+      const sent = request(`${url}/api/locations/${busy.locationId}/whitelist`, {
+        method: 'POST',
+        headers: {
+          'X-API-Key': busy.key,
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(text),
+        },
+      });
+      sent.on('error', () => undefined);
+      onTestFinished(() => void sent.destroy());
+      return sent;
+    });
+    await Promise.all(
+      bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
+    );
+    // What was sent before has arrived before.
+    expect(await readWith(other.key)).toBe(200);
+    let waited: number | undefined;
+    void readWith(busy.key).then((status) => (waited = status));
+    expect([await readWith(other.key), await readWith(other.key)]).toEqual([200, 200]);
+    expect(waited).toBeUndefined();
+    const [first] = bodies;
+    first!.end(text.slice(10));
+    await expect.poll(() => waited).toBe(200);
+  });
+});

@@ -1,0 +1,45 @@
+import { accessSync, constants } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll } from 'vitest';
+
+/** Where Debian, other Linux systems and macOS have a Chromium; CHROMIUM_PATH comes first. */
+const knownPaths = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+function isProgram(path: string | undefined): path is string {
+  if (!path) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const executablePath = knownPaths.find(isProgram);
+
+if (!executablePath && process.env.CI) {
+  throw new Error('No Chromium: install the package chromium, or set CHROMIUM_PATH');
+}
+if (!executablePath) {
+  console.warn('NO CHROMIUM: the pages are not tested in a browser. Install chromium, or set CHROMIUM_PATH.');
+}
+
+/** Whether pages can be opened here; in CI they always can, or the suite fails. */
+export const hasBrowser = executablePath !== undefined;
+
+/** Starts a browser without a window, until the last test of the file. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: executablePath!,
+    // As root, as in most containers, Chromium has no sandbox.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  afterAll(() => browser.close());
+  return browser;
+}

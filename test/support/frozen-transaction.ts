@@ -1,0 +1,11 @@
+// A gateway's process that holds a location inside of a transaction, prints `holding`, and never goes on.
+import { pino } from 'pino';
+import { openDatabase } from '../../src/database/open.ts';
+
+const { DATABASE_URL: databaseUrl, LOCATION_ID: locationId } = process.env;
+const database = await openDatabase({ databaseUrl, dataDir: 'memory://', log: pino({ level: 'silent' }) });
+await database.prisma.$transaction(async (transaction) => {
+  await transaction.$queryRaw`SELECT id FROM "Location" WHERE id = ${locationId} FOR NO KEY UPDATE`;
+  console.log('holding');
+  await new Promise<never>(() => setInterval(() => undefined, 1_000));
+});

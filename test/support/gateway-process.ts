@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './system-servers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** How long a gateway may take until it listens. */
+const startTimeoutMs = 60_000;
+
+/** A gateway in a process of its own, from the bundle in dist/. */
+export interface GatewayProcess {
+  child: ChildProcess;
+  /** What it printed so far. */
+  output(): string;
+  /** The address on which it listens; throws while it does not. */
+  url(): string;
+  /** Waits until it listens and returns its address. */
+  listening(): Promise<string>;
+  /** Sends a signal and returns the exit code; null when the signal ended it. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts a gateway from the bundle. DATABASE_URL and REDIS_URL of the test run are not passed on. */
+export function startGatewayProcess(env: Record<string, string>): GatewayProcess {
+  const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
+  const child = spawn(process.execPath, ['dist/server.js'], {
+    cwd: root,
+    env: { ...inherited, PORT: '0', ...env },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+
+  const gateway: GatewayProcess = {
+    child,
+    output: () => output,
+    url() {
+      const [, url] = /"url":"([^"]+)","msg":"listening"/.exec(output) ?? [];
+      if (!url) throw new Error(`it does not listen yet:\n${output}`);
+      return url;
+    },
+    listening: () => eventually('the gateway listens', async () => gateway.url(), startTimeoutMs),
+    async end(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      child.kill(signal);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return code;
+    },
+  };
+  return gateway;
+}

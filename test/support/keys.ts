@@ -1,0 +1,56 @@
+import type { Answer, TestGateway } from './harness.ts';
+
+/** What a test looks at in a key. */
+const keyFields =
+  'id name permissions companyIds locationIds unrestricted hourlyLimit burstLimit expiresAt revokedAt';
+
+/** The mutations of keys as a test calls them: each gives what the field returned, or the error's extensions. */
+export function keyOperations(gateway: TestGateway) {
+  const outcome = ({ body }: Answer, field: string) => body.errors?.[0].extensions ?? body.data[field];
+
+  return {
+    async create(key: string, input: Record<string, unknown> = {}) {
+      const answer = await gateway.graph(
+        `mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret apiKey { ${keyFields} } } }`,
+        { key, variables: { input: { name: 'Gate', permissions: ['READ_LOCATIONS'], ...input } } },
+      );
+      return outcome(answer, 'createApiKey');
+    },
+    async update(key: string, id: string, input: Record<string, unknown>) {
+      const answer = await gateway.graph(
+        `mutation ($id: ID!, $input: UpdateApiKeyInput!) { updateApiKey(id: $id, input: $input) { ${keyFields} } }`,
+        { key, variables: { id, input } },
+      );
+      return outcome(answer, 'updateApiKey');
+    },
+    async rotate(key: string, id: string, graceSeconds?: number) {
+      const answer = await gateway.graph(
+        `mutation ($id: ID!, $grace: Int) { rotateApiKey(id: $id, graceSeconds: $grace) { secret apiKey { ${keyFields} } } }`,
+        { key, variables: { id, grace: graceSeconds } },
+      );
+      return outcome(answer, 'rotateApiKey');
+    },
+    async revoke(key: string, id: string) {
+      const answer = await gateway.graph(`mutation ($id: ID!) { revokeApiKey(id: $id) { ${keyFields} } }`, {
+        key,
+        variables: { id },
+      });
+      return outcome(answer, 'revokeApiKey');
+    },
+    /** The ids of the keys that a key administers. */
+    async list(key: string): Promise<string[]> {
+      const { body } = await gateway.graph('{ apiKeys(first: 100) { nodes { id } } }', { key });
+      return body.data.apiKeys.nodes.map(({ id }: { id: string }) => id);
+    },
+    /** The id of the key behind a secret. */
+    async idOf(secret: string): Promise<string> {
+      const { body } = await gateway.graph('{ viewer { id } }', { key: secret });
+      return body.data.viewer.id;
+    },
+    /** The HTTP status of a request that any valid key may make. */
+    statusWith: async (secret: string) => (await gateway.rest('GET', '/health', { key: secret })).status,
+    /** What the audit log has of a key, oldest first. */
+    auditOf: (id: string) =>
+      gateway.database.prisma.auditRecord.findMany({ where: { targetId: id }, orderBy: { id: 'asc' } }),
+  };
+}

@@ -1,0 +1,297 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+// PostgreSQL and Redis servers of a test's own, from the binaries of the system: they can be killed, frozen
+// and started again without harm to anything else.
+
+const run = promisify(execFile);
+
+/** How long a server may take to answer after its start. */
+const startTimeoutMs = 30_000;
+
+/** A server that a test owns. */
+export interface SystemServer {
+  url: string;
+  /** Starts it, or starts it again with the data that it had on disk; returns when it answers. */
+  start(): Promise<void>;
+  /** Ends it at once, as a power cut would. */
+  kill(): Promise<void>;
+  /** Stops every process of it (SIGSTOP): connections stay open, and nothing answers. */
+  freeze(): void;
+  /** Lets a frozen server go on (SIGCONT). */
+  thaw(): void;
+  /** Ends it and removes its data. */
+  remove(): Promise<void>;
+}
+
+/** A port on loopback that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Repeats what fails until it succeeds. */
+export async function eventually<Result>(
+  what: string,
+  work: () => Promise<Result>,
+  timeoutMs: number,
+): Promise<Result> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: error });
+      await sleep(100);
+    }
+  }
+}
+
+/** A process and all that descend from it. */
+function processTree(pid: number): number[] {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name): [number, number][] => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]];
+      } catch {
+        return []; // it has ended meanwhile
+      }
+    });
+  const tree = [pid];
+  for (const parent of tree) tree.push(...parents.filter(([, of]) => of === parent).map(([child]) => child));
+  return tree;
+}
+
+/** Whether a process runs: one that has ended stays in /proc as a zombie until its parent asks for it. */
+function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+  } catch {
+    return false;
+  }
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+}
+
+/** Where Debian keeps the server's programs, which are not on the PATH; elsewhere they are. */
+function postgresPrograms(): string {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
+  const [newest] = versions;
+  return newest ? join(root, newest, 'bin') : '';
+}
+
+/** PostgreSQL refuses to run as root: its programs then run as the user of Debian's package. */
+async function postgresCommand(program: string, args: string[]): Promise<[string, string[]]> {
+  const path = join(postgresPrograms(), program);
+  return userInfo().uid === 0 ? ['runuser', ['-u', 'postgres', '--', path, ...args]] : [path, args];
+}
+
+/**
+ * Makes a PostgreSQL server that is not started yet.
+ *
+ * @param settings of postgresql.conf
+ */
+export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'own-postgres-'));
+  if (userInfo().uid === 0) {
+    const { stdout } = await run('id', ['-u', 'postgres']);
+    await chown(folder, Number(stdout), -1);
+  }
+  await chmod(folder, 0o700);
+  const data = join(folder, 'data');
+  const port = await freePort();
+  const [command, args] = await postgresCommand('initdb', [
+    '-D',
+    data,
+    '-A',
+    'trust',
+    '-U',
+    'postgres',
+    '--no-sync',
+  ]);
+  await run(command, args, { cwd: '/' });
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+  const options = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', ...settings };
+  const postmaster = () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
+  const isGone = async (pid: number) => {
+    if (isRunning(pid)) throw new Error('it still runs');
+  };
+
+  const server: SystemServer = {
+    url,
+    async start() {
+      const [program, programArgs] = await postgresCommand('postgres', [
+        ...['-D', data, '-p', String(port)],
+        ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ]);
+      spawn(program, programArgs, { cwd: '/', stdio: 'ignore' });
+      await eventually(
+        'PostgreSQL answers',
+        async () => {
+          const client = new pg.Client({ connectionString: url });
+          client.on('error', () => undefined);
+          await client.connect();
+          await client.end();
+        },
+        startTimeoutMs,
+      );
+    },
+    async kill() {
+      const pids = processTree(postmaster());
+      signal(pids, 'SIGKILL');
+      await Promise.all(pids.map((pid) => eventually('PostgreSQL ends', () => isGone(pid), startTimeoutMs)));
+      await rm(join(data, 'postmaster.pid'), { force: true });
+    },
+    freeze: () => signal(processTree(postmaster()), 'SIGSTOP'),
+    thaw: () => signal(processTree(postmaster()).reverse(), 'SIGCONT'),
+    async remove() {
+      if (existsSync(join(data, 'postmaster.pid'))) await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return server;
+}
+
+/**
+ * Makes a Redis server that is not started yet and that keeps nothing on disk.
+ *
+ * @param options of redis-server, such as `--maxmemory`
+ */
+export async function createRedis(options: readonly string[] = []): Promise<SystemServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'own-redis-'));
+  mkdirSync(folder, { recursive: true });
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let pid: number | undefined;
+  const pids = () => (pid === undefined ? [] : [pid]);
+
+  const server: SystemServer = {
+    url,
+    async start() {
+      const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
+      pid = spawn('redis-server', args, { stdio: 'ignore' }).pid;
+      await eventually(
+        'Redis answers',
+        async () => {
+          const client = new Redis(url, { lazyConnect: true, retryStrategy: null });
+          client.on('error', () => undefined);
+          try {
+            await client.connect();
+            await client.ping();
+          } finally {
+            client.disconnect();
+          }
+        },
+        startTimeoutMs,
+      );
+    },
+    async kill() {
+      signal(pids(), 'SIGKILL');
+      pid = undefined;
+    },
+    freeze: () => signal(pids(), 'SIGSTOP'),
+    thaw: () => signal(pids(), 'SIGCONT'),
+    async remove() {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return server;
+}
+
+/** Where Debian's package puts PgBouncer, which is not on everybody's PATH. */
+const pgBouncer = '/usr/sbin/pgbouncer';
+
+/** Whether a PgBouncer can be started here; in CI one always can, or its tests fail. */
+export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
+
+/** A pooler of a test's own. */
+export interface Pooler {
+  /** Like the URL of the server; every database of it can be reached. */
+  url: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Starts a PgBouncer in transaction mode: a connection of a client has one of the server's for the time of a
+ * transaction alone. It refuses what it does not know, as its default settings do.
+ *
+ * @param serverUrl the PostgreSQL behind it
+ * @param serverConnections how many connections to the server it shares among its clients
+ */
+export async function startPgBouncer(serverUrl: string, serverConnections: number): Promise<Pooler> {
+  const folder = await mkdtemp(join(tmpdir(), 'own-pgbouncer-'));
+  const server = new URL(serverUrl);
+  const port = await freePort();
+  const settings = join(folder, 'pgbouncer.ini');
+  const users = join(folder, 'users.txt');
+  await writeFile(users, `"${server.username}" "${decodeURIComponent(server.password)}"\n`);
+  await writeFile(
+    settings,
+    [
+      '[databases]',
+      `* = host=${server.hostname} port=${server.port || 5432}`,
+      '[pgbouncer]',
+      `listen_addr = 127.0.0.1`,
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = trust',
+      `auth_file = ${users}`,
+      'pool_mode = transaction',
+      `default_pool_size = ${serverConnections}`,
+      'max_client_conn = 200',
+    ].join('\n'),
+  );
+  // It refuses to run as root.
+  const isRoot = userInfo().uid === 0;
+  if (isRoot) await run('chown', ['-R', 'postgres', folder]);
+  const child = isRoot
+    ? spawn('runuser', ['-u', 'postgres', '--', pgBouncer, '--quiet', settings], {
+        cwd: '/',
+        stdio: 'ignore',
+      })
+    : spawn(pgBouncer, ['--quiet', settings], { cwd: '/', stdio: 'ignore' });
+  const url = new URL(serverUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
+  await eventually(
+    'PgBouncer answers',
+    async () => {
+      const client = new pg.Client({ connectionString: url.href });
+      client.on('error', () => undefined);
+      await client.connect();
+      await client.end();
+    },
+    startTimeoutMs,
+  );
+  return {
+    url: url.href,
+    async remove() {
+      signal(processTree(child.pid!), 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
