@@ -14,7 +14,7 @@ import {
 
 /** The gateway, or whom it is compared to. */
 export type Side = 'gateway' | PeerName;
-export type PeerName = 'hand-written' | 'postgraphile' | 'sofa' | 'node-http-401' | 'node-http-429';
+type PeerName = 'hand-written' | 'postgraphile' | 'sofa' | 'node-http-401' | 'node-http-429';
 
 /** A request, in the form that autocannon takes. */
 export interface RequestSpec {

@@ -1,4 +1,4 @@
-import type { Statement } from '../src/db.ts';
+import type { Statement } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
 import { type Bench, median } from './measure.ts';
 import { type Server, watchMemory } from './processes.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Database } from '../src/db.ts';
+import type { Database } from '../src/database/types.ts';
 import { type ComparedCase, type Side, trafficOf } from './cases.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { type LoadProcess, processorTime, type Server, watchMemory } from './processes.ts';

@@ -7,7 +7,7 @@ import { parseArgs, promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { openDatabase } from '../src/db.ts';
+import { openDatabase } from '../src/database/open.ts';
 import { comparedCases, type Side } from './cases.ts';
 import { type Bench, compare } from './measure.ts';
 import { type ServerOptions, startLoad, startServer } from './processes.ts';
@@ -50,7 +50,7 @@ if (!embedded && (!DATABASE_URL || !REDIS_URL)) {
 }
 // Where scratch databases are made follows from this variable.
 if (embedded) delete process.env.DATABASE_URL;
-const { createScratchDatabase } = await import('../test/scratch-database.ts');
+const { createScratchDatabase } = await import('../test/support/scratch-database.ts');
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);

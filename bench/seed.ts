@@ -1,5 +1,5 @@
-import { newSecret, secretHint, hashSecret } from '../src/api-key-format.ts';
-import type { Database } from '../src/db.ts';
+import { newSecret, secretHint, hashSecret } from '../src/auth/key-secret.ts';
+import type { Database } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
 import { Permission } from '../prisma/generated/client/enums.ts';
 import {

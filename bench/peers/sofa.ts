@@ -4,22 +4,22 @@ import { Hono } from 'hono';
 import { createServer } from 'node:http';
 import { useSofa } from 'sofa-api';
 import { schema } from '../../schema/index.ts';
-import { hashSecret } from '../../src/api-key-format.ts';
-import { createAuthenticator } from '../../src/auth.ts';
+import { hashSecret } from '../../src/auth/key-secret.ts';
+import { createAuthenticator } from '../../src/auth/authenticator.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Services } from '../../src/context.ts';
-import { openDatabase } from '../../src/db.ts';
-import { createGuard } from '../../src/guard.ts';
-import { createRateLimiter } from '../../src/limiter.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import { createGuards } from '../../src/http/guard.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
 import { createMetrics } from '../../src/metrics.ts';
-import { createLocationStore } from '../../src/location-store.ts';
+import { createLocationReads } from '../../src/locations/reads.ts';
 import { createLog } from '../../src/log.ts';
-import { createLocalPubSub } from '../../src/pub-sub.ts';
-import { connected, createRedisClient } from '../../src/redis.ts';
-import type { GatewayEnv } from '../../src/request-state.ts';
-import { createUsageRecorder } from '../../src/usage.ts';
-import { createWhitelistReads } from '../../src/whitelist-reads.ts';
-import { createWhitelistWrites } from '../../src/whitelist-writes.ts';
+import { createLocalPubSub } from '../../src/redis/pub-sub.ts';
+import { connected, createRedisClient } from '../../src/redis/client.ts';
+import type { GatewayEnv } from '../../src/http/request-state.ts';
+import { createUsageRecorder } from '../../src/usage/recorder.ts';
+import { createWhitelistReads } from '../../src/whitelist/reads.ts';
+import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
 // SOFA over the gateway's own schema, resolvers and guard: only the way from REST to the graph differs.
 
@@ -38,8 +38,11 @@ await connected(redis);
 // What the whitelist needs of the services: nothing else is asked here.
 const services = {
   prisma,
-  whitelist: { ...createWhitelistReads(sql), ...createWhitelistWrites(sql) },
-  locations: createLocationStore(sql),
+  whitelist: {
+    ...createWhitelistReads(database),
+    ...createWhitelistWrites({ sql: database.sql, whitelistNotices: { publish: () => undefined } }),
+  },
+  locations: createLocationReads(database),
   authenticator: await createAuthenticator({
     prisma,
     pubSub: createLocalPubSub(),
@@ -70,16 +73,14 @@ const app = new Hono<GatewayEnv>();
 app.get('/livez', (c) => c.json({ status: 'ok' }));
 app.use(
   '/api/*',
-  createGuard({
-    surface: 'rest',
+  createGuards({
     services,
     limiter,
     metrics: createMetrics({ limiter }),
     usage: createUsageRecorder({ sql, log }),
     log,
     trustProxy: config.trustProxy,
-    render: (error) => ({ status: 500, body: JSON.stringify({ error: String(error) }) }),
-  }),
+  }).ofSurface('rest', (error) => ({ status: 500, body: JSON.stringify({ error: String(error) }) })),
 );
 app.all('/api/*', async (c) => sofa.fetch(c.req.raw, { ...c.var.context }));
 createServer(getRequestListener(app.fetch)).listen(config.port, '127.0.0.1');
