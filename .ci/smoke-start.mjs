@@ -1,0 +1,60 @@
+// Starts the built gateway on the Node that runs this file, asks one question over REST and one over GraphQL, and
+// stops it. Run by .ci/run with the Node of .nvmrc; the suites run on whatever Node is installed.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const startTimeoutMs = 60_000;
+
+const key = randomUUID();
+const dataDir = await mkdtemp(join(tmpdir(), 'smoke-start-'));
+const server = spawn(process.execPath, ['--enable-source-maps', 'dist/server.js'], {
+  env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, OPERATOR_API_KEY: key },
+  stdio: ['ignore', 'pipe', 'inherit'],
+  timeout: startTimeoutMs,
+});
+const exited = once(server, 'exit');
+
+try {
+  const url = await listeningUrl();
+  await ask('REST', `${url}/api/health`, {}, (body) => body.status);
+  const query = JSON.stringify({ query: '{ health { status } }' });
+  await ask(
+    'GraphQL',
+    `${url}/graphql`,
+    { method: 'POST', body: query },
+    (body) => body.data?.health?.status,
+  );
+  server.kill('SIGTERM');
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`the gateway ended with ${code}`);
+  console.log(`Node ${process.version}: started, answered over REST and GraphQL, stopped`);
+} finally {
+  server.kill('SIGKILL');
+  await exited;
+  await rm(dataDir, { recursive: true });
+}
+
+/** Waits for the line of the log that says where the gateway listens. */
+async function listeningUrl() {
+  for await (const line of createInterface({ input: server.stdout })) {
+    if (line.includes('"msg":"listening"')) return JSON.parse(line).url;
+  }
+  throw new Error('the gateway ended before it listened');
+}
+
+/** Fails unless the answer has status 200 and the service says that it is well. */
+async function ask(surface, address, init, statusOf) {
+  const answer = await fetch(address, {
+    ...init,
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+  });
+  const body = await answer.json();
+  if (!answer.ok || !statusOf(body)) {
+    throw new Error(`${surface} answered ${answer.status}: ${JSON.stringify(body)}`);
+  }
+}
