@@ -36,10 +36,10 @@ const tooMany = new Failure(429, {
 });
 
 /** An answer in the form of the service. */
-export const json = (value: unknown, status = 200) =>
+export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
-    headers: { 'Content-Type': 'application/json; charset=utf-8' },
+    headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
 // Keys
@@ -88,48 +88,63 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// Limits: a list of times for each key, both windows in one round trip
+// Limits: a list of times for each window of a key, both in one round trip
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
-  take(...args: (string | number)[]): Promise<[used: number, retryAfter: number, resetAt: number]>;
+  take(
+    ...args: (string | number)[]
+  ): Promise<[wait: number, now: number, used: number, resetAt: number, burst: number, burstResetAt: number]>;
 };
 redis.defineCommand('take', {
-  numberOfKeys: 1,
+  numberOfKeys: 2,
   lua: `
-    local key, window, burst_window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
     local time = redis.call('TIME')
     local now = time[1] * 1000 + math.floor(time[2] / 1000)
-    local oldest = redis.call('LINDEX', key, 0)
-    while oldest and tonumber(oldest) <= now - window do
-      redis.call('LPOP', key)
-      oldest = redis.call('LINDEX', key, 0)
+    local wait, used, oldest = 0, {}, {}
+    for i, key in ipairs(KEYS) do
+      local window, limit = tonumber(ARGV[i]), tonumber(ARGV[i + 2])
+      oldest[i] = tonumber(redis.call('LINDEX', key, 0) or now)
+      while oldest[i] <= now - window do
+        redis.call('LPOP', key)
+        oldest[i] = tonumber(redis.call('LINDEX', key, 0) or now)
+      end
+      used[i] = redis.call('LLEN', key)
+      if used[i] >= limit then
+        wait = math.max(wait, tonumber(redis.call('LINDEX', key, used[i] - limit)) + window - now)
+      end
     end
-    local used = redis.call('LLEN', key)
-    local function wait_for(limit, length)
-      if used < limit then return 0 end
-      return math.max(tonumber(redis.call('LINDEX', key, used - limit)) + length - now, 0)
+    for i, key in ipairs(KEYS) do
+      if wait == 0 then
+        redis.call('RPUSH', key, now)
+        redis.call('PEXPIRE', key, tonumber(ARGV[i]))
+        used[i] = used[i] + 1
+      end
     end
-    local wait = math.max(wait_for(tonumber(ARGV[3]), window), wait_for(tonumber(ARGV[4]), burst_window))
-    if wait == 0 then
-      redis.call('RPUSH', key, now)
-      redis.call('PEXPIRE', key, window)
-      used = used + 1
-      oldest = oldest or now
-    end
-    return { used, wait, oldest + window }`,
+    return { wait, now, used[1], oldest[1] + tonumber(ARGV[1]), used[2], oldest[2] + tonumber(ARGV[2]) }`,
 });
 
 async function limit(headers: Headers, id: string, hourly: number, burst: number): Promise<void> {
-  const [used, wait, resetAt] = await redis.take(
-    `hand-written:${id}`,
+  const [wait, now, used, resetAt, usedInBurst, burstResetAt] = await redis.take(
+    `hand-written:{${id}}:hour`,
+    `hand-written:{${id}}:burst`,
     hourWindowMs,
     burstWindowMs,
     hourly,
     burst,
   );
+  const left = wait > 0 ? 0 : hourly - used;
+  const seconds = (at: number) => Math.ceil((at - now) / 1000);
   headers.set('X-RateLimit-Limit', String(hourly));
-  headers.set('X-RateLimit-Remaining', String(wait > 0 ? 0 : hourly - used));
+  headers.set('X-RateLimit-Remaining', String(left));
   headers.set('X-RateLimit-Reset', String(Math.ceil(resetAt / 1000)));
+  headers.set(
+    'RateLimit-Policy',
+    `"hour";q=${hourly};w=${hourWindowMs / 1000}, "burst";q=${burst};w=${burstWindowMs / 1000}`,
+  );
+  headers.set(
+    'RateLimit',
+    `"hour";r=${left};t=${seconds(resetAt)}, "burst";r=${burst - usedInBurst};t=${seconds(burstResetAt)}`,
+  );
   if (wait === 0) return;
   headers.set('Retry-After', String(Math.ceil(wait / 1000)));
   throw tooMany;
@@ -186,7 +201,7 @@ export const guard: MiddlewareHandler<Env> = async (c, next) => {
       error instanceof Failure
         ? error
         : { status: 500 as const, body: { code: 'INTERNAL_ERROR', message: 'Internal server error' } };
-    c.res = json({ success: false, error: body }, status);
+    c.res = json({ success: false, error: { ...body, requestId } }, status);
   }
   c.res.headers.set('X-Request-Id', requestId);
   headers.forEach((value, name) => c.res.headers.set(name, value));

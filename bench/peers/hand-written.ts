@@ -61,7 +61,7 @@ function checked<Rule extends z.ZodType>(rule: Rule, input: unknown): z.output<R
 
 const inScope = `(l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[]) OR $4::boolean)`;
 const columns = `e.id, e."locationId", e."referenceId", e."plateType", e."plateCode", e."plateNumber",
-  e."vehicleType", e.note, e."validFrom", e."validUntil", e."createdAt", e."updatedAt"`;
+  e."vehicleType", e.note, e."validFrom", e."validUntil", e."createdAt", e."updatedAt", e.version`;
 const written =
   '"referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note, "validFrom", "validUntil"';
 const audit = `INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId",
@@ -78,8 +78,8 @@ const createText = `WITH ${reached}, inserted AS (
 const updateText = `WITH ${reached}, before AS (
     SELECT w.* FROM "WhitelistEntry" w JOIN reached r ON r.id = w."locationId" WHERE w.id = $5 FOR UPDATE OF w
   ), updated AS (
-    UPDATE "WhitelistEntry" w SET (${written}, "updatedAt") =
-      ($6, $7, $8, $9, $10, $11, $12::timestamptz, $13::timestamptz, now())
+    UPDATE "WhitelistEntry" w SET (${written}, "updatedAt", version) =
+      ($6, $7, $8, $9, $10, $11, $12::timestamptz, $13::timestamptz, now(), w.version + 1)
     FROM before WHERE w.id = before.id RETURNING w.*
   ), audited AS (
     ${audit} SELECT $14, $15, $16, 'whitelist.updated', r."companyId", r.id, u.id,
@@ -105,6 +105,7 @@ interface EntryRow {
   id: string | null;
   validFrom: Date | null;
   validUntil: Date | null;
+  version: number;
 }
 interface StatusRow {
   capacity: number | null;
@@ -170,7 +171,12 @@ app.get('/api/locations/:locationId/whitelist', async (c) => {
     values,
   );
   if (rows.length === 0) throw noLocation(locationId);
-  return json({ success: true, data: rows[0]!.id === null ? [] : rows });
+  const data = rows[0]!.id === null ? [] : rows;
+  const versions = data.reduce((sum, { version }) => sum + version, 0);
+  return json({ success: true, data }, 200, {
+    ETag: `W/"${data.length}-${versions}-${data.at(-1)?.id}"`,
+    'Cache-Control': 'private, no-cache',
+  });
 });
 
 app.post('/api/locations/:locationId/whitelist', async (c) => {
@@ -181,7 +187,7 @@ app.post('/api/locations/:locationId/whitelist', async (c) => {
   const [row] = await query<EntryRow>('create', createText, values);
   if (!row) throw noLocation(locationId);
   if (row.id === null) throw duplicate(entry);
-  return json({ success: true, data: row }, 201);
+  return json({ success: true, data: row }, 201, { ETag: `"${row.version}"` });
 });
 
 app.put('/api/locations/:locationId/whitelist/:id', async (c) => {
@@ -194,7 +200,7 @@ app.put('/api/locations/:locationId/whitelist/:id', async (c) => {
   });
   if (!row) throw noLocation(locationId);
   if (row.id === null) throw new Failure(404, { code: 'NOT_FOUND', message: 'Whitelist entry not found' });
-  return json({ success: true, data: row });
+  return json({ success: true, data: row }, 200, { ETag: `"${row.version}"` });
 });
 
 app.post('/api/locations/:locationId/whitelist/import', async (c) => {

@@ -8,17 +8,20 @@ const refusals = {
   429: { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests, please try again later' },
 };
 const status = process.env.ANSWER === '429' ? 429 : 401;
-const body = JSON.stringify({ success: false, error: refusals[status] });
-const length = Buffer.byteLength(body);
+const policy = '"hour";q=1000;w=3600, "burst";q=100;w=60';
 
 createServer((_, response) => {
+  const requestId = randomUUID();
+  const body = JSON.stringify({ success: false, error: { ...refusals[status], requestId } });
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': length,
-    'X-Request-Id': randomUUID(),
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
     'X-RateLimit-Limit': '1000',
     'X-RateLimit-Remaining': '0',
     'X-RateLimit-Reset': String(Math.ceil(Date.now() / 1000)),
+    'RateLimit-Policy': policy,
+    RateLimit: '"hour";r=0;t=1, "burst";r=0;t=1',
     ...(status === 429 && { 'Retry-After': '1' }),
   });
   response.end(body);
