@@ -74,6 +74,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const end = async () => void (await results.return?.());
       const check = () =>
         reauthenticate().catch(async (error: GraphQLError) => {
+          // A database that is busy for a moment says nothing of the key: the next check does.
+          if (!(error instanceof ServiceError)) return;
           refusal = error;
           await end();
         });
@@ -85,7 +87,7 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
         try {
           if (stopping.aborted) await end();
           for await (const result of results) {
-            await check();
+            await reauthenticate().catch((error: GraphQLError) => (refusal = error));
             if (refusal) break;
             yield result;
           }
