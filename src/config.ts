@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { redisServers, sentinelAddresses } from './redis/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -20,6 +21,21 @@ const connectionUrl = (...protocols: string[]) =>
       (value) => URL.canParse(value) && protocols.includes(new URL(value).protocol),
       `must be a URL that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     );
+
+const redisUrl = connectionUrl('redis:', 'rediss:').refine(
+  (value) => !URL.canParse(value) || !new URL(value).host.includes(','),
+  'must have redis:// or rediss:// before each node of a cluster',
+);
+
+/** One URL, or those of several nodes of a cluster: a comma separates them only before the next `redis:`. */
+const redisUrls = z
+  .string()
+  .transform((list) => list.split(/,(?=\s*rediss?:)/).map((url) => url.trim()))
+  .pipe(z.tuple([redisUrl], redisUrl))
+  .refine(
+    (urls) => new Set(urls.map((url) => url.startsWith('rediss:'))).size === 1,
+    'must be all redis:// or all rediss://',
+  );
 
 const longSecret = z.string().min(32, 'must be 32 characters or more');
 
@@ -77,7 +93,10 @@ const variables = z.object({
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_GATE_POOL_SIZE: wholeNumber(1, 1000).default(3),
   DATABASE_START_WAIT_SECONDS: wholeNumber(0, 3600).default(20),
-  REDIS_URL: connectionUrl('redis:', 'rediss:').optional(),
+  REDIS_URL: redisUrls.optional(),
+  REDIS_SENTINELS: sentinelAddresses.optional(),
+  REDIS_SENTINEL_NAME: z.string().optional(),
+  REDIS_SENTINEL_PASSWORD: z.string().optional(),
   APP_ENV: z.enum(environments, `must be one of ${environments.join(', ')}`).default('development'),
   OPERATOR_API_KEY: longSecret
     .regex(/^[\x21-\x7e]+$/, 'must consist of printable ASCII characters without spaces')
@@ -112,7 +131,7 @@ const configRule = variables
     };
     if (env.APP_ENV !== 'development') {
       mustBeSet('DATABASE_URL');
-      mustBeSet('REDIS_URL');
+      if (!env.REDIS_SENTINELS) mustBeSet('REDIS_URL');
       mustBeSet('KEY_PEPPER');
       if (env.WEBHOOK_ALLOW_PRIVATE) {
         context.addIssue({
@@ -121,6 +140,20 @@ const configRule = variables
           message: 'is for development only',
         });
       }
+    }
+    if (env.REDIS_SENTINELS && !env.REDIS_SENTINEL_NAME) {
+      context.addIssue({
+        code: 'custom',
+        path: ['REDIS_SENTINEL_NAME'],
+        message: 'is required with REDIS_SENTINELS: the name that the sentinels have for the primary',
+      });
+    }
+    if (env.REDIS_SENTINELS && (env.REDIS_URL?.length ?? 0) > 1) {
+      context.addIssue({
+        code: 'custom',
+        path: ['REDIS_URL'],
+        message: 'must be one URL with REDIS_SENTINELS: several are the nodes of a cluster',
+      });
     }
     if (env.RATE_LIMIT_BURST_WINDOW_SECONDS > env.RATE_LIMIT_WINDOW_SECONDS) {
       context.addIssue({
@@ -141,7 +174,7 @@ const configRule = variables
     databasePoolSize: env.DATABASE_POOL_SIZE,
     databaseGatePoolSize: env.DATABASE_GATE_POOL_SIZE,
     databaseStartWaitSeconds: env.DATABASE_START_WAIT_SECONDS,
-    redisUrl: env.REDIS_URL,
+    redis: redisServers(env),
     environment: env.APP_ENV,
     operatorApiKey: env.OPERATOR_API_KEY,
     keyPepper: env.KEY_PEPPER ?? developmentPepper,

@@ -29,7 +29,8 @@ import { applyOperatorKey } from './auth/operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
 import { keySubject } from './http/charge.ts';
 import { askAtMostEvery, readinessIntervalMs } from './http/readiness.ts';
-import { connected, createRedisClient } from './redis/client.ts';
+import { checkSettings } from './redis/check-settings.ts';
+import { connected, createKeyClient } from './redis/client.ts';
 import { publicOperation, type GatewayEnv, unknownOperation } from './http/request-state.ts';
 import { rootFieldOperations } from './graphql/operation-plan.ts';
 import { createRetention } from './retention.ts';
@@ -82,11 +83,14 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy } = database;
-  const pubSub = config.redisUrl ? createRedisPubSub(config.redisUrl, log) : createLocalPubSub();
-  const redis = config.redisUrl
-    ? createRedisClient(config.redisUrl, log, { commandTimeout: limiterTimeoutMs })
+  const pubSub = config.redis ? createRedisPubSub(config.redis, log) : createLocalPubSub();
+  const redis = config.redis
+    ? createKeyClient(config.redis, log, { commandTimeout: limiterTimeoutMs })
     : undefined;
-  if (redis) await connected(redis);
+  if (redis) {
+    await connected(redis);
+    void checkSettings(redis, log);
+  }
   const limiter = createRateLimiter({
     windowSeconds: config.rateLimitWindowSeconds,
     burstWindowSeconds: config.rateLimitBurstWindowSeconds,

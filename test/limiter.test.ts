@@ -27,7 +27,7 @@ const newSubject = (hourlyLimit: number, burstLimit: number): RateLimitSubject =
 });
 
 function newRedisClient(url: string, options = {}): Redis {
-  const redis = createRedisClient(url, log, options);
+  const redis = createRedisClient({ urls: [url] }, log, options);
   closing.push(() => redis.disconnect());
   return redis;
 }
@@ -259,7 +259,7 @@ describe.runIf(redisUrl)('with Redis', () => {
         const countedIn = (length: number) => times.filter((time) => time > now - length);
         const inMinute = countedIn(90_000); // older ones too, which the script has to drop
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
-        if (inMinute.length > 0) await redis.rpush(`${keyOf(subject)}:burst`, ...inMinute);
+        if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
         const room = (at: number) =>
           times.filter((time) => time > at - 3_600_000).length + points <= hourlyLimit &&
           times.filter((time) => time > at - 60_000).length + points <= burstLimit;
@@ -340,7 +340,7 @@ describe.runIf(redisUrl)('with Redis', () => {
     const server = await startRedis(undefined, '--requirepass', 'the-right-one');
     const lines: string[] = [];
     const written = pino({}, { write: (line) => void lines.push(line) });
-    const redis = createRedisClient(server.url.replace('//', '//:the-wrong-one@'), written);
+    const redis = createRedisClient({ urls: [server.url.replace('//', '//:the-wrong-one@')] }, written);
     closing.push(() => redis.disconnect());
     await expect.poll(() => lines.join()).toContain('WRONGPASS');
     expect(lines.join()).not.toContain('the-wrong-one');

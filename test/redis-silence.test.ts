@@ -12,7 +12,10 @@ test.runIf(redisUrl)(
   async () => {
     const proxy = await startProxy(redisUrl!);
     onTestFinished(proxy.close);
-    const [silent, sender] = [createRedisPubSub(proxy.url, log), createRedisPubSub(redisUrl!, log)];
+    const [silent, sender] = [
+      createRedisPubSub({ urls: [proxy.url] }, log),
+      createRedisPubSub({ urls: [redisUrl!] }, log),
+    ];
     onTestFinished(async () => void (await Promise.all([silent.close(), sender.close()])));
     await expect.poll(() => silent.connected && sender.connected).toBe(true);
     const channel = `silence-${process.pid}-${Date.now()}`;
@@ -36,7 +39,10 @@ test.runIf(redisUrl)(
 test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back', async () => {
   const proxy = await startProxy(redisUrl!);
   onTestFinished(proxy.close);
-  const [sender, receiver] = [createRedisPubSub(proxy.url, log), createRedisPubSub(redisUrl!, log)];
+  const [sender, receiver] = [
+    createRedisPubSub({ urls: [proxy.url] }, log),
+    createRedisPubSub({ urls: [redisUrl!] }, log),
+  ];
   onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
   await expect.poll(() => sender.connected && receiver.connected).toBe(true);
   const channel = `unsent-${process.pid}-${Date.now()}`;

@@ -33,7 +33,7 @@ const database = await openDatabase({
   log,
 });
 const { prisma, sql } = database;
-const redis = createRedisClient(config.redisUrl!, log);
+const redis = createRedisClient(config.redis!, log);
 await connected(redis);
 // What the whitelist needs of the services: nothing else is asked here.
 const services = {

@@ -1,5 +1,6 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { shardsOf } from '../redis/shards.ts';
 import { MemoryRollingLimiter } from './memory.ts';
 import { watchRedis } from './redis-health.ts';
 import { RedisRollingLimiter } from './redis.ts';
@@ -19,7 +20,7 @@ import type {
  * this process when there is no Redis.
  */
 export function createRateLimiter(
-  options: RateLimitWindows & { redis: Redis | undefined; log: Logger },
+  options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },
 ): RateLimiter {
   const { redis, log } = options;
   const decide = (subject: RateLimitSubject, state: WindowState) => decision(subject, state, options);
@@ -33,7 +34,7 @@ export function createRateLimiter(
     };
   }
 
-  const health = watchRedis(redis, () => shared.probe(), log);
+  const health = watchRedis(redis, shardsOf(redis), (shard) => shared.probe(shard), log);
   const shared = new RedisRollingLimiter(redis, { ...options, insurance: memory, health });
   const refusals = new RememberedRefusals();
   return {

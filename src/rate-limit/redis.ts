@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { groupBy } from '../database/group-by.ts';
 import { createBatch } from '../database/statement-batch.ts';
+import { keyOfShard, type Shards, shardsOf } from '../redis/shards.ts';
 import type { MemoryRollingLimiter } from './memory.ts';
 import type { RedisHealth } from './redis-health.ts';
 import { RollingRes, takeFrom } from './rolling-res.ts';
@@ -68,7 +70,9 @@ return results
 `;
 
 /** The limiter's own command, as rate-limiter-flexible registers it on the client. */
-type ScriptedRedis = Redis & { rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]> };
+type ScriptedRedis = (Redis | Cluster) & {
+  rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
+};
 type ScriptResult = [
   retryAfterMs: number,
   nowMs: number,
@@ -86,23 +90,30 @@ interface Question {
   burstLimit: number;
 }
 
+/** The keys of both windows of a subject. The braces give them one slot in a cluster. */
+const windowKeys = (key: string) => [key, `{${key}}:burst`];
+
 /**
  * Rolling windows that all processes share: rate-limiter-flexible's Redis limiter with a script of ours in place
  * of its fixed window, and its insurance limiter for the time in which Redis does not answer. The requests of one
- * turn of the event loop travel together. Needs a client of its own, since the script is registered on it.
+ * turn of the event loop travel together, in a cluster those of one slot in one call: a call over several slots is
+ * refused there. Needs a client of its own, since the script is registered on it.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
+  readonly #shards: Shards;
   readonly #health: RedisHealth | undefined;
+  readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
-  readonly #ask: (question: Question) => Promise<ScriptResult>;
+  /** What joins the questions to one server: one that hangs keeps those to others from nothing. */
+  readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
    * @param options.insurance counts while Redis does not answer; without it `take` throws
    * @param options.health tells whether to ask Redis at all
    */
   constructor(
-    client: Redis,
+    client: Redis | Cluster,
     options: RateLimitWindows & { insurance?: MemoryRollingLimiter; health?: RedisHealth },
   ) {
     const { windowSeconds, burstWindowSeconds, insurance, health } = options;
@@ -115,18 +126,11 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
       ...(insurance && { insuranceLimiter: insurance }),
     });
     this.#client = client as ScriptedRedis;
+    this.#shards = shardsOf(client);
     this.#health = health;
+    this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
     // The library registers its command for one key; ours is told how many there are.
     client.defineCommand('rlflxIncr', { lua: script });
-    this.#ask = createBatch((questions) =>
-      this.#client.rlflxIncr(
-        questions.length * 2,
-        ...questions.flatMap(({ key }) => [key, `${key}:burst`]),
-        windowSeconds * 1000,
-        burstWindowSeconds * 1000,
-        ...questions.flatMap(({ points, hourlyLimit, burstLimit }) => [points, hourlyLimit, burstLimit]),
-      ),
-    );
   }
 
   take(subject: RateLimitSubject, points: number): Promise<WindowState> {
@@ -134,15 +138,50 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts a point of nobody's and removes it, so that writing is tried as well as the connection: a Redis that is
-   * full or read-only answers, and does not count.
+   * Counts a point of nobody's on a server and removes it, so that writing is tried as well as the connection: a
+   * Redis that is full or read-only answers, and does not count.
    *
-   * @throws when Redis does not answer or does not count
+   * @throws when the server does not answer or does not count
    */
-  async probe(): Promise<void> {
-    const key = this.getKey(`probe:${this.#probeId}`);
-    await this.#ask({ key, points: 1, hourlyLimit: 1, burstLimit: 1 });
-    await this.#client.del(key, `${key}:burst`);
+  async probe(shard: string): Promise<void> {
+    const key = keyOfShard(this.#shards, shard, this.getKey(`probe:${this.#probeId}`));
+    await this.#call([{ key, points: 1, hourlyLimit: 1, burstLimit: 1 }]);
+    await this.#client.del(...windowKeys(key));
+  }
+
+  /** Runs the script for questions whose keys have one slot. */
+  #call(questions: readonly Question[]): Promise<ScriptResult[]> {
+    return this.#client.rlflxIncr(
+      questions.length * 2,
+      ...questions.flatMap(({ key }) => windowKeys(key)),
+      ...this.#windowsMs,
+      ...questions.flatMap(({ points, hourlyLimit, burstLimit }) => [points, hourlyLimit, burstLimit]),
+    );
+  }
+
+  /** Asks the server that has the key, together with the other questions to it of this turn. */
+  #ask(shard: string, question: Question): Promise<ScriptResult> {
+    let batch = this.#batches.get(shard);
+    if (!batch) {
+      batch = createBatch((questions) => this.#callBySlot(questions));
+      this.#batches.set(shard, batch);
+    }
+    return batch(question);
+  }
+
+  /** The answers to questions in their order, an error for each that has none. */
+  async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
+    const answers = new Map<Question, ScriptResult | Error>();
+    const groups = groupBy(questions, ({ key }) => this.#shards.slotOf(key)).values();
+    await Promise.all(
+      [...groups].map(async (group) => {
+        const results = await this.#call(group).catch((error: Error) => error);
+        group.forEach((question, index) =>
+          answers.set(question, results instanceof Error ? results : results[index]!),
+        );
+      }),
+    );
+    return questions.map((question) => answers.get(question)!);
   }
 
   /** Asks Redis, in place of the library's own call that knows one limit for all keys. */
@@ -153,12 +192,13 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     _forceExpire: boolean,
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
+    const shard = this.#shards.shardOf(key);
     // Each request would otherwise wait for a timeout of its own.
-    if (this.#health && !this.#health.answers) throw new Error('Redis does not answer');
+    if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
-      return await this.#ask({ key, points, hourlyLimit, burstLimit });
+      return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });
     } catch (error) {
-      this.#health?.failed(error);
+      this.#health?.failed(shard, error);
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { createRedisClient } from './client.ts';
+import type { RedisServers } from './servers.ts';
 
 /** Carries notices between the processes of a gateway. */
 export interface PubSub {
@@ -54,10 +55,13 @@ const maxUnsentNotices = 1_000;
 /** How often notices that could not be sent are tried again, in milliseconds. */
 const resendIntervalMs = 500;
 
-/** Notices over Redis. Starts and goes on without Redis, and subscribes again when it is back. */
-export function createRedisPubSub(url: string, log: Logger): PubSub {
-  const publisher = createRedisClient(url, log, { commandTimeout: 1000 });
-  const subscriber = createRedisClient(url, log, { autoResubscribe: false, commandTimeout: 1000 });
+/**
+ * Notices over Redis. Starts and goes on without Redis, and subscribes again when it is back. In a cluster a notice
+ * reaches all nodes, whichever of them it is sent to: one connection to any of them is enough.
+ */
+export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
+  const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });
+  const subscriber = createRedisClient(servers, log, { autoResubscribe: false, commandTimeout: 1000 });
   const channels = new EventEmitter().setMaxListeners(0);
   const connection = new EventEmitter().setMaxListeners(0);
   const names = new Set<string>();

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import type { OwnCertificate } from './certificate.ts';
 
 // PostgreSQL and Redis servers of a test's own, from the binaries of the system: they can be killed, frozen
 // and started again without harm to anything else.
@@ -175,29 +176,63 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
   return server;
 }
 
+/** How a Redis of a test's own may be spoken to. */
+export interface RedisAccess {
+  password?: string;
+  /** With it the server speaks TLS alone. */
+  certificate?: OwnCertificate;
+}
+
+/** Makes a client that tries once to reach a server. */
+export const redisClient = (url: string, { certificate }: RedisAccess = {}): Redis => {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    retryStrategy: null,
+    ...(certificate && { tls: { ca: readFileSync(certificate.file) } }),
+  });
+  client.on('error', () => undefined);
+  return client;
+};
+
+/** The options of redis-server and of a sentinel for the way in which they are spoken to. */
+export function redisAccessOptions(port: number, { password, certificate }: RedisAccess): string[] {
+  return [
+    ...(certificate
+      ? ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'no']
+      : ['--port', String(port)]),
+    ...(certificate ? ['--tls-cert-file', certificate.file, '--tls-key-file', certificate.keyFile] : []),
+    ...(certificate ? ['--tls-ca-cert-file', certificate.file, '--tls-replication', 'yes'] : []),
+    ...(password ? ['--requirepass', password] : []),
+  ];
+}
+
 /**
  * Makes a Redis server that is not started yet and that keeps nothing on disk.
  *
  * @param options of redis-server, such as `--maxmemory`
  */
-export async function createRedis(options: readonly string[] = []): Promise<SystemServer> {
+export async function createRedis(
+  options: readonly string[] = [],
+  access: RedisAccess = {},
+): Promise<SystemServer> {
   const folder = await mkdtemp(join(tmpdir(), 'own-redis-'));
   mkdirSync(folder, { recursive: true });
   const port = await freePort();
-  const url = `redis://127.0.0.1:${port}`;
+  const credentials = access.password ? `:${access.password}@` : '';
+  const url = `${access.certificate ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${port}`;
   let pid: number | undefined;
   const pids = () => (pid === undefined ? [] : [pid]);
 
   const server: SystemServer = {
     url,
     async start() {
-      const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options];
-      pid = spawn('redis-server', args, { stdio: 'ignore' }).pid;
+      const place = [...redisAccessOptions(port, access), '--bind', '127.0.0.1', '--dir', folder];
+      if (access.password) place.push('--masterauth', access.password);
+      pid = spawn('redis-server', [...place, '--save', '', ...options], { stdio: 'ignore' }).pid;
       await eventually(
         'Redis answers',
         async () => {
-          const client = new Redis(url, { lazyConnect: true, retryStrategy: null });
-          client.on('error', () => undefined);
+          const client = redisClient(url, access);
           try {
             await client.connect();
             await client.ping();

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { defaultPorts, type RedisServers, withoutBrackets } from './servers.ts';
+
+/** Addresses of sentinels, such as `a.internal:26379,b.internal`. */
+export const sentinelAddresses = z.string().transform((list, context) =>
+  list.split(',').map((text) => {
+    const address = `redis://${text.trim()}`;
+    const url = URL.canParse(address) ? new URL(address) : undefined;
+    if (!url?.hostname || url.href !== `redis://${url.host}`) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be addresses separated by commas, such as a.internal:26379,b.internal:26379',
+      });
+      return z.NEVER;
+    }
+    return { host: withoutBrackets(url.hostname), port: Number(url.port) || defaultPorts.sentinel };
+  }),
+);
+
+/** The URL of a primary without TLS and password, whose address the sentinels tell. */
+const plainPrimary = 'redis://sentinels';
+
+/** Where the variables say that Redis is; undefined when none of them does. */
+export function redisServers(env: {
+  REDIS_URL?: readonly [string, ...string[]] | undefined;
+  REDIS_SENTINELS?: z.output<typeof sentinelAddresses> | undefined;
+  REDIS_SENTINEL_NAME?: string | undefined;
+  REDIS_SENTINEL_PASSWORD?: string | undefined;
+}): RedisServers | undefined {
+  const { REDIS_URL: urls, REDIS_SENTINELS: addresses, REDIS_SENTINEL_NAME: name = '' } = env;
+  if (!addresses) return urls && { urls };
+  return {
+    urls: urls ?? [plainPrimary],
+    sentinels: { addresses, name, password: env.REDIS_SENTINEL_PASSWORD },
+  };
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import type { RateLimiter, RateLimitSubject } from '../../src/rate-limit/types.ts';
+import { connected, createKeyClient } from '../../src/redis/client.ts';
+import { createRedisPubSub } from '../../src/redis/pub-sub.ts';
+import { createCertificate, type OwnCertificate } from '../support/certificate.ts';
+import {
+  primaryName,
+  type RedisGroup,
+  type SentinelGroup,
+  startRedisCluster,
+  startSentinels,
+} from '../support/redis-servers.ts';
+import { createPostgres, createRedis } from '../support/system-servers.ts';
+import {
+  budgetWithFallback,
+  type Fleet,
+  operatorKey,
+  progress,
+  expectExactLimit,
+  startFleet,
+} from './support/fleet.ts';
+import { type Load, startLoad } from './support/load.ts';
+import { limitedKeyBudget, newTenant } from './support/tenant.ts';
+
+// Redis as a cluster, and with sentinels: a server is lost under load, and no request fails for it.
+
+const password = 'own-password';
+const timeout = 120_000;
+const postgres = await createPostgres();
+let certificate: OwnCertificate;
+
+beforeAll(async () => {
+  certificate = await createCertificate();
+  await postgres.start();
+});
+afterAll(async () => {
+  await Promise.all([postgres.remove(), certificate.remove()]);
+});
+
+/** Lets clients write and spend a limited key before, during and after a fault of Redis that none of them may notice. */
+async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Promise<void>): Promise<void> {
+  const tenant = await newTenant(fleet.urls[0]!, operatorKey, name);
+  const load = startLoad(fleet.urls, tenant);
+  try {
+    await progress(load);
+    await fault(load);
+    await expect.poll(() => fleet.readiness('limiter')).toEqual(fleet.urls.map(() => 'ok'));
+    await progress(load);
+  } finally {
+    await load.stop();
+  }
+  expect(load.ledger.unanswered).toBe(0);
+  expect(load.ledger.servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
+  expect(load.ledger.servedOfLimitedKey).toBeLessThanOrEqual(budgetWithFallback(fleet.urls.length));
+}
+
+describe('with a cluster', { timeout }, () => {
+  let cluster: RedisGroup;
+  let fleet: Fleet;
+  const limiters: RateLimiter[] = [];
+  const log = pino({ level: 'silent' });
+  const urls = () => cluster.nodes.map(({ url }) => url) as [string, ...string[]];
+
+  beforeAll(async () => {
+    cluster = await startRedisCluster(3, { password });
+    fleet = await startFleet(2, { DATABASE_URL: postgres.url, REDIS_URL: urls().join() });
+    for (let index = 0; index < 2; index += 1) {
+      const redis = createKeyClient({ urls: urls() }, log, { commandTimeout: 1000 });
+      await connected(redis);
+      limiters.push(createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis, log }));
+    }
+  }, timeout);
+  afterAll(async () => {
+    await Promise.all(limiters.map((limiter) => limiter.close()));
+    await fleet.kill();
+    await cluster.remove();
+  });
+
+  const newSubjects = () =>
+    Array.from({ length: 30 }, (): RateLimitSubject => ({
+      kind: 'key',
+      id: randomUUID(),
+      hourlyLimit: 10,
+      burstLimit: 10,
+    }));
+  /** How often each subject passes when it asks 20 times, by turns of both limiters, all in one moment. */
+  const passed = (subjects: RateLimitSubject[]) =>
+    Promise.all(
+      subjects.map(async (subject) => {
+        const decisions = await Promise.all(
+          Array.from({ length: 20 }, (_, index) => limiters[index % 2]!.consume(subject)),
+        );
+        return decisions.filter(({ allowed }) => allowed).length;
+      }),
+    );
+
+  test('the windows of keys on all nodes are exact, and those of one moment are asked for together', async () => {
+    await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
+    expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
+    expect(await fleet.readiness('limiter')).toEqual(['ok', 'ok']);
+  });
+
+  test('a notice reaches processes that listen at other nodes', async () => {
+    // So many that not all of them are at one node.
+    const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
+    await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
+    const heard: number[] = [];
+    for (const [index, pubSub] of processes.entries())
+      await pubSub.subscribe('notices', () => heard.push(index));
+    await processes[0]!.publish('notices', 'one');
+    await expect.poll(() => heard.length).toBe(processes.length);
+    await Promise.all(processes.map((pubSub) => pubSub.close()));
+  });
+
+  test('a node that is lost under load costs no request; keys of the other nodes stay exact', async () => {
+    const [lost] = cluster.nodes;
+    const subjects = newSubjects();
+    await unnoticed(fleet, 'cluster-node-lost', async (load) => {
+      await lost!.kill();
+      await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
+      await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
+      const counts = await passed(subjects);
+      // Keys of the lost node are counted by each process alone, the others by all together.
+      expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
+      expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
+      await progress(load);
+      await lost!.start();
+      await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
+    });
+    expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
+  });
+
+  test('a node that hangs under load costs no request', () =>
+    unnoticed(fleet, 'cluster-node-hung', async (load) => {
+      const [, hung] = cluster.nodes;
+      hung!.freeze();
+      await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
+      await progress(load);
+      hung!.thaw();
+    }));
+});
+
+describe('with sentinels, TLS and passwords', { timeout }, () => {
+  let group: SentinelGroup;
+  let fleet: Fleet;
+
+  beforeAll(async () => {
+    group = await startSentinels({ password, certificate });
+    fleet = await startFleet(2, {
+      DATABASE_URL: postgres.url,
+      REDIS_URL: `rediss://:${password}@the-primary`,
+      REDIS_SENTINELS: group.addresses,
+      REDIS_SENTINEL_NAME: primaryName,
+      REDIS_SENTINEL_PASSWORD: password,
+      NODE_EXTRA_CA_CERTS: certificate.file,
+    });
+  }, timeout);
+  afterAll(async () => {
+    await fleet.kill();
+    await group.remove();
+  });
+
+  test('limits are shared by the primary that the sentinels name', async () => {
+    await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
+    const { limitedKey } = await newTenant(fleet.urls[0]!, operatorKey, 'sentinels-exact');
+    await expectExactLimit(fleet, fleet.urls, limitedKey);
+  });
+
+  test.each(['freeze', 'kill'] as const)('a failover after a %s of the primary costs no request', (fault) =>
+    unnoticed(fleet, `sentinels-${fault}`, async (load) => {
+      const before = await group.primaryPort();
+      const primary = group.nodes.find(({ url }) => url.endsWith(`:${before}`))!;
+      await primary[fault]();
+      await expect.poll(() => group.primaryPort()).not.toBe(before);
+      await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
+      await expect.poll(() => fleet.readiness('notices')).toEqual(['ok', 'ok']);
+      await progress(load);
+      // The former primary still believes that it is the primary.
+      await (fault === 'freeze' ? primary.thaw() : primary.start());
+    }),
+  );
+});
+
+test('with one server that speaks TLS and asks for a password', { timeout }, async () => {
+  const redis = await createRedis([], { password, certificate });
+  await redis.start();
+  const fleet = await startFleet(2, {
+    DATABASE_URL: postgres.url,
+    REDIS_URL: redis.url,
+    NODE_EXTRA_CA_CERTS: certificate.file,
+  });
+  await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
+  const { limitedKey } = await newTenant(fleet.urls[0]!, operatorKey, 'tls-exact');
+  await expectExactLimit(fleet, fleet.urls, limitedKey);
+  await fleet.kill();
+  await redis.remove();
+});

@@ -1,0 +1,84 @@
+import { expect } from 'vitest';
+import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
+import { freePort } from '../../support/system-servers.ts';
+import type { Load } from './load.ts';
+import { limitedKeyBudget } from './tenant.ts';
+
+/** The operator's key of a fleet. */
+export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
+
+/** Gateways on the same servers. */
+export interface Fleet {
+  urls: string[];
+  gateways: GatewayProcess[];
+  /** Starts one of them anew, on the port that it had. */
+  start(index: number): Promise<void>;
+  /** What each gateway says of a part of itself in `/readyz`. */
+  readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
+  /** Ends all of them at once. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Starts gateways, the first of which migrates.
+ *
+ * @param env what they have in common
+ */
+export async function startFleet(count: number, env: Record<string, string>): Promise<Fleet> {
+  const ports: number[] = [];
+  for (let index = 0; index < count; index += 1) ports.push(await freePort());
+  const fleet: Fleet = {
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+    gateways: [],
+    async start(index) {
+      fleet.gateways[index] = startGatewayProcess({
+        OPERATOR_API_KEY: operatorKey,
+        WEBHOOK_ALLOW_PRIVATE: 'true',
+        PORT: String(ports[index]),
+        ...env,
+      });
+      await fleet.gateways[index].listening();
+    },
+    readiness: (part) =>
+      Promise.all(
+        fleet.urls.map(async (url) => {
+          const answer = (await (await fetch(`${url}/readyz`)).json()) as Record<string, string>;
+          return answer[part] ?? '';
+        }),
+      ),
+    kill: async () => void (await Promise.all(fleet.gateways.map((gateway) => gateway.end('SIGKILL')))),
+  };
+  for (let index = 0; index < count; index += 1) await fleet.start(index);
+  return fleet;
+}
+
+/** The budget of the limited key that gateways may give out while Redis fails: shared twice, and once by each alone. */
+export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
+
+/** Asks with the limited key of a tenant more often than it may, and expects that it is served as often as it may. */
+export async function expectExactLimit(
+  fleet: Fleet,
+  urls: readonly string[],
+  limitedKey: string,
+): Promise<void> {
+  const before = fleet.gateways.map((gateway) => gateway.output().length);
+  const answers = await Promise.all(
+    Array.from({ length: limitedKeyBudget + 40 }, (_, index) =>
+      fetch(`${urls[index % urls.length]}/api/health`, { headers: { 'X-API-Key': limitedKey } }),
+    ),
+  );
+  const served = answers.filter(({ ok }) => ok).length;
+  expect(served).toBeGreaterThanOrEqual(limitedKeyBudget);
+  // On a busy machine a process may not hear from Redis in time. It limits on its own then, and says so.
+  const fellBack = fleet.gateways.some((gateway, index) =>
+    gateway.output().includes('Redis does not answer', before[index]),
+  );
+  expect(served).toBeLessThanOrEqual(fellBack ? budgetWithFallback(fleet.urls.length) : limitedKeyBudget);
+}
+
+/** Waits until the clients of a load were acknowledged so many times more. */
+export async function progress({ ledger }: Load, count = 60): Promise<void> {
+  const total = () => ledger.acknowledged.reduce((sum, acknowledged) => sum + acknowledged, 0);
+  const target = total() + count;
+  await expect.poll(total).toBeGreaterThanOrEqual(target);
+}
