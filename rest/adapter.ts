@@ -1,13 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getNamedType, GraphQLID, isInputObjectType } from 'graphql';
 import type { Answer } from '../src/http/response.ts';
 import type { Context } from '../src/context.ts';
 import { type ErrorSource, maskError } from '../src/errors/masking.ts';
 import { type ErrorDetails, ServiceError } from '../src/errors/error-table.ts';
 import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
+import { nodeShape } from '../src/graphql/node-shape.ts';
 import { brokenRule } from '../src/graphql/explain-variables.ts';
+import type { WholeList } from '../src/pages.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
-import { createListValidator } from './list-validator.ts';
+import { createListValidator, listTag } from './list-validator.ts';
 import {
   expectedVersion,
   ifMatch,
@@ -18,12 +19,10 @@ import {
 import { type Brownout, createDeprecation } from './deprecation.ts';
 import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
+import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** How many items the pages of a whole list have, and a page whose size is not asked for: the most of a connection. */
-const streamedPageSize = 100;
-
-/** Milliseconds in which other requests have their turn, however fast a client reads a long list. */
-const pauseBetweenPagesMs = 2;
+/** How many items a page of the graph has whose size is not asked for: the most of a connection. */
+const graphPageSize = 100;
 
 /** What REST calls arguments of the graph. */
 const restNames = new Map([
@@ -31,8 +30,6 @@ const restNames = new Map([
   ['after', 'cursor'],
   [ifMatch.variable, ifMatch.header],
 ]);
-
-const encoder = new TextEncoder();
 
 /**
  * Turns a row of the endpoint table into the function that answers it: variables from the request, the
@@ -50,6 +47,7 @@ export function createRouteHandler(
   const deprecation = createDeprecation(route, brownouts);
   const graphBody = createGraphBody(operation);
   const validator = route.hasEntityTag ? createListValidator(executor) : undefined;
+  const shape = route.hasEntityTag ? nodeShape(operation.plan.document) : [];
 
   /** The data of the row's document. @throws {ServiceError} the first error, if there is one */
   async function execute(variables: Record<string, unknown>, context: Context): Promise<never> {
@@ -71,7 +69,7 @@ export function createRouteHandler(
 
   async function answer(request: RestRequest, context: Context): Promise<Answer> {
     if (request.asTwin) {
-      const page = route.list && (pageOf(request) ?? { first: streamedPageSize });
+      const page = route.list && (pageOf(request) ?? { first: graphPageSize });
       return twin({ ...(await variablesOf(request)), ...page });
     }
     const switchedOff = deprecation?.brownoutAnswer(request);
@@ -84,35 +82,36 @@ export function createRouteHandler(
       const success = successAnswer(route.envelope!(data), route.status);
       return route.versionOf ? { ...success, headers: { ETag: versionTag(route.versionOf(data)) } } : success;
     }
-    if (!validator) return answerList(request, variables, context);
-    const unchanged = await validator.unchangedSince(request, context);
+    const unchanged = await validator?.unchangedSince(request, context);
     if (unchanged) return { status: 304, body: null, headers: validatorHeaders(unchanged) };
-    // Before the first page is read: what changes later is newer than the tag.
-    const tag = await validator.current(request, context);
-    const list = await answerList(request, variables, context);
-    return { ...list, headers: validatorHeaders(tag) };
+    return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
   }
 
-  async function answerList(
+  /** A page that the client asks for. */
+  async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    const fetchPage = async (after: string | undefined, first: number | string) =>
-      route.list!(await execute({ ...variables, after, first }, context));
-    const asked = pageOf(request);
-    if (asked) {
-      const page = await fetchPage(asked.after, asked.first);
-      const { hasNextPage, endCursor } = page.pageInfo;
-      return successAnswer({ data: page.nodes, nextCursor: hasNextPage ? endCursor : null });
-    }
-    let pageSize = streamedPageSize;
-    /** A page of a whole list, with fewer items from now on where so many are too large for one answer. */
-    const fetchFittingPage = async (after: string | undefined): Promise<ConnectionPage> => {
+    // Before the page is read: what changes later is newer than the tag.
+    const tag = await validator?.current(request, context);
+    const page = route.list!(await execute({ ...variables, ...pageOf(request) }, context));
+    const { hasNextPage, endCursor } = page.pageInfo;
+    const answered = successAnswer({ data: page.nodes, nextCursor: hasNextPage ? endCursor : null });
+    return validator ? { ...answered, headers: validatorHeaders(tag) } : answered;
+  }
+
+  async function answerWhole(variables: Record<string, unknown>, context: Context): Promise<Answer> {
+    let pageSize = graphPageSize;
+    let list: WholeList | undefined;
+    const takeWholeList = (taken: WholeList) => (list = taken);
+    /** A page of the graph, with fewer items from now on where so many are too large for one answer. */
+    const fetchFittingPage = async (after?: string): Promise<ConnectionPage> => {
       for (;;) {
         try {
           // What one answer may hold counts for each page of its own.
-          return route.list!(await execute({ ...variables, after, first: pageSize }, { ...context }));
+          const own = { ...context, takeWholeList };
+          return route.list!(await execute({ ...variables, after, first: pageSize }, own));
         } catch (error) {
           const isTooLarge = error instanceof ServiceError && error.code === 'VALIDATION_ERROR';
           if (!isTooLarge || pageSize === 1) throw error;
@@ -120,18 +119,18 @@ export function createRouteHandler(
         }
       }
     };
-    const first = await fetchFittingPage(undefined);
-    if (!first.pageInfo.hasNextPage) return successAnswer({ data: first.nodes });
-    const nextPage = async (after: string) => {
-      await context.reauthenticate(); // a list ends with its key, however long it is
-      return fetchFittingPage(after);
-    };
+    const firstPage = await fetchFittingPage();
+    const written = list && (await firstJsonPart(list, shape));
+    const first = written?.part ?? partOfPage(firstPage, fetchFittingPage);
     const breakOff = (error: unknown) => {
       const { message } = maskError(error, context);
       context.log.warn({ requestId: context.requestId, cause: message }, 'a list was broken off');
       return context.cutConnection();
     };
-    return { status: 200, body: streamList(first, nextPage, breakOff) };
+    // A list ends with its key, however long it is.
+    const body = wholeListBody(first, () => context.reauthenticate(), breakOff);
+    const headers = written && { headers: validatorHeaders(listTag(written.changesCursor)) };
+    return { status: 200, body, ...headers };
   }
 
   return async (request, context) => {
@@ -147,7 +146,7 @@ function pageOf({
   query: { limit, cursor },
 }: RestRequest): { first: number | string; after: string | undefined } | undefined {
   if (!limit && !cursor) return undefined;
-  const first = /^[0-9]{1,9}$/.test(limit ?? '') ? Number(limit) : limit || streamedPageSize;
+  const first = /^[0-9]{1,9}$/.test(limit ?? '') ? Number(limit) : limit || graphPageSize;
   return { first, after: cursor || undefined };
 }
 
@@ -196,43 +195,6 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   if (!name) return details;
   const errors = details.errors?.map((fault) => ({ ...fault, field: name }));
   return { ...details, field: name, ...(errors && { errors }) };
-}
-
-/**
- * A whole list, written page by page as fast as the client reads.
- *
- * @param breakOff is told why a page failed, and cuts the connection: the server would end the answer as if it were
- *   complete. Returns whether there was one.
- */
-function streamList(
-  first: ConnectionPage,
-  next: (after: string) => Promise<ConnectionPage>,
-  breakOff: (error: unknown) => boolean,
-) {
-  const itemsOf = (page: ConnectionPage) => JSON.stringify(page.nodes).slice(1, -1);
-  let page = first;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(`{"success":true,"data":[${itemsOf(page)}`));
-    },
-    async pull(controller) {
-      const { hasNextPage, endCursor } = page.pageInfo;
-      if (hasNextPage && endCursor) {
-        await sleep(pauseBetweenPagesMs);
-        try {
-          page = await next(endCursor);
-        } catch (error) {
-          if (!breakOff(error)) controller.error(error);
-          return;
-        }
-        // Empty when what was left has been deleted since.
-        controller.enqueue(encoder.encode(page.nodes.length > 0 ? `,${itemsOf(page)}` : ' '));
-      } else {
-        controller.enqueue(encoder.encode(']}'));
-        controller.close();
-      }
-    },
-  });
 }
 
 /** The headers of a list with an entity tag: a cache keeps it for one client, and asks whether it has changed. */

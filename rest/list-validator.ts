@@ -27,6 +27,12 @@ export interface ListValidator {
 // with other filters have it too. Any change in the location's whitelist makes it another one.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
+/** The `ETag` of a list that was read at a cursor of its feed; undefined when it would be too long. */
+export function listTag(cursor: string): string | undefined {
+  const tag = entityTag(cursor);
+  return tag.length <= maxTagLength ? tag : undefined;
+}
+
 /** Prepares the tags of whitelists. */
 export function createListValidator(executor: GraphExecutor): ListValidator {
   const readCursor = executor.prepare(GetWhitelistCursorDocument);
@@ -51,8 +57,7 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
     async current({ params }, context) {
       const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
       if (errors) return undefined; // the list tells of it, in the words of its own rules
-      const tag = entityTag(data!.whitelistCursor as string);
-      return tag.length <= maxTagLength ? tag : undefined;
+      return listTag(data!.whitelistCursor as string);
     },
   };
 }

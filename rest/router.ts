@@ -4,6 +4,7 @@ import { respond } from '../src/http/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
 import { isJson, limitBody } from '../src/http/body.ts';
 import { parseJson } from '../src/http/json.ts';
+import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
 import type { Brownout } from './deprecation.ts';
@@ -26,8 +27,8 @@ function firstValues(c: HonoContext): Record<string, string> {
 }
 
 /** Whether the client prefers the GraphQL request to the answer. Few do: the header is parsed for them alone. */
-function asksForTwin(c: HonoContext): boolean {
-  if (!c.req.header('accept')?.includes(twinMediaType)) return false;
+function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
+  if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
   const [json, twin] = ['application/json', twinMediaType];
   return accepts(c, { header: 'Accept', supports: [json, twin], default: json }) === twin;
 }
@@ -50,7 +51,7 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
       // To ask for the twin is no use of the endpoint: usage tells them apart.
       state.operation = asTwin ? `twin of ${operation}` : operation;
       const text = takesBody ? await c.req.text() : '';
-      if (text !== '' && !isJson(c.req.header('content-type'))) {
+      if (text !== '' && !isJson(requestHeader(c, 'content-type'))) {
         return respond(refusal(415, 'Content-Type must be application/json'), state);
       }
       const request = {
@@ -58,8 +59,8 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
         query: firstValues(c),
         body: text === '' ? undefined : parseJson(text),
         asTwin,
-        ifNoneMatch: c.req.header('if-none-match'),
-        ifMatch: c.req.header('if-match'),
+        ifNoneMatch: requestHeader(c, 'if-none-match'),
+        ifMatch: requestHeader(c, 'if-match'),
       };
       return respond(await handle(request, context), state);
     });

@@ -67,6 +67,9 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
+/** A list without items, in the place of one that is read elsewhere. */
+export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
+
 /** Whether what a resolver returned is a connection whose list can be counted. */
 export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
   return (

@@ -4,7 +4,7 @@ import type { WhitelistEntryValues } from '../src/whitelist/columns.ts';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
-import { type ConnectionArguments, keysetConnection } from './pagination.ts';
+import { type ConnectionArguments, emptyList, keysetConnection } from './pagination.ts';
 import { mapValues } from './map-values.ts';
 import { expectedVersion, filledText, instant, text } from './rules.ts';
 
@@ -108,7 +108,7 @@ type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filt
 function whitelistConnection(
   locationId: string,
   { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,
-  { key, whitelist }: Context,
+  { key, whitelist, takeWholeList }: Context,
 ) {
   const filters = {
     referenceId: referenceId ?? undefined,
@@ -117,7 +117,9 @@ function whitelistConnection(
     plateNumber: plateNumber ?? undefined,
     validAt: validAt ?? undefined,
   };
-  return keysetConnection(args, whitelist.entriesOf(key, locationId, filters));
+  const list = whitelist.entriesOf(key, locationId, filters);
+  takeWholeList?.(list);
+  return keysetConnection(args, takeWholeList ? emptyList : list);
 }
 
 const WhitelistEntryConnection = builder.connectionObject(

@@ -18,6 +18,7 @@ import { limitBody } from './http/body.ts';
 import { largeBodyBytes } from './http/large-bodies.ts';
 import { compressJson } from './http/compression.ts';
 import { allowOrigins } from './http/cors.ts';
+import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
@@ -91,7 +92,7 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
       onKeysChanged: authenticator.onKeysChanged,
       stopping,
       state,
-      showsCost: c.req.header('x-query-cost') === 'true',
+      showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
     const response = await graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
     return response === state.response ? response : compressJson(response, state.acceptEncoding);

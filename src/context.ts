@@ -13,6 +13,7 @@ import type { Sql } from './database/types.ts';
 import type { LocationReads } from './locations/reads.ts';
 import type { LocationWrites } from './locations/writes.ts';
 import type { LocationNotices } from './locations/notices.ts';
+import type { WholeList } from './pages.ts';
 import type { UsageReads } from './usage/reads.ts';
 import type { WebhookSecretBox } from './webhooks/secret-box.ts';
 import type { WebhookTarget } from './webhooks/sender.ts';
@@ -62,6 +63,11 @@ export interface Context extends Services {
    * @returns false when there is no connection to cut, as for a request within the process
    */
   cutConnection(): boolean;
+  /**
+   * Takes a list that is to be sent whole, in place of its first page: the graph has checked what is asked for, and
+   * REST reads the list as JSON.
+   */
+  takeWholeList?: (list: WholeList) => void;
   /** Names the request in the log, in the audit log and in an unexpected error. */
   requestId: string;
   log: Logger;

@@ -16,3 +16,30 @@ export interface PagedList<Item extends { id: string }> {
   /** How many items the whole list has. */
   count(): Promise<number>;
 }
+
+/** What the items of a list are shown as: columns of their rows, each under its name in the answer. */
+export type JsonShape = readonly { name: string; column: string }[];
+
+/** A part of a list as JSON that the database wrote. */
+export interface JsonPage {
+  /** The items, with commas between them; empty when there are none. */
+  items: string;
+  /** How many items. */
+  count: number;
+  /** The id of the last item; null when there is none. */
+  lastId: string | null;
+}
+
+/** A list that can be sent whole: the database writes its JSON, which no process has to take apart and make again. */
+export interface WholeList {
+  /**
+   * The items after an id, or the first ones.
+   *
+   * @param limit how many items at most
+   * @returns the page, and the cursor of what changes after it was read
+   */
+  jsonPage(
+    shape: JsonShape,
+    page: Pick<Page, 'after' | 'limit'>,
+  ): Promise<JsonPage & { changesCursor: string }>;
+}

@@ -110,22 +110,31 @@ describe('the whole whitelist is sent', () => {
     }
   });
 
-  test('when the change came while the list was read', async () => {
+  test.each([
+    ['its first page', '?limit=1', 'WhitelistEntry-page'],
+    ['a later part of it', '', 'WhitelistEntry-json'],
+  ])('when the change came before %s was read', async (_, query, statementName) => {
     const { key, path, locationId } = await newListedTenant();
+    await prisma.whitelistEntry.createMany({
+      data: Array.from({ length: 300 }, () => ({ ...newEntry(), id: newId(), locationId })),
+    });
     const { sql } = gateway.database;
-    const query = sql.query.bind(sql);
+    const runStatement = sql.query.bind(sql);
+    const later = query === '';
     let added = false;
     const spy = vi.spyOn(sql, 'query').mockImplementation(async (statement, values) => {
-      if (!added && statement.name.startsWith('WhitelistEntry-page')) {
+      const isPart =
+        statement.name.startsWith(statementName) && (!later || statement.text.includes('q.after'));
+      if (!added && isPart) {
         added = true;
         await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
       }
-      return query(statement, values);
+      return runStatement(statement, values);
     });
-    const { headers } = await read(key, path);
+    const { headers } = await read(key, `${path}${query}`);
     spy.mockRestore();
     expect(added).toBe(true);
-    expect((await read(key, path, headers.get('ETag'))).status).toBe(200);
+    expect((await read(key, `${path}${query}`, headers.get('ETag'))).status).toBe(200);
   });
 
   test.each([

@@ -226,6 +226,38 @@ describe('listing a whitelist', () => {
     expect(paged).toEqual(numbers);
   });
 
+  test.each([0, 1, 250, 251, 1250, 1251])(
+    'over REST writes %i entries as their pages do, byte for byte',
+    async (count) => {
+      const { locationId, key } = await gateway.newTenant();
+      const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
+      const instants = [null, new Date(0), new Date('2026-01-31T08:00:00.120Z'), '9999-12-31T23:59:59.999Z'];
+      await gateway.database.prisma.whitelistEntry.createMany({
+        data: Array.from({ length: count }, (_, index) => ({
+          ...newEntry({ plateNumber: String(index), referenceId: texts[index % 3], note: texts[index % 5] }),
+          vehicleType: texts[(index + 1) % 5] ?? null,
+          validFrom: instants[index % 4] ?? null,
+          validUntil: instants[(index + 1) % 4] ?? null,
+          id: newId(),
+          locationId,
+        })),
+      });
+      for (const list of ['whitelist', 'residents']) {
+        const path = `/locations/${locationId}/${list}`;
+        const entries: unknown[] = [];
+        let cursor = '';
+        do {
+          const page = await gateway.rest('GET', `${path}?limit=100&cursor=${cursor}`, { key });
+          entries.push(...page.body.data);
+          cursor = page.body.nextCursor;
+        } while (cursor);
+        expect(entries).toHaveLength(count);
+        const whole = await gateway.app.request(`/api${path}`, { headers: { 'X-API-Key': key } });
+        expect(await whole.text()).toBe(JSON.stringify({ success: true, data: entries }));
+      }
+    },
+  );
+
   test('filters by equality; an empty filter is none and a repeated one takes the first', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;

@@ -1,3 +1,5 @@
+import type { JsonShape } from '../pages.ts';
+
 /**
  * Columns as SQL text, each written by `render` from its name in quotes and its plain name, separated by commas.
  */
@@ -22,6 +24,19 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
 /** An instant as text in the form of the API: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/**
+ * Columns of a row as the text of a JSON object, as JSON.stringify writes the same values.
+ *
+ * @param instants which columns are instants
+ */
+export function columnsAsJson(alias: string, shape: JsonShape, instants: readonly string[]): string {
+  const columns = shape.map(({ name, column }) => {
+    const value = `${alias}."${column}"`;
+    return `${instants.includes(column) ? apiInstant(value) : value} AS "${name}"`;
+  });
+  return `(SELECT row_to_json(shown)::text FROM (SELECT ${columns.join(', ')}) shown)`;
+}
 
 /** A row as jsonb whose instants have the form of the API, for audit records; `to_jsonb` would write `+00:00`. */
 export function rowAsJson(alias: string, instants: readonly string[]): string {

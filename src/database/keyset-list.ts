@@ -1,14 +1,21 @@
-import type { Page } from '../pages.ts';
-import { modelColumns } from './columns.ts';
+import type { JsonPage, JsonShape, Page } from '../pages.ts';
+import { columnsAsJson, modelColumns } from './columns.ts';
 import { namedStatement, type NamedStatement } from './named-statement.ts';
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
+
+/** How many pages as JSON one statement reads at most: each is long, and they can be read side by side. */
+const maxJoinedJsonPages = 10;
 
 /** A list of rows that have one owner, such as the events of a location. */
 interface KeysetListOptions<Question, Shared> {
   /** The table of the rows, and its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
+  /** Which of the columns are instants; for pages as JSON. */
+  instants?: readonly string[];
+  /** Further columns of a page as JSON, about its owner `o`. */
+  jsonPageColumns?: string;
   /** The table of the owners, and the column of a row that names its own. */
   owner: { table: 'Company' | 'Location'; column: string };
   /** What a question may ask for: a column to be equal to a value of a type, or a condition of its own. */
@@ -34,9 +41,14 @@ export interface OwnedRows<Row> {
   rows: Row[];
 }
 
+/** The same as JSON, with `jsonPageColumns`. */
+type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string };
+
 interface Question {
   ownerId: string;
 }
+
+type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
@@ -44,11 +56,14 @@ type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string
  * Prepares the pages and counts of a list that is sorted by id. Questions of one turn of the event loop are joined.
  * Each combination of filters and bounds is a statement of its own, so that each has the plan of its own index.
  */
-export function createKeysetList<Row extends { id: string }, Asked extends Question, Shared = undefined>(
-  sql: Sql,
-  options: KeysetListOptions<Asked, Shared>,
-) {
-  const { table, fields, owner, condition, sharedParameters } = options;
+export function createKeysetList<
+  Row extends { id: string },
+  Asked extends Question,
+  Shared = undefined,
+  FurtherColumns = object,
+>(sql: Sql, options: KeysetListOptions<Asked, Shared>) {
+  const { table, fields, owner, condition, sharedParameters, instants = [], jsonPageColumns } = options;
+  const companyOfOwner = `o."${owner.table === 'Company' ? 'id' : 'companyId'}"`;
   const filters = Object.entries(options.filters ?? {}).map(([name, filter]) =>
     typeof filter === 'string'
       ? { name, type: filter, condition: `r."${name}" = q."${name}"` }
@@ -99,14 +114,41 @@ export function createKeysetList<Row extends { id: string }, Asked extends Quest
     return statement(
       `${table}-page ${direction} ${numbersOf(used)}`,
       () => `
-        SELECT q.n::int, o.id AS "ownerId", o."${owner.table === 'Company' ? 'id' : 'companyId'}" AS "ownerCompanyId",
-          ${modelColumns(fields, 'r')}
+        SELECT q.n::int, o.id AS "ownerId", ${companyOfOwner} AS "ownerCompanyId", ${modelColumns(fields, 'r')}
         FROM ${questions([...used, 'limit'])}
         JOIN "${owner.table}" o ON o.id = q."ownerId"
         LEFT JOIN LATERAL (
           SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT q."limit"
         ) r ON true
         ORDER BY q.n, r.id ${direction}`,
+    );
+  }
+
+  const shapes = new Map<JsonShape, number>();
+
+  /** The number of a shape, for the name of a statement: there are as many as documents of the service's own. */
+  function shapeNumber(shape: JsonShape): number {
+    const number = shapes.get(shape) ?? shapes.size;
+    shapes.set(shape, number);
+    return number;
+  }
+
+  function jsonStatement(question: Asked & JsonQuestion): NamedStatement {
+    const used = usedOf(question, [...conditions.keys()]);
+    // A sorted subquery gives its rows to the aggregate in their order (PostgreSQL manual, "Aggregate Functions").
+    return statement(
+      `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
+      () => `
+        SELECT q.n::int, o.id, ${companyOfOwner} AS "companyId", page.*${jsonPageColumns ? `, ${jsonPageColumns}` : ''}
+        FROM ${questions([...used, 'limit'])}
+        JOIN "${owner.table}" o ON o.id = q."ownerId"
+        CROSS JOIN LATERAL (
+          SELECT coalesce(string_agg(${columnsAsJson('r', question.shape, instants)}, ','), '') AS items,
+            count(*)::int AS count, max(r.id) AS "lastId"
+          FROM (
+            SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id LIMIT q."limit"
+          ) r
+        ) page`,
     );
   }
 
@@ -145,6 +187,20 @@ export function createKeysetList<Row extends { id: string }, Asked extends Quest
           companyId: first.ownerCompanyId,
           rows: first.id === null ? [] : ([first, ...others] as unknown as Row[]),
         },
+    }),
+
+    /** A page of an owner's rows as JSON, from the oldest on; undefined for an unknown owner. */
+    jsonPage: createStatementBatch<
+      Asked & JsonQuestion,
+      OwnedJson<FurtherColumns> & { n: number },
+      OwnedJson<FurtherColumns> | undefined,
+      Shared
+    >(sql, {
+      statementOf: jsonStatement,
+      parametersOf,
+      ...sharing,
+      maxJoined: maxJoinedJsonPages,
+      answerOf: ([page]) => page,
     }),
 
     /** How many rows of an owner pass the filters. */

@@ -1,5 +1,3 @@
-import { openEmbedded } from './embedded.ts';
-import { openPostgres } from './postgres.ts';
 import type { Database, DatabaseOptions } from './types.ts';
 
 /**
@@ -9,7 +7,11 @@ import type { Database, DatabaseOptions } from './types.ts';
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
-  return databaseUrl === undefined
-    ? openEmbedded(options.dataDir)
-    : openPostgres({ ...options, databaseUrl });
+  // Only what is used is loaded: the embedded PostgreSQL takes memory that a gateway on a server does not need.
+  if (databaseUrl === undefined) {
+    const { openEmbedded } = await import('./embedded.ts');
+    return openEmbedded(options.dataDir);
+  }
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres({ ...options, databaseUrl });
 }

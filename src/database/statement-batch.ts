@@ -3,18 +3,23 @@ import type { NamedStatement } from './named-statement.ts';
 import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
 
+/** How many questions one call or statement answers at most. */
+const maxJoinedQuestions = 1000;
+
 /**
  * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one
  * call of `load`. Nothing is cached: each turn reads the state of its own moment.
  *
  * @param load answers many questions at once, in their order
+ * @param maxJoined how many questions at most
  */
 export function createBatch<Question, Answer>(
   load: (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>,
+  maxJoined = maxJoinedQuestions,
 ): (question: Question) => Promise<Answer> {
   const loader = new DataLoader<Question, Answer>(load, {
     cache: false,
-    maxBatchSize: 1000,
+    maxBatchSize: maxJoined,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
   return (question) => loader.load(question);
@@ -25,6 +30,7 @@ export function createBatch<Question, Answer>(
  * there is one, are answered by one run of it. Rows name their question in `n`, counted from 1.
  *
  * @param batch.keyOf says which questions are the same and are asked once; when left out each is asked
+ * @param batch.maxJoined how many questions are answered together at most
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -34,6 +40,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
     answerOf: (rows: Row[]) => Answer;
     sharedOf?: (question: Question) => Shared;
     keyOf?: (question: Question) => unknown;
+    maxJoined?: number;
   },
 ): (question: Question) => Promise<Answer> {
   const { statementOf, parametersOf, answerOf, sharedOf = () => undefined as Shared } = batch;
@@ -56,7 +63,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
       }),
     );
     return questions.map((question) => answers.get(question)!);
-  });
+  }, batch.maxJoined);
 }
 
 /**

@@ -74,8 +74,6 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const end = async () => void (await results.return?.());
       const check = () =>
         reauthenticate().catch(async (error: GraphQLError) => {
-          // A database that is busy for a moment says nothing of the key: the next check does.
-          if (!(error instanceof ServiceError)) return;
           refusal = error;
           await end();
         });
@@ -87,7 +85,7 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
         try {
           if (stopping.aborted) await end();
           for await (const result of results) {
-            await reauthenticate().catch((error: GraphQLError) => (refusal = error));
+            await check();
             if (refusal) break;
             yield result;
           }

@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { requestHeader } from './request-header.ts';
 import type { GatewayEnv } from './request-state.ts';
 
 /**
@@ -15,8 +16,8 @@ export function limitBody(
 ): MiddlewareHandler<GatewayEnv> {
   const countBytes = bodyLimit({ maxSize, onError });
   return async function limitBody(c, next) {
-    const length = c.req.header('content-length');
-    if (length === undefined || c.req.header('transfer-encoding') !== undefined) return countBytes(c, next);
+    const length = requestHeader(c, 'content-length');
+    if (length === undefined || requestHeader(c, 'transfer-encoding') !== undefined) return countBytes(c, next);
     return Number(length) > maxSize ? onError(c) : next();
   };
 }

@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono';
 import ipaddr from 'ipaddr.js';
+import { requestHeader } from './request-header.ts';
 import type { GatewayEnv } from './request-state.ts';
 
 /** How much of an IPv6 address is one client: a network of this size is what a customer of a provider gets. */
@@ -12,7 +13,7 @@ const maxNameLength = 64;
  * stands before it came from the client itself.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
-  const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  const forwarded = trustProxy ? requestHeader(c, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   return canonicalAddress((forwarded || c.env?.incoming?.socket.remoteAddress) ?? 'unknown');
 }
 

@@ -11,6 +11,7 @@ import type { UsageRecorder } from '../usage/recorder.ts';
 import { charge, keySubject } from './charge.ts';
 import { clientAddress } from './client-address.ts';
 import { inRequestSpan } from './request-span.ts';
+import { requestHeader } from './request-header.ts';
 import { requestIdOf } from './request-id.ts';
 import {
   type GatewayEnv,
@@ -61,12 +62,12 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   const record = createRecord(dependencies, strangers);
 
   const newState = (c: HonoContext<GatewayEnv>, surface: Surface): RequestState => ({
-    requestId: requestIdOf(c.req.header('x-request-id')),
+    requestId: requestIdOf(requestHeader(c, 'x-request-id')),
     surface,
     address: clientAddress(c, trustProxy),
     log,
     operation: unknownOperation,
-    acceptEncoding: c.req.header('accept-encoding'),
+    acceptEncoding: requestHeader(c, 'accept-encoding'),
   });
 
   /** The key of a request. Only a secret that this process does not know takes the way past the address's budget. */
@@ -120,7 +121,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         c.set('state', state);
         let endRequest: (() => void) | undefined;
         try {
-          const secret = c.req.header('x-api-key');
+          const secret = requestHeader(c, 'x-api-key');
           const authenticated = authenticate(secret, state);
           const key = authenticated instanceof Promise ? await authenticated : authenticated;
           state.key = key;
@@ -146,7 +147,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           c.res = respond(render(refusal, state), state);
         }
         // The end of its connection ends any other request. Subscriptions have a bound of their own.
-        if (!c.env?.outgoing || isEventStream(c.res)) endRequest?.();
+        if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
         record(state, c, performance.now() - startedAt);
       }),
     ofPublic: (render) =>

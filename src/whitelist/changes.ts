@@ -8,6 +8,7 @@ import { invalidField } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import { entryColumns } from './columns.ts';
 import { decodeFeedCursor, encodeFeedCursor, type FeedCursor, type FeedPosition } from './feed-cursor.ts';
+import { feedLife, positionColumns, positionOf, type PositionRow } from './feed-position.ts';
 import type { Plate } from './plate.ts';
 import type { Nullable, WhitelistReads } from './reads.ts';
 
@@ -35,22 +36,12 @@ export interface WhitelistChanges {
   reset: boolean;
 }
 
-/**
- * What identifies the order of transactions: the server, its timeline (a failover or a recovery starts a new one),
- * the database and the table (a restored dump has other ones).
- */
-const life = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
-  (SELECT timeline_id FROM pg_control_checkpoint()),
-  (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistEntry"'::regclass::oid))`;
-
 /** The present position of locations, and whether a client can go on from an earlier one. */
 const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
-    SELECT q.n::int, l.id, l."companyId", ${life} AS life, pg_current_snapshot()::text AS snapshot,
-      (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = l.id) AS "newestRecordId",
-      statement_timestamp() AS "takenAt",
-      q.life = ${life}
+    SELECT q.n::int, l.id, l."companyId", ${positionColumns('l.id')},
+      q.life = ${feedLife}
         AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
         AND q."takenAt" > statement_timestamp() - make_interval(days => $removalsKeptDays::int)
         AND (q."newestRecordId" IS NULL OR EXISTS (SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId"))
@@ -92,11 +83,10 @@ const readChanges = namedStatement(
 
 type PositionQuestion = { locationId: string; earlier: FeedPosition | undefined };
 
-type PositionRow = Omit<FeedPosition, 'takenAt'> & {
+type LocationPosition = PositionRow & {
   n: number;
   id: string;
   companyId: string;
-  takenAt: Date;
   isContinued: boolean | null;
 };
 
@@ -124,18 +114,21 @@ export function createWhitelistFeed(services: {
 }) {
   const { sql, whitelist, removalsKeptDays } = services;
 
-  const findPosition = createStatementBatch<PositionQuestion, PositionRow, PositionRow | undefined>(sql, {
-    statementOf: () => readPositions,
-    parametersOf: (questions) => ({
-      removalsKeptDays,
-      locationId: questions.map(({ locationId }) => locationId),
-      life: questions.map(({ earlier }) => earlier?.life ?? null),
-      snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
-      takenAt: questions.map(({ earlier }) => earlier?.takenAt ?? null),
-      newestRecordId: questions.map(({ earlier }) => earlier?.newestRecordId ?? null),
-    }),
-    answerOf: ([position]) => position,
-  });
+  const findPosition = createStatementBatch<PositionQuestion, LocationPosition, LocationPosition | undefined>(
+    sql,
+    {
+      statementOf: () => readPositions,
+      parametersOf: (questions) => ({
+        removalsKeptDays,
+        locationId: questions.map(({ locationId }) => locationId),
+        life: questions.map(({ earlier }) => earlier?.life ?? null),
+        snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
+        takenAt: questions.map(({ earlier }) => earlier?.takenAt ?? null),
+        newestRecordId: questions.map(({ earlier }) => earlier?.newestRecordId ?? null),
+      }),
+      answerOf: ([position]) => position,
+    },
+  );
 
   /**
    * The present position of a location, and whether an earlier one is of the same life of the database and young
@@ -143,11 +136,10 @@ export function createWhitelistFeed(services: {
    *
    * @throws {ServiceError} `NOT_FOUND` for a location out of reach
    */
-  async function positionOf(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
+  async function presentPosition(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
     const found = isId(locationId) ? await findPosition({ locationId, earlier }) : undefined;
-    const { life, snapshot, newestRecordId, takenAt, isContinued } = reachable(key, locationId, found);
-    const now: FeedPosition = { life, snapshot, newestRecordId, takenAt: takenAt.toISOString() };
-    return { now, isContinued: isContinued === true };
+    const position = reachable(key, locationId, found);
+    return { now: positionOf(position), isContinued: position.isContinued === true };
   }
 
   /** A page of the whole list, whose round ends at a position that was taken before it began. */
@@ -219,7 +211,7 @@ export function createWhitelistFeed(services: {
           after,
         );
       }
-      const { now, isContinued } = await positionOf(key, locationId, cursor?.next);
+      const { now, isContinued } = await presentPosition(key, locationId, cursor?.next);
       if (!cursor || !isContinued) {
         const start = { locationId, next: now, round: null };
         return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined };
@@ -242,7 +234,7 @@ export function createWhitelistFeed(services: {
      * @throws {ServiceError} `NOT_FOUND` for a location out of reach
      */
     async cursor(key: AuthenticatedKey, locationId: string): Promise<string> {
-      const { now } = await positionOf(key, locationId);
+      const { now } = await presentPosition(key, locationId);
       return encodeFeedCursor({ locationId, next: now, round: null });
     },
   };

@@ -24,7 +24,8 @@ const valueTypes = {
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
 const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof WhitelistEntry)[];
-const instantColumns = [
+/** The columns that are instants. */
+export const instantColumns = [
   ...valueColumns.filter((column) => valueTypes[column] === 'timestamptz'),
   'createdAt',
   'updatedAt',

@@ -7,9 +7,11 @@ import { createRowById, createStatementBatch } from '../database/statement-batch
 import type { Sql } from '../database/types.ts';
 import { isId } from '../ids.ts';
 import { listOfLocation } from '../locations/list-of-location.ts';
-import type { PagedList } from '../pages.ts';
+import type { PagedList, WholeList } from '../pages.ts';
 import { type AccessDecision, accessReason, decideSimilar, isValidAt } from './access.ts';
-import { entryColumns, samePlate } from './columns.ts';
+import { entryColumns, instantColumns, samePlate } from './columns.ts';
+import { encodeFeedCursor } from './feed-cursor.ts';
+import { positionColumns, positionOf, type PositionRow } from './feed-position.ts';
 import type { Plate } from './plate.ts';
 import { similarPlates } from './similar-plates.ts';
 
@@ -91,9 +93,16 @@ export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /** Prepares the reads of whitelists. Those of one turn of the event loop are joined. */
 export function createWhitelistReads({ sql }: { sql: Sql }) {
-  const entries = createKeysetList<WhitelistEntry, WhitelistFilters & { ownerId: string }>(sql, {
+  const entries = createKeysetList<
+    WhitelistEntry,
+    WhitelistFilters & { ownerId: string },
+    undefined,
+    PositionRow
+  >(sql, {
     table: 'WhitelistEntry',
     fields: Prisma.WhitelistEntryScalarFieldEnum,
+    instants: instantColumns,
+    jsonPageColumns: positionColumns('o.id'),
     owner: { table: 'Location', column: 'locationId' },
     filters: {
       referenceId: 'text',
@@ -133,8 +142,22 @@ export function createWhitelistReads({ sql }: { sql: Sql }) {
       key: AuthenticatedKey,
       locationId: string,
       filters: WhitelistFilters = {},
-    ): PagedList<WhitelistEntry> {
-      return listOfLocation(entries, key, { ...filters, ownerId: locationId });
+    ): PagedList<WhitelistEntry> & WholeList {
+      const question = { ...filters, ownerId: locationId };
+      return {
+        ...listOfLocation(entries, key, question),
+        async jsonPage(shape, page) {
+          const asked = { ...question, ...page, shape };
+          const found = reachable(
+            key,
+            locationId,
+            isId(locationId) ? await entries.jsonPage(asked) : undefined,
+          );
+          const { items, count, lastId } = found;
+          const changesCursor = encodeFeedCursor({ locationId, next: positionOf(found), round: null });
+          return { items, count, lastId, changesCursor };
+        },
+      };
     },
 
     /**
