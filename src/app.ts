@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
+import { addresses } from '../pages/layout.tsx';
 import { createPages } from '../pages/routes.ts';
 import { renderRest } from '../rest/adapter.ts';
 import type { Brownout } from '../rest/deprecation.ts';
@@ -13,7 +14,9 @@ import { ServiceError } from './errors/error-table.ts';
 import { createGraphEndpoint, graphFailure, graphRefusal } from './graphql/endpoint.ts';
 import { createGraphExecutor, type GraphRequestContext } from './graphql/executor.ts';
 import { charge, keySubject } from './http/charge.ts';
-import { createGuards, type GuardDependencies } from './http/guard.ts';
+import { createGuards } from './http/guard.ts';
+import type { GuardDependencies } from './http/guard-dependencies.ts';
+import type { RefuseKnown, RefusingSurface } from './http/known-refusals.ts';
 import { limitBody } from './http/body.ts';
 import { largeBodyBytes } from './http/large-bodies.ts';
 import { compressJson } from './http/compression.ts';
@@ -46,7 +49,11 @@ const renderGraph = (error: unknown, source: ErrorSource): Answer => graphFailur
 /**
  * The gateway without its listener: one guard, both surfaces, and the probes of an orchestrator.
  */
-export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
+export function createApp(dependencies: AppDependencies): {
+  app: Hono<GatewayEnv>;
+  /** Answers before the app what it would refuse (src/http/known-refusals.ts). */
+  refuseKnown: RefuseKnown;
+} {
   const { limiter, readiness, stopping, services } = dependencies;
   const { authenticator } = services;
   const executor = createGraphExecutor(schema);
@@ -106,5 +113,13 @@ export function createApp(dependencies: AppDependencies): Hono<GatewayEnv> {
     return respond(render(error, state ?? { requestId: randomUUID(), log: dependencies.log }), state);
   });
   app.notFound(() => respond(errorAnswer({ code: 'NOT_FOUND', message: 'No such path' })));
-  return app;
+
+  const rest: RefusingSurface = { surface: 'rest', render: renderRest };
+  const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
+  const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
+    if (url.startsWith('/api/')) return url.startsWith(addresses.openApi) ? undefined : rest;
+    // A GET of the graph may be for a public page.
+    return method === 'POST' && (url === '/graphql' || url.startsWith('/graphql?')) ? graphql : undefined;
+  });
+  return { app, refuseKnown };
 }

@@ -28,6 +28,7 @@ import { applyMigrations } from './database/migrations.ts';
 import { applyOperatorKey } from './auth/operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
 import { keySubject } from './http/charge.ts';
+import type { RefuseKnown } from './http/known-refusals.ts';
 import { askAtMostEvery, readinessIntervalMs } from './http/readiness.ts';
 import { checkSettings } from './redis/check-settings.ts';
 import { connected, createKeyClient } from './redis/client.ts';
@@ -55,6 +56,8 @@ const backlogIntervalMs = 15_000;
 /** A gateway that is ready to answer: both surfaces, and what stands behind them. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
+  /** Answers before the app what it would refuse. */
+  refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
   /** Ends what would not end by itself, so that the listener can close: subscriptions. */
@@ -142,7 +145,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every open stream listens
-  const app = createApp({
+  const { app, refuseKnown } = createApp({
     services: {
       prisma,
       sql,
@@ -195,6 +198,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
 
   return {
     app,
+    refuseKnown,
     database,
     metrics,
     endStreams: () => stopping.abort(),

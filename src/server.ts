@@ -25,7 +25,9 @@ try {
   const log = createLog(config.logLevel);
   const gateway = await openGateway(config, log, migrations);
   const { host, port, metricsPort, trustProxy: behindProxy } = config;
-  const listener = await listen(gateway.app, { host, port, portVariable: 'PORT', refusalBody, behindProxy });
+  const { app, refuseKnown } = gateway;
+  const options = { host, port, portVariable: 'PORT', refusalBody, behindProxy, refuseKnown } as const;
+  const listener = await listen(app, options);
   log.info({ url: listener.url }, 'listening');
   const listeners = [listener];
   if (metricsPort !== undefined) {

@@ -17,7 +17,8 @@ export function limitBody(
   const countBytes = bodyLimit({ maxSize, onError });
   return async function limitBody(c, next) {
     const length = requestHeader(c, 'content-length');
-    if (length === undefined || requestHeader(c, 'transfer-encoding') !== undefined) return countBytes(c, next);
+    if (length === undefined || requestHeader(c, 'transfer-encoding') !== undefined)
+      return countBytes(c, next);
     return Number(length) > maxSize ? onError(c) : next();
   };
 }

@@ -13,8 +13,18 @@ const maxNameLength = 64;
  * stands before it came from the client itself.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
-  const forwarded = trustProxy ? requestHeader(c, 'x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
-  return canonicalAddress((forwarded || c.env?.incoming?.socket.remoteAddress) ?? 'unknown');
+  return addressOf(c.env?.incoming?.socket.remoteAddress, trustProxy && requestHeader(c, 'x-forwarded-for'));
+}
+
+/**
+ * The address of a client, in one form.
+ *
+ * @param connected who the connection comes from
+ * @param forwardedFor `X-Forwarded-For` of a trusted proxy
+ */
+export function addressOf(connected: string | undefined, forwardedFor: string | undefined | false): string {
+  const forwarded = forwardedFor ? forwardedFor.split(',').at(-1)?.trim() : undefined;
+  return canonicalAddress((forwarded || connected) ?? 'unknown');
 }
 
 /**

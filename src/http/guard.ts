@@ -1,15 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context as HonoContext, MiddlewareHandler } from 'hono';
-import type { Logger } from 'pino';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { reauthenticate } from '../auth/reauthenticate.ts';
-import type { Services } from '../context.ts';
 import { rateLimitExceeded, ServiceError } from '../errors/error-table.ts';
 import type { ErrorSource } from '../errors/masking.ts';
-import type { Metrics } from '../metrics.ts';
-import type { RateLimiter } from '../rate-limit/types.ts';
-import type { UsageRecorder } from '../usage/recorder.ts';
 import { charge, keySubject } from './charge.ts';
 import { clientAddress } from './client-address.ts';
+import type { GuardDependencies } from './guard-dependencies.ts';
+import { createKnownRefusals, type RefuseKnown, type RefusingSurface } from './known-refusals.ts';
+import { createRequestRecord } from './request-record.ts';
 import { inRequestSpan } from './request-span.ts';
 import { requestHeader } from './request-header.ts';
 import { requestIdOf } from './request-id.ts';
@@ -22,17 +21,7 @@ import {
 } from './request-state.ts';
 import { createRequestsInProgress } from './requests-in-progress.ts';
 import { type Answer, respond, surfaceHeaders } from './response.ts';
-import { addressSubject, createStrangers, type Strangers } from './strangers.ts';
-
-/** What the guards of all surfaces share. */
-export interface GuardDependencies {
-  services: Services;
-  limiter: RateLimiter;
-  usage: UsageRecorder;
-  metrics: Metrics;
-  log: Logger;
-  trustProxy: boolean;
-}
+import { addressSubject, createStrangers } from './strangers.ts';
 
 /** The guards of one process. */
 export interface Guards {
@@ -51,6 +40,11 @@ export interface Guards {
    * @param render shows an error in the form of the surface that the clients of these addresses expect
    */
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
+  /**
+   * What a server asks before the app: it answers requests that are known to be refused, as the guard of their
+   * surface would (known-refusals.ts).
+   */
+  refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
 /** Creates the guards, which share what they know of strangers. */
@@ -59,7 +53,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   const { authenticator } = services;
   const strangers = createStrangers({ limiter, log });
   const requests = createRequestsInProgress();
-  const record = createRecord(dependencies, strangers);
+  const recordRequest = createRequestRecord(dependencies, strangers);
+  const record = (state: RequestState, { req, res }: HonoContext<GatewayEnv>, elapsedMs: number) =>
+    recordRequest(state, { path: req.path, status: res.status, elapsedMs });
 
   const newState = (c: HonoContext<GatewayEnv>, surface: Surface): RequestState => ({
     requestId: requestIdOf(requestHeader(c, 'x-request-id')),
@@ -114,6 +110,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   return {
+    refusingKnown: (surfaceOf) => createKnownRefusals(dependencies, { record: recordRequest, surfaceOf }),
     ofSurface: (surface, render) =>
       inRequestSpan(async function guard(c, next) {
         const startedAt = performance.now();
@@ -170,32 +167,5 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   };
 }
 
-/** How much of a path is logged that no operation answers, in characters. */
-const maxLoggedPath = 200;
-
 const isEventStream = ({ headers }: Response) =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-
-/** Makes what leaves the traces of a request: its log line, its part in the metrics, and the usage of its key. */
-function createRecord({ log, metrics, usage }: GuardDependencies, strangers: Strangers) {
-  return (
-    state: RequestState,
-    { req, res: { status } }: HonoContext<GatewayEnv>,
-    elapsedMs: number,
-  ): void => {
-    const { requestId, surface, operation, address, key, errorPath } = state;
-    const errorCode = state.errorCode ?? null;
-    const durationMs = Math.round(elapsedMs * 100) / 100;
-    const record = { requestId, surface, operation, status, errorCode, durationMs, address };
-    metrics.record({ ...record, hasKey: key !== undefined, decision: state.decision });
-    if (key) usage.record({ ...record, apiKeyId: key.id, createdAt: new Date() });
-    else if (errorCode) strangers.countRefusal(errorCode);
-    // A client can be refused without end: its refusals are counted, and leave no line each.
-    if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
-    const path = operation === unknownOperation && req.path.slice(0, maxLoggedPath);
-    log.info(
-      { ...record, keyId: key?.id ?? null, ...(errorPath && { errorPath }), ...(path && { path }) },
-      'request',
-    );
-  };
-}

@@ -16,7 +16,8 @@ export interface Answer {
   errorCode?: ErrorCode | undefined;
 }
 
-const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
+/** The type of every answer that has a body. */
+export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
  * When a request may come again that was refused although its key is within its limits, in seconds: something has
@@ -39,6 +40,10 @@ export function surfaceHeaders(
     ...(decision && rateLimitHeaders(decision)),
   };
 }
+
+/** The body of an answer that is an error. */
+export const bodyOf = ({ body }: Answer, requestId: string): string =>
+  typeof body === 'function' ? body(requestId) : typeof body === 'string' ? body : '';
 
 /**
  * Makes an answer the response to a request, with the headers of its surface. To add them to a finished

@@ -1,6 +1,7 @@
 import { createServer, type ServerOptions } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type ConnectionLimits, connectionLimits, trackConnections } from './connections.ts';
+import type { RefuseKnown } from './known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody } from './early-answers.ts';
 
 /** Hosts that stand for every address of the machine, and one of these addresses, which a browser can open. */
@@ -20,6 +21,7 @@ export interface Listener {
  * @param options.portVariable the variable that the port comes from
  * @param options.refusalBody words the answer to a request that is not HTTP
  * @param options.behindProxy whether every connection comes from a proxy, whose address is not that of a client
+ * @param options.refuseKnown answers requests that need not reach the app
  * @throws when the address cannot be listened on; the message names the variables
  */
 export async function listen(
@@ -30,15 +32,18 @@ export async function listen(
     portVariable: 'PORT' | 'METRICS_PORT';
     refusalBody: RefusalBody;
     behindProxy?: boolean;
+    refuseKnown?: RefuseKnown;
     limits?: Partial<ConnectionLimits>;
   },
 ): Promise<Listener> {
-  const { host, port, portVariable, refusalBody, behindProxy = false } = options;
+  const { host, port, portVariable, refusalBody, behindProxy = false, refuseKnown } = options;
   const limits = { ...connectionLimits, ...options.limits };
-  const server = createServer(
-    nodeOptions(limits),
-    getRequestListener(app.fetch, { errorHandler: (error) => earlyResponse(error, refusalBody) }),
-  );
+  const answer = getRequestListener(app.fetch, {
+    errorHandler: (error) => earlyResponse(error, refusalBody),
+  });
+  const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
+    if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
+  });
   server.maxConnections = limits.maxConnections;
   server.timeout = limits.silentTimeoutMs;
   const connections = trackConnections(server, limits, { countByAddress: !behindProxy });

@@ -11,6 +11,7 @@ import type {
   RateLimitSubject,
   RateLimitWindow,
   RateLimitWindows,
+  RollingLimiter,
   WindowCount,
   WindowState,
 } from './types.ts';
@@ -25,35 +26,42 @@ export function createRateLimiter(
   const { redis, log } = options;
   const decide = (subject: RateLimitSubject, state: WindowState) => decision(subject, state, options);
   const memory = new MemoryRollingLimiter(options);
-  if (!redis) {
-    return {
-      backend: 'memory',
-      consume: async (subject, points = 1) => decide(subject, await memory.take(subject, points)),
-      read: async (subject) => decide(subject, await memory.take(subject, 0)),
-      close: async () => undefined,
-    };
-  }
+  if (!redis) return { backend: 'memory', ...decisions(memory, decide), close: async () => undefined };
 
   const health = watchRedis(redis, shardsOf(redis), (shard) => shared.probe(shard), log);
   const shared = new RedisRollingLimiter(redis, { ...options, insurance: memory, health });
-  const refusals = new RememberedRefusals();
   return {
     get backend() {
-      return health.answers ? 'redis' : 'fallback';
+      return health.answers ? ('redis' as const) : ('fallback' as const);
     },
-    async consume(subject, points = 1) {
-      const remembered = refusals.find(subject, points);
-      if (remembered) return decide(subject, remembered);
-      const askedAt = performance.now();
-      const state = await shared.take(subject, points);
-      if (!state.allowed) refusals.remember(subject, points, state, askedAt);
-      return decide(subject, state);
-    },
-    read: async (subject) => decide(subject, refusals.find(subject, 1) ?? (await shared.take(subject, 0))),
+    ...decisions(shared, decide),
     async close() {
       health.close();
       redis.disconnect();
     },
+  };
+}
+
+/** The decisions over rolling windows. A refusal is remembered for as long as nothing but time can change it. */
+function decisions(
+  windows: RollingLimiter,
+  decide: (subject: RateLimitSubject, state: WindowState) => RateLimitDecision,
+): Pick<RateLimiter, 'consume' | 'refusal' | 'read'> {
+  const refusals = new RememberedRefusals();
+  return {
+    async consume(subject, points = 1) {
+      const remembered = refusals.find(subject, points);
+      if (remembered) return decide(subject, remembered);
+      const askedAt = performance.now();
+      const state = await windows.take(subject, points);
+      if (!state.allowed) refusals.remember(subject, points, state, askedAt);
+      return decide(subject, state);
+    },
+    refusal(subject) {
+      const remembered = refusals.find(subject, 1);
+      return remembered && decide(subject, remembered);
+    },
+    read: async (subject) => decide(subject, refusals.find(subject, 1) ?? (await windows.take(subject, 0))),
   };
 }
 

@@ -71,6 +71,8 @@ export interface RollingLimiter {
 export interface RateLimiter {
   /** Takes points from both windows of a subject, or none when one window has no room for all of them. */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
+  /** The refusal of one point that is known without asking, since only time can change it; undefined otherwise. */
+  refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
   /** The present state of a subject's windows; takes nothing. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /** Who decides now; `fallback` is a budget for each process while Redis does not answer. */

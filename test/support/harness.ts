@@ -192,6 +192,7 @@ export async function openTestGateway(
 /** Serves a test gateway on a port of its own until the last test, and returns its URL. */
 export async function serve(gateway: TestGateway): Promise<string> {
   const { url, close } = await listen(gateway.app, {
+    refuseKnown: gateway.refuseKnown,
     host: '127.0.0.1',
     port: 0,
     portVariable: 'PORT',
