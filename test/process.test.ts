@@ -236,7 +236,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(lost.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
     expect((await gateway.call('/readyz')).status).toBe(503);
     expect((await gateway.call('/livez')).status).toBe(200);
-    expect(gateway.output()).toContain(requestId);
+    await expect.poll(() => gateway.output()).toContain(requestId);
 
     proxy.mend();
     await expect.poll(async () => (await list()).status).toBe(200);

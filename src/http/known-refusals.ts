@@ -59,14 +59,12 @@ export function createKnownRefusals(
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;
     const { key, fault } = findKnown(single(headers['x-api-key']));
-    if (!key && !fault) return false;
+    const refusedKey = key && limiter.refusal(keySubject(key));
+    if (!refusedKey && !fault) return false;
     const address = addressOf(
       incoming.socket.remoteAddress,
       trustProxy && single(headers['x-forwarded-for']),
     );
-    const subject = key ? keySubject(key) : addressSubject(address);
-    const refused = limiter.refusal(subject);
-    if (!refused && !fault) return false;
 
     const refuse = (decision: RateLimitDecision) => {
       const state: RequestState = {
@@ -92,6 +90,8 @@ export function createKnownRefusals(
       const [path = ''] = url.split('?', 1);
       record(state, { path, status, elapsedMs: performance.now() - startedAt });
     };
+    const subject = addressSubject(address);
+    const refused = refusedKey ?? limiter.refusal(subject);
     if (refused) refuse(refused);
     else void limiter.consume(subject).then(refuse);
     return true;
