@@ -1,0 +1,182 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
+import { residentMemory, type Server, watchMemory } from './processes.ts';
+import type { CaseResult } from './report.ts';
+import { bulkLocations, locationId, referenceId } from './world.ts';
+
+// A whole list of 100,000: its time, its memory, and what it does to gates.
+
+interface Fetched {
+  firstByteMs: number;
+  totalMs: number;
+  bytes: number;
+}
+
+/**
+ * Reads a list.
+ *
+ * @param pauseMs after each chunk of up to 64 KiB, as a slow client
+ * @param signal stops in the middle
+ */
+async function fetchList(
+  server: Server,
+  secret: string,
+  path: string,
+  { pauseMs = 0, signal }: { pauseMs?: number; signal?: AbortSignal } = {},
+): Promise<Fetched> {
+  const startedAt = performance.now();
+  const request = httpRequest(server.origin + path, { headers: { 'X-API-Key': secret } }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let firstByteMs = 0;
+  let bytes = 0;
+  let end = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    firstByteMs ||= performance.now() - startedAt;
+    bytes += chunk.length;
+    end = chunk.subarray(-2).toString();
+    if (pauseMs > 0) await sleep(pauseMs);
+    if (signal?.aborted) {
+      response.destroy();
+      return { firstByteMs, totalMs: Number.NaN, bytes };
+    }
+  }
+  if (response.statusCode !== 200 || end !== ']}') throw new Error(`${path} answers ${response.statusCode}`);
+  return { firstByteMs, totalMs: performance.now() - startedAt, bytes };
+}
+
+async function repeat<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let turn = 0; turn < times; turn++) results.push(await work());
+  return results;
+}
+
+const listPath = (position: number, reference?: string) =>
+  `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
+
+/** The gate of another client: so many decisions a second, one after the other. */
+const gateRate = 200;
+const gateConnections = 10;
+const longLists = 5;
+/** How many read the long list at once, and how slowly: about 1 MiB/s each. */
+const slowReaders = { count: 10, pauseMs: 60 };
+
+/** A gateway in service, and what is asked of it. */
+async function openLists(bench: Bench, nodeOptions: string[]) {
+  const server = await bench.start('gateway', nodeOptions);
+  const load = bench.startLoad();
+  const { bulkSecret } = bench.world;
+  const position = bulkLocations.hundredThousand;
+  const shortPath = listPath(position, referenceId(7, 100_000));
+  const ask = (traffic: string, seconds: number, rate?: number) =>
+    load.run({
+      traffic,
+      side: 'gateway',
+      origin: server.origin,
+      world: bench.world,
+      seconds,
+      connections: gateConnections,
+      from: freshNumbers(),
+      rate,
+    });
+  const short = () => fetchList(server, bulkSecret, shortPath);
+  // Gates and shorter lists fill the memory with what they leave to the collector.
+  await ask('gate', bench.warmUpSeconds);
+  await ask('list-1000', bench.warmUpSeconds * 2);
+  await repeat(30, short);
+  return {
+    server,
+    ask,
+    short,
+    long: () => fetchList(server, bulkSecret, listPath(position)),
+    slow: (signal: AbortSignal) =>
+      fetchList(server, bulkSecret, listPath(position), { pauseMs: slowReaders.pauseMs, signal }),
+    async close() {
+      load.stop();
+      await server.stop();
+    },
+  };
+}
+type Lists = Awaited<ReturnType<typeof openLists>>;
+
+/** Long lists with nothing else, and by how much they grow the process, in MiB. */
+async function readAlone({ server, short, long }: Lists) {
+  const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
+  const memory = watchMemory(server.pid);
+  const shorts: Fetched[] = [];
+  const longs: Fetched[] = [];
+  for (let turn = 0; turn < longLists; turn++) {
+    shorts.push(...(await repeat(10, short)));
+    longs.push(await long());
+  }
+  return { baseline, growth: memory.stop() - baseline, shorts, longs };
+}
+
+/** Ten slow readers of long lists while something else goes on, and by how much they grow the process, in MiB. */
+async function readSlowly<Result>({ server, slow }: Lists, work: () => Promise<Result>) {
+  const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
+  const memory = watchMemory(server.pid);
+  const done = new AbortController();
+  const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
+  const result = await work();
+  done.abort();
+  await Promise.all(readers);
+  return { result, growth: memory.stop() - baseline };
+}
+
+/** How long the hand-written peer takes for the long list, in milliseconds; the median. */
+async function totalOfPeer(bench: Bench): Promise<number> {
+  const peer = await bench.start('hand-written');
+  try {
+    const read = () => fetchList(peer, bench.world.bulkSecret, listPath(bulkLocations.hundredThousand));
+    await repeat(2, read);
+    return median((await repeat(longLists, read)).map(({ totalMs }) => totalMs));
+  } finally {
+    await peer.stop();
+  }
+}
+
+/** A heap without room for what a list does not need: V8 leaves rubbish where memory is plenty. */
+const smallHeap = 160;
+
+/** Measures the long list alone, for slow readers, and against the hand-written peer. */
+export async function wholeList(bench: Bench): Promise<CaseResult> {
+  const small = await openLists(bench, [`--max-old-space-size=${smallHeap}`]);
+  const inSmallHeap = await readAlone(small).finally(() => small.close());
+  const lists = await openLists(bench, []);
+  try {
+    const { baseline, growth, shorts, longs } = await readAlone(lists);
+    const quiet = await lists.ask('gate', bench.seconds * 2, gateRate);
+    const slow = await readSlowly(lists, () => lists.ask('gate', bench.seconds * 2, gateRate));
+    const busy = slow.result;
+    expectStatuses([200])(quiet);
+    expectStatuses([200])(busy);
+    const firstByte = median(longs.map(({ firstByteMs }) => firstByteMs));
+    const firstByteOfTen = median(shorts.map(({ firstByteMs }) => firstByteMs));
+    const total = median(longs.map(({ totalMs }) => totalMs));
+    const peerTotal = bench.peers ? await totalOfPeer(bench) : undefined;
+    return {
+      name: 'list-100000',
+      title: 'Whole list of 100,000',
+      sides: [],
+      goals: [
+        { text: 'first byte to that of a list of 10', value: firstByte / firstByteOfTen, most: 3 },
+        ...(peerTotal ? [{ text: 'time to that of the peer', value: total / peerTotal, most: 1.2 }] : []),
+        { text: 'memory growth with ten slow readers, MiB', value: slow.growth, most: 64 },
+        { text: 'gate p99 meanwhile to quiet p99', value: busy.p99 / quiet.p99, most: 3 },
+      ],
+      notes: [
+        `first byte ${firstByte.toFixed(2)} ms (list of 10: ${firstByteOfTen.toFixed(2)} ms), ` +
+          `total ${total.toFixed(0)} ms for ${(longs[0]!.bytes / 2 ** 20).toFixed(1)} MiB` +
+          (peerTotal ? `, hand-written ${peerTotal.toFixed(0)} ms` : ''),
+        `memory from ${baseline.toFixed(0)} MiB, one fast reader grows it by ${growth.toFixed(0)} MiB; with --max-old-space-size=${smallHeap} it grows by ` +
+          `${inSmallHeap.growth.toFixed(0)} MiB from ${inSmallHeap.baseline.toFixed(0)} MiB`,
+        `gates at ${gateRate}/s: quiet p50 ${quiet.p50.toFixed(2)} p99 ${quiet.p99.toFixed(2)} ms, ` +
+          `meanwhile p50 ${busy.p50.toFixed(2)} p99 ${busy.p99.toFixed(2)} ms`,
+      ],
+    };
+  } finally {
+    await lists.close();
+  }
+}
