@@ -14,7 +14,7 @@ const furtherPartItems = 1000;
 const pauseBetweenPagesMs = 2;
 
 /** A part of a list: its items as JSON, with commas between, and what reads the part after it if there is more. */
-export interface ListPart {
+interface ListPart {
   items: string;
   next: (() => Promise<ListPart>) | undefined;
 }
