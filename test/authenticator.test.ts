@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Authenticator, createAuthenticator } from '../src/auth/authenticator.ts';
 import { hashSecret, newSecret } from '../src/auth/key-secret.ts';
@@ -9,10 +10,10 @@ const gateway = await openTestGateway();
 const { environment, keyPepper: pepper } = gateway.config;
 
 /** An authenticator with empty caches over the database of the test gateway. */
-const newAuthenticator = () =>
+const newAuthenticator = (pubSub = createLocalPubSub()) =>
   createAuthenticator({
     prisma: gateway.database.prisma,
-    pubSub: createLocalPubSub(),
+    pubSub,
     environment,
     pepper,
     operatorSecret: undefined,
@@ -68,6 +69,51 @@ describe('the authenticator', () => {
     await authenticator.authenticate(secret);
     await Promise.all(Array.from({ length: 10_001 }, () => isRefused(invented())));
     expect(authenticator.cachedKey(secret)).toBeDefined();
+  });
+
+  test.each([
+    ['for 5 s', true, 5_000],
+    ['for 500 ms while notices of other processes may be missed', false, 500],
+  ])('knows a key and an unknown secret %s', async (_, connected, knownForMs) => {
+    authenticator = await newAuthenticator({ ...createLocalPubSub(), connected });
+    const [secret, unknown] = [await gateway.newKey(), invented()];
+    await authenticator.authenticate(secret);
+    await isRefused(unknown);
+    const start = performance.now();
+    const setClock = async (ms: number) => {
+      vi.mocked(performance.now).mockReturnValue(start + ms);
+      await sleep(5); // the caches read the clock once in a millisecond
+    };
+    await setClock(knownForMs - 1);
+    expect(authenticator.cachedKey(secret)).toBeDefined();
+    expect(() => authenticator.cachedKey(unknown)).toThrow('Invalid or missing API key');
+    await setClock(knownForMs + 1);
+    expect(authenticator.cachedKey(secret)).toBeUndefined();
+    expect(authenticator.cachedKey(unknown)).toBeUndefined();
+  });
+
+  test('remembers 10,000 unknown secrets: of more the oldest is looked up again', async () => {
+    const secrets = Array.from({ length: 10_001 }, invented);
+    await Promise.all(secrets.map(isRefused));
+    expect(authenticator.cachedKey(secrets[0])).toBeUndefined();
+    expect(() => authenticator.cachedKey(secrets[1])).toThrow('Invalid or missing API key');
+  });
+
+  test('remembers 10,000 valid keys: of more the oldest is looked up again', async () => {
+    const { prisma } = gateway.database;
+    const template = await prisma.apiKey.findFirstOrThrow();
+    const secrets = Array.from({ length: 10_001 }, invented);
+    const keyOf = (secret: string) => hashSecret(secret, pepper);
+    await prisma.apiKey.createMany({ data: secrets.map((secret) => ({ ...template, id: keyOf(secret) })) });
+    await prisma.apiKeySecret.createMany({
+      data: secrets.map((secret) => {
+        const hash = keyOf(secret);
+        return { id: hash, apiKeyId: hash, hash, hint: '…' };
+      }),
+    });
+    await authenticator.authenticate(secrets[0]);
+    await Promise.all(secrets.map((secret) => authenticator.authenticate(secret)));
+    expect(secrets.filter((secret) => !authenticator.cachedKey(secret))).toEqual([secrets[0]]);
   });
 
   test('finds a secret that was unknown until the keys changed', async () => {

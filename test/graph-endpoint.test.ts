@@ -419,6 +419,14 @@ describe('an operation that comes again', () => {
   });
 });
 
+test('500 documents are known by their text: of more the one that was quiet longest is forgotten', async () => {
+  const executor = createGraphExecutor(schema);
+  const endpoint = createGraphEndpoint(schema, executor, createMetrics({ limiter: { backend: 'memory' } }));
+  const texts = Array.from({ length: 501 }, (_, index) => `{ health { status } a${index}: __typename }`);
+  for (const query of texts) await send(post({ query }), endpoint);
+  expect(texts.filter((text) => !executor.knownDocument(text))).toEqual([texts[0]]);
+});
+
 test('a subscription streams, its unexpected errors masked too', async () => {
   const ticking = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),

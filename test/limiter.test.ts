@@ -7,9 +7,10 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { parseList } from 'structured-headers';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createRateLimiter, rateLimitHeaders } from '../src/rate-limit/rate-limiter.ts';
-import type { RateLimitSubject, RateLimitWindows } from '../src/rate-limit/types.ts';
+import { RememberedRefusals } from '../src/rate-limit/refusals.ts';
+import type { RateLimitSubject, RateLimitWindows, WindowState } from '../src/rate-limit/types.ts';
 import { MemoryRollingLimiter } from '../src/rate-limit/memory.ts';
 import { RedisRollingLimiter } from '../src/rate-limit/redis.ts';
 import { createRedisClient } from '../src/redis/client.ts';
@@ -219,6 +220,43 @@ test('100,000 addresses do not push the window of a key out of the memory of a p
     ['0', '100000'].map((id) => limiter.take({ kind: 'address', id, hourlyLimit: 10, burstLimit: 10 }, 0)),
   );
   expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
+});
+
+describe('a refusal', () => {
+  const refusedUntil = (endMs: number): WindowState => ({
+    allowed: false,
+    retryAfterMs: endMs,
+    nowMs: 0,
+    hour: { used: 1, resetAtMs: endMs },
+    burst: { used: 1, resetAtMs: endMs },
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  test.each([
+    ['5 seconds, however long the window is full', 3_600_000, 5_000],
+    ['the time until the window has room', 700, 700],
+  ])('is repeated from memory for %s', (_, endMs, repeatedMs) => {
+    const refusals = new RememberedRefusals();
+    const subject = newSubject(1, 1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    refusals.remember(subject, 1, refusedUntil(endMs), 1_000);
+    clock.mockReturnValue(1_000 + repeatedMs - 1);
+    expect(refusals.find(subject, 1)).toMatchObject({ allowed: false, retryAfterMs: endMs - repeatedMs + 1 });
+    expect(refusals.find(subject, 2)).toBeUndefined();
+    clock.mockReturnValue(1_000 + repeatedMs);
+    expect(refusals.find(subject, 1)).toBeUndefined();
+  });
+
+  test('is remembered for 10,000 keys and as many addresses', () => {
+    const refusals = new RememberedRefusals();
+    const now = performance.now();
+    const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
+    const address: RateLimitSubject = { ...newSubject(1, 1), kind: 'address' };
+    for (const subject of [address, ...subjects])
+      refusals.remember(subject, 1, refusedUntil(60_000), now + 60_000);
+    expect(subjects.filter((subject) => !refusals.find(subject, 1))).toEqual([subjects[0]]);
+    expect(refusals.find(address, 1)).toBeDefined();
+  });
 });
 
 describe.runIf(redisUrl)('with Redis', () => {

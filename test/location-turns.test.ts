@@ -1,8 +1,8 @@
-import pg from 'pg';
-import { afterEach, describe, expect, test } from 'vitest';
-import { createTurns } from '../src/locations/turns.ts';
+import { describe, expect, test } from 'vitest';
+import { createTurns, maxWaitingPerLocation } from '../src/locations/turns.ts';
 import { newId } from '../src/ids.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
+import { locksOf } from './support/locks.ts';
 import { testServerUrl } from './support/scratch-database.ts';
 
 /** A promise with its ends. */
@@ -50,35 +50,7 @@ describe('works under one name', () => {
 
 describe.runIf(testServerUrl)('while a location is locked by a process that has stopped', async () => {
   const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });
-  const clients: pg.Client[] = [];
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.end()));
-  });
-
-  const connectToDatabase = async () => {
-    const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
-    clients.push(client);
-    await client.connect();
-    return client;
-  };
-
-  /** Locks locations as an event does, and returns what ends it. */
-  async function lock(locationIds: string[]) {
-    const client = await connectToDatabase();
-    await client.query('BEGIN');
-    await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
-    return () => client.query('COMMIT');
-  }
-
-  /** How many connections wait for a lock. */
-  async function waitingConnections() {
-    const client = await connectToDatabase();
-    const { rows } = await client.query(
-      `SELECT count(*)::int AS count FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    return rows[0].count as number;
-  }
+  const { lock, waitingConnections } = locksOf(gateway);
 
   const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
   const recordEvent = async ({ key, locationId }: { key: string; locationId: string }) => {
@@ -154,6 +126,34 @@ describe.runIf(testServerUrl)('while a location is locked by a process that has 
     ]);
     expect(others).toEqual([1, 1, 1, 1, 1]);
     expect(new Set(results)).toEqual(new Set([1, 'RATE_LIMIT_EXCEEDED']));
+  });
+
+  test('more changes than may wait are refused on both surfaces, and REST says when to come back', async () => {
+    const tenant = await gateway.newTenant();
+    const { locationId, companyId, key } = tenant;
+    // No key has more requests than may run at once.
+    const keys = await Promise.all(
+      Array.from({ length: 4 }, () => gateway.newKey({ companyIds: [companyId] })),
+    );
+    const unlock = await lock([locationId]);
+    const tooMany = 10;
+    const outcomes: string[] = [];
+    const events = Promise.all(
+      Array.from({ length: 1 + maxWaitingPerLocation + tooMany }, async (_, index) =>
+        outcomes.push(await recordEvent({ locationId, key: keys[index % keys.length]! })),
+      ),
+    );
+    await expect.poll(() => outcomes.length).toBe(tooMany);
+    expect(new Set(outcomes)).toEqual(new Set(['RATE_LIMIT_EXCEEDED']));
+    const change = { key, body: { capacity: 20 } };
+    const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
+    expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
+    const metrics = await (await gateway.metrics.app.request('/metrics')).text();
+    expect(metrics).toContain('{surface="rest",reason="too_much_at_once"} 1\n');
+    expect(metrics).toMatch(/\{surface="graphql",reason="too_much_at_once"\} [1-9]/);
+    await unlock();
+    await events;
+    expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1 + maxWaitingPerLocation);
   });
 
   test('a key without reach cannot make the changes of a location wait', async () => {

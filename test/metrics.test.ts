@@ -166,6 +166,14 @@ test('metrics tell the backlog of the webhooks, and ask the database once for ma
   expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
 });
 
+test('the backlog is counted up to a bound, whatever its length', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  receiver.answer = 500;
+  for (let count = 0; count < 3; count += 1) await addEntry(key, locationId);
+  expect((await readBacklog(gateway.database)).pending).toBeGreaterThanOrEqual(3);
+  expect((await readBacklog(gateway.database, 2)).pending).toBe(2);
+});
+
 test('a backlog without deliveries is 0, and one that the database does not tell is no number', async () => {
   expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
   expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRedisPubSub } from '../src/redis/pub-sub.ts';
+import { createRedisPubSub, maxUnsentNotices } from '../src/redis/pub-sub.ts';
 import { openTestGateway } from './support/harness.ts';
 import { startProxy } from './support/proxy.ts';
 
@@ -56,6 +56,38 @@ test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back
   proxy.mend();
   await expect.poll(() => messages, { timeout: 20_000 }).toEqual(['during']);
 });
+
+test.runIf(redisUrl)(
+  'of notices that wait for Redis the newest of each channel is kept, of so many channels',
+  async () => {
+    const proxy = await startProxy(redisUrl!);
+    onTestFinished(proxy.close);
+    const words: { msg: string; channel?: string }[] = [];
+    const written = pino({ level: 'warn' }, { write: (line) => void words.push(JSON.parse(line)) });
+    const [sender, receiver] = [createRedisPubSub(proxy.url, written), createRedisPubSub(redisUrl!, log)];
+    onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
+    await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+    const run = `bound-${process.pid}-${Date.now()}`;
+    const messages: string[] = [];
+    const watched = [0, maxUnsentNotices - 1, maxUnsentNotices].map((index) => `${run}-${index}`);
+    for (const channel of watched) {
+      await receiver.subscribe(channel, (message) => messages.push(`${channel} ${message}`));
+    }
+
+    proxy.cut();
+    await expect.poll(() => sender.connected).toBe(false);
+    const publishAll = (message: string, count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => sender.publish(`${run}-${index}`, message)));
+    await publishAll('old', maxUnsentNotices);
+    await publishAll('new', maxUnsentNotices + 1);
+    const lost = words.filter(({ msg }) => msg.includes('was lost'));
+    expect(lost.map(({ channel }) => channel)).toEqual([`${run}-${maxUnsentNotices}`]);
+    proxy.mend();
+    await expect
+      .poll(() => messages, { timeout: 30_000 })
+      .toEqual(watched.slice(0, 2).map((channel) => `${channel} new`));
+  },
+);
 
 test.runIf(redisUrl)('readiness says that notices are late while Redis is silent', async () => {
   const proxy = await startProxy(redisUrl!);

@@ -1,5 +1,5 @@
 import { getIntrospectionQuery } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createBodyReader } from '../src/http/large-bodies.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
 import { statementsOf } from './support/statements.ts';
@@ -200,6 +200,19 @@ test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59
     expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'at' } });
   },
 );
+
+test('a large body that does not arrive in 30 s is refused, and the next one is read', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const read = createBodyReader();
+  const large = (text: Promise<string>) =>
+    read({ headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request);
+  const slow = large(new Promise(() => undefined)).catch((error: Error) => error);
+  const next = large(Promise.resolve('{}'));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await slow).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('in time') });
+  expect(await next).toEqual({});
+});
 
 test('large bodies are read one at a time, and few may wait', async () => {
   const read = createBodyReader();

@@ -115,6 +115,36 @@ describe('the requests of a key in a process', () => {
   });
 });
 
+describe('over HTTP', async () => {
+  const gateway = await openTestGateway();
+
+  test('one more request than may wait is a 429 that says when to come back, and counts as such', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const ask = () => gateway.rest('GET', '/health', { key });
+    await ask(); // from now on the key is known, and a request with it begins as soon as it arrives
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const running = Array.from({ length: requestLimits.maxRunningPerKey }, () =>
+      gateway.app.request(`/api/locations/${locationId}/whitelist`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body: new ReadableStream({ start: (body) => ended.then(() => body.close()) }),
+        duplex: 'half',
+      } as RequestInit),
+    );
+    const waiting = Array.from({ length: requestLimits.maxWaitingPerKey }, ask);
+    const refused = await ask();
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED' } } });
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(Number(refused.headers.get('X-RateLimit-Remaining'))).toBeGreaterThan(0);
+    const metrics = await (await gateway.metrics.app.request('/metrics')).text();
+    expect(metrics).toContain('gateway_refusals_total{surface="rest",reason="too_much_at_once"} 1\n');
+    end();
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(new Set([400]));
+  });
+});
+
 describe('over a connection', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);

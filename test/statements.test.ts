@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { AuthenticatedKey } from '../src/auth/key.ts';
 import { newId } from '../src/ids.ts';
 import { prismaList } from '../src/database/prisma-list.ts';
+import { createStatementNamer } from '../src/database/statement-namer.ts';
 import { createLocationReads } from '../src/locations/reads.ts';
 import type { Page, PagedList } from '../src/pages.ts';
 import { createParkingReads } from '../src/parking/reads.ts';
@@ -244,4 +245,13 @@ describe('nested queries', () => {
       expect([name, statements.length]).toEqual([name, 1]);
     }
   });
+});
+
+test('500 statements of Prisma have a name of their own, and further ones none', () => {
+  const nameOf = createStatementNamer();
+  const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
+  const names = texts.map((sql) => nameOf({ sql }));
+  expect(new Set(names).size).toBe(501);
+  expect(names.indexOf('')).toBe(500);
+  expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });

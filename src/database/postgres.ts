@@ -7,6 +7,7 @@ import { advisoryLocks } from './advisory-locks.ts';
 import { columnTypes } from './column-types.ts';
 import type { Connections, Database, DatabaseOptions, PoolState, Statement } from './types.ts';
 import { DatabaseStartError } from './start-error.ts';
+import { createStatementNamer } from './statement-namer.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { property } from './violations.ts';
 import {
@@ -27,9 +28,6 @@ const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
 /** The pause between two tries to reach the server at the start. */
 const START_RETRY_INTERVAL_MS = 1_000;
-
-/** Distinct statements of Prisma that are prepared; lists of changing length must not fill the server's memory. */
-const MAX_NAMED_STATEMENTS = 500;
 
 /** Where a PostgreSQL server is, and how many connections to it this process opens. */
 interface PostgresOptions extends DatabaseOptions {
@@ -231,17 +229,4 @@ class PoolerAdapters extends PrismaPg {
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message || String(code);
-}
-
-/** Names the statements of Prisma, so that PostgreSQL plans each once per connection. '' leaves one unnamed. */
-function createStatementNamer(): (query: { sql: string }) => string {
-  const nameByText = new Map<string, string>();
-  return ({ sql }) => {
-    let name = nameByText.get(sql);
-    if (name === undefined && nameByText.size < MAX_NAMED_STATEMENTS) {
-      name = `prisma_${nameByText.size}`;
-      nameByText.set(sql, name);
-    }
-    return name ?? '';
-  };
 }

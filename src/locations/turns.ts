@@ -41,7 +41,7 @@ export function createTurns({ maxWaiting, refusal }: { maxWaiting: number; refus
  * How many changes of one location may wait in a process: more than the gates of a location send at once, and few
  * enough that the last one is answered within seconds.
  */
-const maxWaitingPerLocation = 100;
+export const maxWaitingPerLocation = 100;
 
 /**
  * The turns of changes that lock a location: events, imports and changes of the location itself. More than one at a

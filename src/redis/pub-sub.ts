@@ -51,7 +51,7 @@ const heartbeatIntervalMs = 200;
 const heartbeatTimeoutMs = 250;
 
 /** How many notices wait for Redis: the newest of each channel. */
-const maxUnsentNotices = 1_000;
+export const maxUnsentNotices = 1_000;
 /** How often notices that could not be sent are tried again, in milliseconds. */
 const resendIntervalMs = 500;
 

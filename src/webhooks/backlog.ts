@@ -23,13 +23,20 @@ const backlogStatement: Statement = {
       SELECT d."createdAt", d."nextAttemptAt"
       FROM "Webhook" w JOIN "WebhookDelivery" d ON d."webhookId" = w.id AND d.status = 'PENDING'
       WHERE w."disabledAt" IS NULL
-      LIMIT ${maxCountedDeliveries}
+      LIMIT $1
     ) AS counted`,
 };
 
-/** Reads the backlog by the clock of the database. */
-export async function readBacklog({ sql }: { sql: Sql }): Promise<WebhookBacklog> {
-  const [backlog] = await sql.query<WebhookBacklog>(backlogStatement, []);
+/**
+ * Reads the backlog by the clock of the database.
+ *
+ * @param most how many deliveries are counted at most; of more, those that the database finds first
+ */
+export async function readBacklog(
+  { sql }: { sql: Sql },
+  most = maxCountedDeliveries,
+): Promise<WebhookBacklog> {
+  const [backlog] = await sql.query<WebhookBacklog>(backlogStatement, [most]);
   if (!backlog) throw new Error('The database did not count the deliveries');
   return backlog;
 }

@@ -1,0 +1,38 @@
+import pg from 'pg';
+import { afterEach } from 'vitest';
+import type { TestGateway } from './harness.ts';
+
+/** Locks in the PostgreSQL of a test gateway, which end with the test. */
+export function locksOf({ config }: TestGateway) {
+  const clients: pg.Client[] = [];
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((client) => client.end()));
+  });
+
+  async function connectToDatabase(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: config.databaseUrl });
+    clients.push(client);
+    await client.connect();
+    return client;
+  }
+
+  return {
+    /** Locks locations as an event does, and returns what ends it. */
+    async lock(locationIds: readonly string[]): Promise<() => Promise<unknown>> {
+      const client = await connectToDatabase();
+      await client.query('BEGIN');
+      await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
+      return () => client.query('COMMIT');
+    },
+
+    /** How many connections wait for a lock. */
+    async waitingConnections(): Promise<number> {
+      const client = await connectToDatabase();
+      const { rows } = await client.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows[0]!.count;
+    },
+  };
+}
