@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { plate, plateText, withLocation } from './arguments.ts';
+import { addEventImport } from './events-import.ts';
 import { locationIdOf } from './find.ts';
 import { type ParkingEventKind, type PlateInput, RecordEventDocument } from './generated/operations.ts';
 import type { Session } from './session.ts';
@@ -13,9 +14,14 @@ interface EventOptions {
   eventId: string;
 }
 
-/** Adds `events`. */
-export function addEventCommands(program: Command, open: () => Session): void {
+/**
+ * Adds `events`.
+ *
+ * @param end takes the exit code when it is not that of success
+ */
+export function addEventCommands(program: Command, open: () => Session, end: (code: number) => void): void {
   const events = program.command('events').description('record what gates saw (WRITE_ACTIVITY)');
+  addEventImport(events, open, end);
   withLocation(events.command('record'))
     .description('record that a vehicle entered or left')
     .addOption(new Option('--kind <kind>', 'what happened').choices(['entry', 'exit']).makeOptionMandatory())

@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream, statSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { SingleBar } from 'cli-progress';
 import { type Command, Option } from 'commander';
 import type { Stringifier } from 'csv-stringify';
 import { DateTimeISOResolver } from 'graphql-scalars';
@@ -9,6 +8,7 @@ import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { type ImportMode, ImportEntriesDocument } from './generated/operations.ts';
 import type { Session } from './session.ts';
+import { createProgress, openSource } from './source.ts';
 import { createCsvWriter, entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
 
 /** The most rows of one call. */
@@ -53,42 +53,6 @@ function createRejects(path: string) {
       writer?.end();
       await written;
     },
-  };
-}
-
-/** What an import reads. */
-interface Source {
-  name: string;
-  stream: NodeJS.ReadableStream & { bytesRead?: number };
-  /** In bytes; unknown for the standard input. */
-  size?: number;
-}
-
-/**
- * Opens a file, or the standard input for `-`.
- *
- * @throws {Failure} when there is no such file, or it is empty
- */
-function openSource(path: string, { streams }: Session): Source {
-  if (path === '-') return { name: 'the standard input', stream: streams.in };
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (!found) throw new Failure(`Cannot read ${path}: no such file`, exitCode.usage);
-  if (found.isDirectory()) throw new Failure(`Cannot read ${path}: it is a folder`, exitCode.usage);
-  return { name: path, stream: createReadStream(path), ...(found.isFile() && { size: found.size }) };
-}
-
-/** Shows how far a file is read, on a terminal. */
-function createProgress({ size }: Source, { err }: Session['streams']) {
-  if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({
-    stream: err,
-    format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',
-    etaBuffer: 100,
-  });
-  bar.start(size, 0, { rows: 0 });
-  return {
-    show: (bytes: number | undefined, rows: number) => bar.update(bytes ?? 0, { rows }),
-    stop: () => bar.stop(),
   };
 }
 
@@ -143,7 +107,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const { location, mode, dryRun, batchSize } = options;
   const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.csv` } = options;
   const { client, output, streams } = session;
-  const source = openSource(path, session);
+  const source = openSource(path, streams);
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
   const rejects = createRejects(rejectsPath);

@@ -49,7 +49,7 @@ export async function runProgram(
   addExportCommand(program, open);
   addSyncCommand(program, open);
   addStatusCommand(program, open);
-  addEventCommands(program, open);
+  addEventCommands(program, open, (ended) => (code = ended));
   addWebhookCommands(program, open);
   addCompletionCommand(program, (text) => streams.out.write(text));
 

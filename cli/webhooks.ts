@@ -8,6 +8,7 @@ import {
   type DeliveriesQuery,
   type DeliveryFieldsFragment,
   RecoverWebhookDocument,
+  RedeliverWebhookDocument,
   RotateWebhookDocument,
   TestWebhookDocument,
   UpdateWebhookDocument,
@@ -147,7 +148,7 @@ function addChanges(webhooks: Command, open: () => Session): void {
     });
 }
 
-/** Adds `webhooks test`, `deliveries` and `recover`. */
+/** Adds `webhooks test`, `deliveries`, `redeliver` and `recover`. */
 function addDeliveries(webhooks: Command, open: () => Session): void {
   webhooks
     .command('test')
@@ -187,6 +188,16 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
         'last answer': lastAnswer,
       });
       if (hasMore) output.say(`There are more than these ${options.limit}: say --limit.`);
+    });
+  webhooks
+    .command('redeliver')
+    .description('send one message again, under the same identifier, whether or not it was accepted')
+    .argument('<delivery>', 'its id, as `webhooks deliveries` lists it')
+    .action(async (deliveryId: string) => {
+      const { client, output } = open();
+      const delivery: DeliveryFieldsFragment = (await client.run(RedeliverWebhookDocument, { deliveryId }))
+        .redeliverWebhook;
+      output.one(delivery, deliveryColumns);
     });
   webhooks
     .command('recover')

@@ -113,6 +113,11 @@ describe('pms webhooks', () => {
       .poll(() => json(key, 'webhooks', 'deliveries', id, '--status', 'delivered'))
       .toMatchObject([{ id: delivery.id, attempts: [{ httpStatus: expect.any(Number) }] }]);
     expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain('DELIVERED');
+    expect(await json(key, 'webhooks', 'redeliver', delivery.id)).toMatchObject({ id: delivery.id });
+    await expect
+      .poll(() => receiver.messages.map((message) => message.id))
+      .toEqual([delivery.id, delivery.id]);
+    expect((await pms(key, 'webhooks', 'redeliver', 'no-such')).err).toContain('not found');
     expect(await json(key, 'webhooks', 'recover', id, '--since', '2026-01-01T00:00:00Z')).toEqual({
       deliveries: 0,
     });
