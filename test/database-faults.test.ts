@@ -122,7 +122,7 @@ describe.runIf(testServerUrl)('on PostgreSQL', () => {
     const name = new URL(gateway.config.databaseUrl!).pathname.slice(1);
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
     await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-    await expect.poll(() => gateway.database.state(), { timeout: 10_000 }).toBe('read-only');
+    await expect.poll(() => gateway.database.state()).toBe('read-only');
     const readiness = await gateway.app.request('/readyz');
     expect(await readiness.json()).toMatchObject({ database: 'read-only' });
     expect(readiness.status).toBe(200);

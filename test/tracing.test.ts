@@ -40,7 +40,7 @@ describe('with an SDK', () => {
     });
     expect(status).toBe(201);
     const named = (name: string) => spansOf(traceId).find((span) => span.name === name);
-    await expect.poll(() => named('webhook whitelist.created'), { timeout: 20_000 }).toBeDefined();
+    await expect.poll(() => named('webhook whitelist.created')).toBeDefined();
     expect(receiver.messages).toHaveLength(1);
 
     const request = named('rest POST /locations/{locationId}/whitelist')!;

@@ -1,26 +1,23 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { startProxy } from '../support/proxy.ts';
-import { createPostgres, createRedis, eventually, freePort } from '../support/system-servers.ts';
+import { createPostgres, createRedis, freePort } from '../support/system-servers.ts';
+import { clockOffBy } from './support/clock.ts';
 import { checkLedger, checkMessages } from './support/checker.ts';
 import { type Ledger, type Load, startLoad } from './support/load.ts';
-import { askGraph, limitedKeyBudget, newTenant, type Tenant } from './support/tenant.ts';
+import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
 /** How long the clients may take to reach a count, however busy the machine is. */
-const progressTimeoutMs = 60_000;
+const progressTimeoutMs = 120_000;
 /** How long a fault lasts that has to be noticed, in milliseconds. */
 const faultMs = 6_000;
+/** The shortest pause between two attempts to deliver a message, in milliseconds (docs/webhooks.md). */
+const leastRetryDelayMs = 5_000;
 /** What must have been acknowledged before a fault, and again after it. */
 const enough = 60;
 
@@ -63,23 +60,10 @@ async function startGateway(index: number, env: Record<string, string> = {}): Pr
 }
 
 beforeAll(async () => {
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root });
   await startGateway(0);
   await startGateway(1);
-  await database.query(
-    'UPDATE "ApiKey" SET "hourlyLimit" = 1000000, "burstLimit" = 1000000 WHERE unrestricted',
-  );
-  await eventually(
-    'the operator has a higher limit',
-    async () => {
-      const answers = await Promise.all(
-        urls.map((url) => fetch(`${url}/api/health`, { headers: { 'X-API-Key': operatorKey } })),
-      );
-      for (const { headers } of answers) expect(headers.get('x-ratelimit-limit')).toBe('1000000');
-    },
-    progressTimeoutMs,
-  );
-}, 120_000);
+  await raiseOperatorLimits(database, urls, operatorKey);
+}, 400_000);
 
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.end('SIGKILL')));
@@ -87,15 +71,6 @@ afterAll(async () => {
   redisProxy.close();
   await Promise.all([postgres.remove(), redis.remove()]);
 }, 60_000);
-
-/** Makes a process read another time; its timers run as before (libfaketime, of Debian's package faketime). */
-function clockOffBy(offset: string): Record<string, string> {
-  const library = readdirSync('/usr/lib')
-    .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
-    .find(existsSync);
-  if (!library) throw new Error('The package faketime is missing');
-  return { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
-}
 
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
@@ -106,8 +81,28 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   await expect.poll(count, { timeout: progressTimeoutMs, interval: 50 }).toBeGreaterThanOrEqual(target);
 }
 
-/** The budget of the limited key that processes may give out: once shared, and once more by each alone. */
-const budgetWithFallback = limitedKeyBudget * (2 + gateways.length + ports.length);
+/**
+ * The budget of the limited key that the processes may give out when Redis did not answer: once shared before, once
+ * shared again by a Redis that forgot, and once by each process alone; each of the two may have been started again.
+ */
+const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
+
+/** Whether each gateway says that Redis answers its limiter. */
+const limiters = () =>
+  Promise.all(
+    urls.map(async (url) => {
+      const answer = (await (await fetch(`${url}/readyz`)).json()) as { limiter: string };
+      return answer.limiter;
+    }),
+  );
+
+/** Waits until the limited key was refused so often that a process without a bound would have shown itself. */
+async function pressLimit({ ledger }: Load): Promise<void> {
+  const target = ledger.askedOfLimitedKey + 2 * budgetWithFallback;
+  await expect
+    .poll(() => ledger.askedOfLimitedKey, { timeout: progressTimeoutMs, interval: 50 })
+    .toBeGreaterThanOrEqual(target);
+}
 
 /**
  * Lets clients write before, during and after a fault, and checks everything that they know.
@@ -120,6 +115,8 @@ async function under(
   fault: (load: Load, tenant: Tenant) => Promise<void>,
   { limitBound = limitedKeyBudget, everyRequestIsAnswered = false } = {},
 ): Promise<void> {
+  await expect.poll(limiters, { timeout: progressTimeoutMs }).toEqual(urls.map(() => 'ok'));
+  const printedBefore = new Map(gateways.map((gateway) => [gateway, gateway.output().length]));
   const tenant = await newTenant(urls[0]!, operatorKey, name);
   tenants.push(tenant);
   const load = startLoad(urls, tenant);
@@ -134,12 +131,14 @@ async function under(
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toBe(0);
   // A process that did not hear from Redis in time limited on its own, and said so.
-  const fellBack = gateways.some((gateway) => gateway.output().includes('Redis does not answer'));
+  const fellBack = gateways.some((gateway) =>
+    gateway.output().includes('Redis does not answer', printedBefore.get(gateway)),
+  );
   expect(load.ledger.servedOfLimitedKey).toBeLessThanOrEqual(fellBack ? budgetWithFallback : limitBound);
   await checker.end();
 }
 
-describe('nothing that was acknowledged is lost, and nothing is done twice', { timeout: 180_000 }, () => {
+describe('nothing that was acknowledged is lost, and nothing is done twice', { timeout: 400_000 }, () => {
   test('when a gateway is killed', () =>
     under('gateway-killed', async () => {
       await gateways[0]!.end('SIGKILL');
@@ -158,10 +157,14 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
     }));
 
   test('when a gateway is told to stop: it finishes its requests, and ends in order', () =>
-    under('gateway-stopped', async () => {
-      expect(await gateways[0]!.end('SIGTERM')).toBe(0);
-      await startGateway(0);
-    }));
+    under(
+      'gateway-stopped',
+      async () => {
+        expect(await gateways[0]!.end('SIGTERM')).toBe(0);
+        await startGateway(0);
+      },
+      { everyRequestIsAnswered: true },
+    ));
 
   test('when PostgreSQL is killed', () =>
     under('postgres-killed', async () => {
@@ -190,6 +193,20 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await admin.end();
     }));
 
+  test('when PostgreSQL refuses commits', () =>
+    under('commits-refused', async (load) => {
+      const admin = await connectDatabase();
+      // A deferred trigger runs at the commit, when all statements have succeeded.
+      await admin.query(`
+        CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER refuse_some AFTER INSERT ON "AuditRecord"
+          DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_some()`);
+      await progress(load);
+      await admin.query('DROP TRIGGER refuse_some ON "AuditRecord"; DROP FUNCTION refuse_some');
+      await admin.end();
+    }));
+
   test('when PostgreSQL has no connection left', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
@@ -212,9 +229,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
   test('when Redis is killed', () =>
     under(
       'redis-killed',
-      async () => {
+      async (load) => {
         await redis.kill();
         await sleep(faultMs);
+        await pressLimit(load);
         await redis.start();
       },
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
@@ -223,9 +241,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
   test('when Redis hangs', () =>
     under(
       'redis-hung',
-      async () => {
+      async (load) => {
         redis.freeze();
         await sleep(faultMs);
+        await pressLimit(load);
         redis.thaw();
       },
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
@@ -234,9 +253,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
   test('when the connections to Redis fall silent', () =>
     under(
       'redis-silent',
-      async () => {
+      async (load) => {
         redisProxy.silence();
         await sleep(faultMs);
+        await pressLimit(load);
         redisProxy.mend();
       },
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
@@ -250,16 +270,17 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
         await client.flushall();
         client.disconnect();
       },
-      { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
+      { limitBound: 2 * limitedKeyBudget, everyRequestIsAnswered: true },
     ));
 
   test('when Redis is full', () =>
     under(
       'redis-full',
-      async () => {
+      async (load) => {
         const client = new Redis(redis.url);
         await client.config('SET', 'maxmemory', '1');
         await sleep(faultMs);
+        await pressLimit(load);
         await client.config('SET', 'maxmemory', '0');
         client.disconnect();
       },
@@ -273,12 +294,16 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
         await gateways[0]!.end();
         await startGateway(0, clockOffBy(offset));
         receiver.answer = 500;
+        const refusingSince = performance.now();
         const before = receiver.messages.length;
         await progress(load, 0);
         // Attempts that fail are far apart, whatever a gateway takes the time for.
         const attempts = new Map<string, number>();
         for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
-        expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(3);
+        const elapsedMs = performance.now() - refusingSince;
+        expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(
+          1 + Math.ceil(elapsedMs / leastRetryDelayMs),
+        );
         receiver.answer = 204;
         await gateways[0]!.end();
         await startGateway(0);
@@ -299,7 +324,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
   );
 });
 
-test('every change has reached its receiver, under one id', { timeout: 240_000 }, async () => {
+test('every change has reached its receiver, under one id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
   // What a killed gateway had taken is sent by another one when its lease is over; what failed, after a pause.
   for (const tenant of tenants) {
@@ -308,33 +333,4 @@ test('every change has reached its receiver, under one id', { timeout: 240_000 }
       .toEqual([]);
   }
   await checker.end();
-});
-
-describe('an embedded database whose first start is killed', { timeout: 180_000 }, () => {
-  test.each([100, 300, 600, 1000, 1500, 2500])('after %i ms starts the next time', async (afterMs) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'fault-embedded-'));
-    const env = { DATA_DIR: dataDir, OPERATOR_API_KEY: operatorKey };
-    const first = startGatewayProcess(env);
-    await sleep(afterMs);
-    await first.end('SIGKILL');
-    const second = startGatewayProcess(env);
-    const url = await second.listening();
-    const company = await askGraph<{ id: string }>(
-      url,
-      operatorKey,
-      'mutation ($input: RegisterCompanyInput!) { registerCompany(input: $input) { id } }',
-      { input: { name: 'Fault', slug: `embedded-${afterMs}`, address: 'Dubai' } },
-    );
-    await second.end('SIGKILL');
-    const third = startGatewayProcess(env);
-    const found = await askGraph<{ id: string }>(
-      await third.listening(),
-      operatorKey,
-      'query ($id: ID!) { company(id: $id) { id } }',
-      { id: company.id },
-    );
-    expect(found.id).toBe(company.id);
-    expect(await third.end()).toBe(0);
-    rmSync(dataDir, { recursive: true });
-  });
 });

@@ -5,8 +5,8 @@ import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** How long a gateway may take until it listens. */
-const startTimeoutMs = 60_000;
+/** How long a gateway may take until it listens, on a machine that does much else. */
+const startTimeoutMs = 180_000;
 
 /** A gateway in a process of its own, from the bundle in dist/. */
 export interface GatewayProcess {

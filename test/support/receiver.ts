@@ -8,6 +8,8 @@ interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** What was answered. */
+  answer: Receiver['answer'];
 }
 
 /** A server of a client that takes messages. */
@@ -30,13 +32,15 @@ export async function startReceiver(): Promise<Receiver> {
     response.on('close', () => (open -= 1));
     let body = '';
     for await (const chunk of request) body += chunk;
-    receiver.messages.push({ id: String(request.headers['webhook-id']), headers: request.headers, body });
-    if (receiver.answer === 'nothing') return;
-    if (receiver.answer === 'upgrade') {
+    const { headers } = request;
+    const { answer } = receiver;
+    receiver.messages.push({ id: String(headers['webhook-id']), headers, body, answer });
+    if (answer === 'nothing') return;
+    if (answer === 'upgrade') {
       request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
       return;
     }
-    response.writeHead(receiver.answer, { Location: `${receiver.url}/elsewhere` }).end('answer');
+    response.writeHead(answer, { Location: `${receiver.url}/elsewhere` }).end('answer');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

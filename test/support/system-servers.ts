@@ -148,10 +148,13 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
         ...['-D', data, '-p', String(port)],
         ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ]);
-      spawn(program, programArgs, { cwd: '/', stdio: 'ignore' });
+      const spawnServer = () => spawn(program, programArgs, { cwd: '/', stdio: 'ignore' });
+      let child = spawnServer();
       await eventually(
         'PostgreSQL answers',
         async () => {
+          // It refuses to start until the last process of one that was killed is gone.
+          if (child.exitCode !== null) child = spawnServer();
           const client = new pg.Client({ connectionString: url });
           client.on('error', () => undefined);
           await client.connect();

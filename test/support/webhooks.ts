@@ -13,7 +13,7 @@ export interface DeliveryShown {
 }
 
 /** How long a test waits for what the worker does; it asks again and again meanwhile. */
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 /** What the tests of webhooks do at a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
 export function webhookTools(gateway: TestGateway) {

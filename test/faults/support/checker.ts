@@ -1,9 +1,14 @@
-import type pg from 'pg';
+import type { Receiver } from '../../support/receiver.ts';
 import type { Ledger, Outcome } from './load.ts';
 import type { Tenant } from './tenant.ts';
 
 // What must hold after every fault: acknowledged means there, exactly once, with its audit record, and nothing
 // is there that was not asked for. Each function returns the violations in words; none means that all holds.
+
+/** What the checker asks: a client of PostgreSQL, or the embedded one. */
+export interface Queries {
+  query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
+}
 
 interface AuditRow {
   id: string;
@@ -18,7 +23,7 @@ function agrees(outcome: Outcome, count: number): boolean {
   return outcome === 'refused' ? count === 0 : count <= 1;
 }
 
-const readAudit = async (database: pg.Client, { locationId }: Tenant): Promise<AuditRow[]> => {
+const readAudit = async (database: Queries, { locationId }: Tenant): Promise<AuditRow[]> => {
   const { rows } = await database.query<AuditRow>(
     `SELECT id, action, "targetId",
        coalesce(changes->>'plateNumber', changes->'after'->>'plateNumber') AS "plateNumber"
@@ -29,7 +34,7 @@ const readAudit = async (database: pg.Client, { locationId }: Tenant): Promise<A
 };
 
 /** Compares the whitelist, its audit records and the ledger. */
-async function checkPlates(database: pg.Client, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
+async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
   const { rows: entries } = await database.query<{ plateNumber: string; note: string | null }>(
     'SELECT "plateNumber", note FROM "WhitelistEntry" WHERE "locationId" = $1',
     [tenant.locationId],
@@ -69,7 +74,7 @@ async function checkPlates(database: pg.Client, tenant: Tenant, { plates }: Ledg
 }
 
 /** Compares the events, their audit records and the ledger. */
-async function checkEvents(database: pg.Client, tenant: Tenant, { events }: Ledger): Promise<string[]> {
+async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; audited: number }>(
     `SELECT e."eventId", (SELECT count(*) FROM "AuditRecord" a WHERE a."targetId" = e.id
        AND a.action IN ('parking.entered', 'parking.exited'))::int AS audited
@@ -93,12 +98,15 @@ async function checkEvents(database: pg.Client, tenant: Tenant, { events }: Ledg
 }
 
 /** Compares what is stored with what the clients of a load know. */
-export async function checkLedger(database: pg.Client, tenant: Tenant, ledger: Ledger): Promise<string[]> {
+export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/** Compares the audit log with the messages that the tenant's receiver got: each at least once, under one id. */
-export async function checkMessages(database: pg.Client, tenant: Tenant): Promise<string[]> {
+/** Whether a receiver took a message: one that it refused must come again. */
+const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
+
+/** Compares the audit log with the messages that the tenant's receiver took: each at least once, under one id. */
+export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(
     `SELECT a.id AS "eventId", coalesce(array_agg(d.id) FILTER (WHERE d.id IS NOT NULL), '{}') AS ids
      FROM "AuditRecord" a LEFT JOIN "WebhookDelivery" d ON d."eventId" = a.id
@@ -106,13 +114,15 @@ export async function checkMessages(database: pg.Client, tenant: Tenant): Promis
      GROUP BY a.id`,
     [tenant.locationId],
   );
-  const received = new Set(tenant.receiver.messages.map(({ id }) => id));
+  const { messages } = tenant.receiver;
+  const sent = new Set(messages.map(({ id }) => id));
+  const taken = new Set(messages.filter(isTaken).map(({ id }) => id));
   const known = new Set(rows.flatMap(({ ids }) => ids));
   return [
     ...rows
       .filter(({ ids }) => ids.length !== 1)
       .map(({ eventId, ids }) => `audit record ${eventId} has ${ids.length} messages`),
-    ...[...known].filter((id) => !received.has(id)).map((id) => `message ${id} did not arrive`),
-    ...[...received].filter((id) => !known.has(id)).map((id) => `message ${id} has no audit record`),
+    ...[...known].filter((id) => !taken.has(id)).map((id) => `message ${id} was not taken by its receiver`),
+    ...[...sent].filter((id) => !known.has(id)).map((id) => `message ${id} has no audit record`),
   ];
 }

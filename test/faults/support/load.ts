@@ -29,7 +29,9 @@ export interface Ledger {
   acknowledged: number[];
   /** How many requests had no answer, or one from 500 on. */
   unanswered: number;
-  /** Requests of the limited key that were served. */
+  /** Requests of the limited key that were answered. */
+  askedOfLimitedKey: number;
+  /** Those of them that were served. */
   servedOfLimitedKey: number;
 }
 
@@ -42,7 +44,7 @@ export interface Load {
 
 const writers = 4;
 /** The pause of a writer between two requests, in milliseconds: gateways share two cores with all else. */
-const pauseMs = 20;
+const defaultPauseMs = 20;
 /** How long a client waits for an answer, in milliseconds. */
 const patienceMs = 20_000;
 /** How often a gate sends an event again when it does not know whether it arrived. */
@@ -64,13 +66,16 @@ interface Answered {
 /**
  * Starts writers, each at a gateway of its own as far as there are enough, so that one that hangs holds up its own
  * writers alone.
+ *
+ * @param pauseMs how long each client pauses between two requests
  */
-export function startLoad(urls: readonly string[], tenant: Tenant): Load {
+export function startLoad(urls: readonly string[], tenant: Tenant, pauseMs = defaultPauseMs): Load {
   const ledger: Ledger = {
     plates: [],
     events: [],
     acknowledged: urls.map(() => 0),
     unanswered: 0,
+    askedOfLimitedKey: 0,
     servedOfLimitedKey: 0,
   };
   let stopped = false;
@@ -174,9 +179,9 @@ export function startLoad(urls: readonly string[], tenant: Tenant): Load {
           }),
         ),
       );
-      ledger.servedOfLimitedKey += answers.filter(
-        (answer) => answer.status === 'fulfilled' && answer.value.ok,
-      ).length;
+      const answered = answers.filter((answer) => answer.status === 'fulfilled');
+      ledger.askedOfLimitedKey += answered.length;
+      ledger.servedOfLimitedKey += answered.filter(({ value }) => value.ok).length;
       await sleep(pauseMs);
     }
   }
