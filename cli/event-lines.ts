@@ -76,7 +76,7 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
  * What is wrong with the form of an event: it would fail the whole call, and the graph would not look at the other
  * events. What a form cannot say, the graph does.
  */
-export function formFault(event: unknown): Rejection | undefined {
+function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
   return fault(event, eventRules) ?? fault(event.plate as Record<string, unknown>, plateRules);
 }
