@@ -35,6 +35,13 @@ export interface Ledger {
   servedOfLimitedKey: number;
 }
 
+/** How much the clients of a load send. */
+export interface LoadOptions {
+  writers?: number;
+  /** The pause of a writer between two requests, in milliseconds. */
+  pauseMs?: number;
+}
+
 /** Clients that write until they are stopped. */
 export interface Load {
   ledger: Ledger;
@@ -42,13 +49,22 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-const writers = 4;
 /** The pause of a writer between two requests, in milliseconds: gateways share two cores with all else. */
 const defaultPauseMs = 20;
 /** How long a client waits for an answer, in milliseconds. */
 const patienceMs = 20_000;
 /** How often a gate sends an event again when it does not know whether it arrived. */
 const maxResends = 20;
+
+/** Says of every change of a plate that was not answered that it was refused: then it must not be done. */
+export function forgoUnanswered({ plates }: Ledger): void {
+  const refusedIfUnknown = (outcome: Outcome) => (outcome === 'unknown' ? 'refused' : outcome);
+  for (const history of plates) {
+    history.create = refusedIfUnknown(history.create);
+    for (const update of history.updates) update.outcome = refusedIfUnknown(update.outcome);
+    if (history.remove) history.remove = refusedIfUnknown(history.remove);
+  }
+}
 
 let plateSequence = 0;
 
@@ -66,10 +82,12 @@ interface Answered {
 /**
  * Starts writers, each at a gateway of its own as far as there are enough, so that one that hangs holds up its own
  * writers alone.
- *
- * @param pauseMs how long each client pauses between two requests
  */
-export function startLoad(urls: readonly string[], tenant: Tenant, pauseMs = defaultPauseMs): Load {
+export function startLoad(
+  urls: readonly string[],
+  tenant: Tenant,
+  { writers = 4, pauseMs = defaultPauseMs }: LoadOptions = {},
+): Load {
   const ledger: Ledger = {
     plates: [],
     events: [],
@@ -182,7 +200,7 @@ export function startLoad(urls: readonly string[], tenant: Tenant, pauseMs = def
       const answered = answers.filter((answer) => answer.status === 'fulfilled');
       ledger.askedOfLimitedKey += answered.length;
       ledger.servedOfLimitedKey += answered.filter(({ value }) => value.ok).length;
-      await sleep(pauseMs);
+      await sleep(Math.max(pauseMs, defaultPauseMs));
     }
   }
 

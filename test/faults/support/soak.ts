@@ -49,7 +49,7 @@ export async function soak(
 ): Promise<Ledger> {
   const urls = gateways.map(({ url }) => url);
   const samples = gateways.map((): Sample[] => []);
-  const load = startLoad(urls, tenant, pauseMs);
+  const load = startLoad(urls, tenant, { pauseMs });
   const visitors = startVisitors(urls, tenant, pauseMs);
   const startedAt = performance.now();
   const elapsedSeconds = () => (performance.now() - startedAt) / 1000;
