@@ -64,7 +64,10 @@ test.runIf(redisUrl)(
     onTestFinished(proxy.close);
     const words: { msg: string; channel?: string }[] = [];
     const written = pino({ level: 'warn' }, { write: (line) => void words.push(JSON.parse(line)) });
-    const [sender, receiver] = [createRedisPubSub(proxy.url, written), createRedisPubSub(redisUrl!, log)];
+    const [sender, receiver] = [
+      createRedisPubSub({ urls: [proxy.url] }, written),
+      createRedisPubSub({ urls: [redisUrl!] }, log),
+    ];
     onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
     await expect.poll(() => sender.connected && receiver.connected).toBe(true);
     const run = `bound-${process.pid}-${Date.now()}`;

@@ -80,7 +80,7 @@ describe('of deliveries that are due', () => {
   });
 
   test('a single company gets 20 places, and its single webhook 5', async () => {
-    await fillOutbox({ companies: 1, webhooks: 6, deliveries: 7 });
+    await fillOutbox({ companies: 1, webhooks: 4, deliveries: 7 });
     const claimed = await claimDue(database.sql, []);
     expect([claimed.length, mostOfOne(claimed, 'webhookId')]).toEqual([20, 5]);
     await fillOutbox({ companies: 1, webhooks: 1, deliveries: 7 });

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { operatorKey } from './support/fleet.ts';
 import { askGraph } from './support/tenant.ts';
-
-const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
 describe('an embedded database whose first start is killed', { timeout: 400_000 }, () => {
   test.each([100, 500, 1000, 2000])('after %i ms starts the next time', async (afterMs) => {

@@ -7,10 +7,9 @@ import { startProxy } from '../support/proxy.ts';
 import { createPostgres, createRedis, freePort } from '../support/system-servers.ts';
 import { clockOffBy } from './support/clock.ts';
 import { checkLedger, checkMessages } from './support/checker.ts';
+import { operatorKey } from './support/fleet.ts';
 import { forgoUnanswered, type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
-
-const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
 /** How long the clients may take to reach a count, however busy the machine is. */
 const progressTimeoutMs = 120_000;

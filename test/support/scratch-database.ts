@@ -13,6 +13,8 @@ import { applyMigrations, readMigrations } from '../../src/database/migrations.t
 export interface ScratchDatabase {
   databaseUrl?: string;
   dataDir: string;
+  /** A busy server is waited for. */
+  startWaitSeconds: number;
   /** Removes it, connections that are still open included. Close an embedded one first. */
   drop(): Promise<void>;
 }
@@ -22,6 +24,9 @@ export const testServerUrl = process.env.DATABASE_URL || undefined;
 
 /** The migrations of the service. */
 export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
+
+/** How long a test waits for a server that has much else to do, in seconds. */
+const startWaitSeconds = 30;
 
 const TEMPLATES = fileURLToPath(new URL('../../node_modules/.cache/parking-gateway/', import.meta.url));
 
@@ -44,6 +49,7 @@ async function createOnServer(serverUrl: string, migrated: boolean): Promise<Scr
   return {
     databaseUrl: withDatabaseName(serverUrl, name),
     dataDir: 'memory://',
+    startWaitSeconds,
     drop: () =>
       withServer(serverUrl, (server) => server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   };
@@ -67,7 +73,7 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
 async function createFolder(migrated: boolean): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'parking-test-'));
   if (migrated) await cp(await ensureFolderTemplate(), dataDir, { recursive: true });
-  return { dataDir, drop: () => rm(dataDir, { recursive: true, force: true }) };
+  return { dataDir, startWaitSeconds, drop: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
 async function ensureFolderTemplate(): Promise<string> {
@@ -85,7 +91,7 @@ async function ensureFolderTemplate(): Promise<string> {
 }
 
 async function migrate(location: { databaseUrl?: string; dataDir: string }): Promise<void> {
-  const database = await openDatabase({ ...location, log });
+  const database = await openDatabase({ ...location, startWaitSeconds, log });
   try {
     await applyMigrations(database, log, migrationsFolder);
   } finally {
