@@ -8,7 +8,6 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 /**
  * Compares two OpenAPI 3.1 documents by their structure: paths, methods, parameters, bodies, statuses, headers and
  * properties. Patterns and texts are not compared, since whether one pattern takes in another cannot be decided.
- * Libraries that were tried either know OpenAPI 3.0 only or are programs of other languages.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

@@ -73,6 +73,15 @@ describe('a stranger over its budget', () => {
     expect((await gateway.rest('GET', '/health', { key: secret, headers })).status).toBe(200);
   });
 
+  test('does not keep a new key out that sends many requests at once', async () => {
+    const headers = fromNewAddress();
+    const key = await gateway.newKey();
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, () => gateway.rest('GET', '/health', { key, headers })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   test('leaves no row for each refusal: refusals are counted', async () => {
     const headers = fromNewAddress();
     await spend(headers);

@@ -75,7 +75,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     if (known) return known;
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.familiar.has(secret)) return lookUp();
-    return strangers.lookUp(state, lookUp).catch((error: unknown) => {
+    return strangers.lookUp(state, secret, lookUp).catch((error: unknown) => {
       // It may be a valid key that another process issued, behind the same address as somebody who invents keys.
       if (error === rateLimitExceeded) authenticator.familiar.readSoon();
       throw error;

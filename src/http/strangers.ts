@@ -24,33 +24,41 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 export interface Strangers {
   /**
    * Runs a look-up of an unknown secret if the client's address has budget left for it to fail. Takes nothing: only
-   * a secret that turns out to be invalid is charged.
+   * a secret that turns out to be invalid is charged. Requests with the same secret at once count as one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without the look-up
    */
-  lookUp<Found>(state: RequestState, run: () => Found | Promise<Found>): Promise<Found>;
+  lookUp<Found>(
+    state: RequestState,
+    secret: string | undefined,
+    run: () => Found | Promise<Found>,
+  ): Promise<Found>;
   /** Counts a refusal; the log tells their number every minute, since a line or a row for each could fill a disk. */
   countRefusal(code: ErrorCode): void;
 }
 
 /** Creates what one process knows of strangers. */
 export function createStrangers({ limiter, log }: { limiter: RateLimiter; log: Logger }): Strangers {
-  /** How many look-ups are under way for each client. They end within the time limit of the database. */
-  const lookUps = new Map<string, number>();
+  /** The look-ups under way: for each client its secrets, each with its requests. They end within the time limit of the database. */
+  const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;
 
-  function changeLookUps(client: string, change: 1 | -1): number {
-    const running = (lookUps.get(client) ?? 0) + change;
-    if (running > 0) lookUps.set(client, running);
+  /** Counts a request of a look-up; returns how many secrets of the client are looked up. */
+  function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
+    const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();
+    const requests = (secrets.get(secret) ?? 0) + change;
+    if (requests > 0) secrets.set(secret, requests);
+    else secrets.delete(secret);
+    if (secrets.size > 0) lookUps.set(client, secrets);
     else lookUps.delete(client);
-    return running;
+    return secrets.size;
   }
 
   return {
-    async lookUp(state, run) {
+    async lookUp(state, secret, run) {
       const subject = addressSubject(state.address);
-      const running = changeLookUps(subject.id, 1);
+      const running = changeLookUps(subject.id, secret, 1);
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
@@ -62,7 +70,7 @@ export function createStrangers({ limiter, log }: { limiter: RateLimiter; log: L
         }
         return await run();
       } finally {
-        changeLookUps(subject.id, -1);
+        changeLookUps(subject.id, secret, -1);
       }
     },
     countRefusal(code) {
