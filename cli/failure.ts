@@ -6,10 +6,12 @@ export const exitCode = {
   failed: 1,
   /** The command or its file is not as it must be; nothing was sent. */
   usage: 2,
-  /** An import went through, and some of its rows were rejected. */
+  /** Everything was looked at, and some of it was refused: rows of an import, requests to translate. */
   rejected: 3,
   /** The key uses operations that will be removed. */
   deprecated: 3,
+  /** The surfaces differ, or a read could not be compared. */
+  different: 3,
 } as const;
 
 /** What is known of an answer that ends a command. */

@@ -9,9 +9,11 @@ import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLocationCommands } from './locations.ts';
 import type { Streams } from './output.ts';
+import { addParityCommand } from './parity.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import { addStatusCommand } from './status.ts';
 import { addSyncCommand } from './sync.ts';
+import { addTranslateCommand } from './translate.ts';
 import { addUsageCommand } from './usage.ts';
 import { addWebhookCommands } from './webhooks.ts';
 import { addWhitelistCommands } from './whitelist.ts';
@@ -51,6 +53,8 @@ export async function runProgram(
   addStatusCommand(program, open);
   addEventCommands(program, open, (ended) => (code = ended));
   addWebhookCommands(program, open);
+  addTranslateCommand(program, open, (ended) => (code = ended));
+  addParityCommand(program, open, (ended) => (code = ended));
   addCompletionCommand(program, (text) => streams.out.write(text));
 
   try {

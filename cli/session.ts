@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { type Client, createClient } from './client.ts';
+import { createConnection } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
 import { createOutput, type Output, type Streams } from './output.ts';
+import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
 
 /** What a command works with. */
 export interface Session {
   client: Client;
+  rest: RestClient;
   subscriber: Subscriber;
   output: Output;
   streams: Streams;
@@ -54,5 +57,12 @@ export function openSession(
   }
   const output = createOutput(streams, { json });
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
-  return { client: createClient(gateway), subscriber: createSubscriber(gateway), output, streams };
+  const connection = createConnection(gateway);
+  return {
+    client: createClient(connection, gateway),
+    rest: createRestClient(connection),
+    subscriber: createSubscriber(gateway),
+    output,
+    streams,
+  };
 }

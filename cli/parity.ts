@@ -1,0 +1,195 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { wholeNumber } from './arguments.ts';
+import type { Client } from './client.ts';
+import type { Difference } from './compare.ts';
+import { exitCode, Failure } from './failure.ts';
+import {
+  EntriesDocument,
+  LocationsDocument,
+  OwnUsageDocument,
+  StatusesDocument,
+  ViewerDocument,
+} from './generated/operations.ts';
+import { firstItemsOf } from './pages.ts';
+import { compareRead } from './parity-read.ts';
+import type { Session } from './session.ts';
+
+/** How far back use is looked for, in days: what `usage` may be asked for at once, but for one. */
+const usedDays = 30;
+const dayMs = 86_400_000;
+/** How many locations stand in for those that the key asked about, when no more are asked for. */
+const defaultLocations = 10;
+/** How many pages of 100 items of each list are compared, when no more are asked for: a request each. */
+const defaultPages = 10;
+/** How many residents of a location stand in for those that the key asked about. */
+const maxResidents = 3;
+
+const repeatable = { repeatable: true };
+
+/** A read that the key used, and how often. */
+interface UsedRead {
+  /** Such as `GET /locations/{locationId}/whitelist`. */
+  operation: string;
+  requests: number;
+}
+
+/** What is shown of a read. */
+interface Row extends UsedRead {
+  /** The request that was sent; the operation where it could not be filled. */
+  path: string;
+  items: number;
+  differences: Difference[];
+  obstacle: string | null;
+}
+
+interface ParityOptions {
+  from?: string;
+  to?: string;
+  locations: number;
+  pages: number;
+}
+
+/** The reads of REST that the key used, the most used first. */
+async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
+  const from =
+    range.from ?? new Date((range.to ? Date.parse(range.to) : Date.now()) - usedDays * dayMs).toISOString();
+  const { viewer } = await client.run(OwnUsageDocument, { ...range, from }, repeatable);
+  const requests = new Map<string, number>();
+  for (const { surface, operation, requests: count } of viewer.usage) {
+    if (surface !== 'rest' || !/^GET \/\S*$/.test(operation)) continue;
+    requests.set(operation, (requests.get(operation) ?? 0) + count);
+  }
+  return [...requests]
+    .map(([operation, count]) => ({ operation, requests: count }))
+    .sort((a, b) => b.requests - a.requests);
+}
+
+/** What a question answers, or undefined when the key may not ask it. */
+async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
+  return question.catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
+    throw error;
+  });
+}
+
+/** The ids of the locations that a key reaches, from the first list that it may read: usage does not tell them. */
+async function reachedLocations(client: Client, limit: number): Promise<string[]> {
+  const listed = await ifPermitted(
+    firstItemsOf(
+      limit,
+      async (_, after) => (await client.run(LocationsDocument, { after }, repeatable)).locations,
+    ),
+  );
+  if (listed) return listed.items.map(({ id }) => id).slice(0, limit);
+  const statuses = await ifPermitted(client.run(StatusesDocument, {}, repeatable));
+  if (statuses) return statuses.locationStatuses.map(({ locationId }) => locationId).slice(0, limit);
+  const { viewer } = await client.run(ViewerDocument, {}, repeatable);
+  return viewer.locationIds.slice(0, limit);
+}
+
+/** The first residents of a location; none when the key may not read its whitelist. */
+async function residentsOf(client: Client, locationId: string): Promise<string[]> {
+  const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));
+  return [...new Set(page?.whitelist.nodes.map(({ referenceId }) => referenceId))].slice(0, maxResidents);
+}
+
+/** The requests that stand for a read: one for each location, and resident, that its path names. */
+async function pathsOf(
+  { operation }: UsedRead,
+  client: Client,
+  locationIds: readonly string[],
+): Promise<string[]> {
+  const path = `/api${operation.slice('GET '.length)}`;
+  if (!path.includes('{')) return [path];
+  const paths: string[] = [];
+  for (const locationId of path.includes('{locationId}') ? locationIds : []) {
+    const ofLocation = path.replace('{locationId}', locationId);
+    if (!ofLocation.includes('{')) paths.push(ofLocation);
+    else if (ofLocation.includes('{residentId}')) {
+      const residents = await residentsOf(client, locationId);
+      paths.push(...residents.map((id) => ofLocation.replace('{residentId}', encodeURIComponent(id))));
+    }
+  }
+  return paths;
+}
+
+/** Compares every request that stands for a read. */
+async function compareReads(
+  { client, rest, output }: Session,
+  reads: readonly UsedRead[],
+  options: ParityOptions,
+) {
+  const needLocations = reads.some(({ operation }) => operation.includes('{locationId}'));
+  const locationIds = needLocations ? await reachedLocations(client, options.locations) : [];
+  const rows: Row[] = [];
+  for (const read of reads) {
+    const paths = await pathsOf(read, client, locationIds);
+    if (paths.length === 0) {
+      const obstacle = 'no location or resident is known';
+      rows.push({ ...read, path: read.operation.slice('GET '.length), items: 0, differences: [], obstacle });
+    }
+    for (const path of paths) {
+      output.say(`Comparing ${path}`);
+      const { obstacle = null, ...compared } = await compareRead(rest, path, options.pages);
+      rows.push({ ...read, path, ...compared, obstacle });
+    }
+  }
+  return rows;
+}
+
+/** A row's result in words. */
+const resultText = ({ differences, obstacle }: Row) =>
+  obstacle
+    ? `not compared: ${obstacle}`
+    : differences.length === 0
+      ? 'same'
+      : `${differences.length} differences`;
+
+const columns = { request: 'path', used: 'requests', 'items compared': 'items', result: resultText } as const;
+
+/** A whole number of at least one. */
+function positive(value: string): number {
+  if (wholeNumber(value) < 1) throw new InvalidArgumentError('Must be at least 1.');
+  return wholeNumber(value);
+}
+
+/**
+ * Adds `parity`.
+ *
+ * @param end takes the exit code when it is not that of success
+ */
+export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
+  program
+    .command('parity')
+    .description('run the REST reads that the key has used on both surfaces, and report any difference')
+    .option('--from <time>', `use from when on, ISO 8601; ${usedDays} days before the end when left out`)
+    .option('--to <time>', 'use until when, ISO 8601; now when left out')
+    .option(
+      '--locations <count>',
+      'how many of the locations that the key reaches are asked about',
+      positive,
+      defaultLocations,
+    )
+    .option(
+      '--pages <count>',
+      'how many pages of 100 items of each list are compared',
+      positive,
+      defaultPages,
+    )
+    .action(async (options: ParityOptions) => {
+      const session = open();
+      const { output } = session;
+      const { from, to } = options;
+      const reads = await usedReads(session.client, { ...(from && { from }), ...(to && { to }) });
+      const rows = await compareReads(session, reads, options);
+      output.many(rows, columns);
+      for (const { path, differences } of rows) {
+        for (const { field, rest, graph } of differences) {
+          output.say(`${path} ${field}\n  REST:  ${JSON.stringify(rest)}\n  graph: ${JSON.stringify(graph)}`);
+        }
+      }
+      if (reads.length === 0) output.say('The key has used no read of the REST surface in this time.');
+      if (rows.some(({ differences, obstacle }) => differences.length > 0 || obstacle))
+        end(exitCode.different);
+    });
+}
