@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 
 /** What dist/ is made of; the lock file stands for node_modules. */
 const sources = [
-  ...['src', 'schema', 'rest', 'cli', 'pages', 'prisma/generated'],
+  ...['src', 'schema', 'rest', 'cli', 'pages', 'prisma/generated', 'docs/moving-to-graphql.md'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'bundle.mjs'],
 ];
 const stampFile = join(root, 'dist', '.built-from');

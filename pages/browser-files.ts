@@ -9,10 +9,12 @@ const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** The scripts and styles of the pages. */
+/** The scripts and styles of the pages, and the guide. */
 export interface BrowserFiles {
   /** The address of a file by its name before the build, such as `explorer.js`. */
   addressOf(name: string): string;
+  /** The guide for clients that move from REST to the graph, as Markdown. */
+  guide: string;
   /** The file at an address. */
   at(address: string): ServedFile | undefined;
 }
@@ -28,6 +30,7 @@ async function load(): Promise<BrowserFiles> {
     files.set(`/assets/${name}`, servedFile(await readFile(new URL(name, folder)), contentType, keepForEver));
   }
   return {
+    guide: await readFile(new URL('moving-to-graphql.md', folder), 'utf8'),
     addressOf: (name) => `/assets/${names[name]}`,
     at: (address) => files.get(address),
   };

@@ -1,12 +1,14 @@
-// Bundles what the pages load into a browser: into dist/pages, under names that change with the content.
+// Bundles what the pages load into a browser: into dist/pages, under names that change with the content. The text of
+// the guide goes beside it.
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
+const guide = fileURLToPath(new URL('../docs/moving-to-graphql.md', import.meta.url));
 
 /** Writes a file whole or not at all: another process may be serving this folder. */
 async function writeWhole(name, content) {
@@ -39,9 +41,10 @@ const files = Object.fromEntries(
 );
 await mkdir(target, { recursive: true });
 for (const { path, contents } of outputFiles) await writeWhole(files[basename(path)], contents);
+await writeWhole(basename(guide), await readFile(guide));
 await writeWhole('files.json', JSON.stringify(files));
 
-const current = new Set([...Object.values(files), 'files.json']);
+const current = new Set([...Object.values(files), basename(guide), 'files.json']);
 for (const name of await readdir(target)) {
   if (!current.has(name) && !name.startsWith('.')) await rm(join(target, name), { force: true });
 }

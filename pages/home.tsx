@@ -12,6 +12,11 @@ const links: { address: string; name: string; about: string }[] = [
     name: 'Reference',
     about: 'Every REST endpoint beside the GraphQL operation that serves it; webhooks, errors, limits.',
   },
+  {
+    address: addresses.guide,
+    name: 'Moving to GraphQL',
+    about: 'For clients of REST: each endpoint, the document that serves it, and what differs.',
+  },
   { address: addresses.schema, name: 'schema.graphql', about: 'The graph in SDL, for code generators.' },
   {
     address: addresses.openApi,

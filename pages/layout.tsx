@@ -37,6 +37,7 @@ export const addresses = {
   home: '/',
   explorer: '/graphql',
   reference: '/reference',
+  guide: '/moving-to-graphql',
   schema: '/graphql/schema.graphql',
   openApi: '/api/openapi.json',
   openApiAtRoot: '/openapi.json',

@@ -7,6 +7,7 @@ import { createOpenApi } from '../rest/openapi.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { type BrowserFiles, loadBrowserFiles } from './browser-files.ts';
 import { renderExplorer } from './explorer.tsx';
+import { renderGuide } from './guide.tsx';
 import { renderHome } from './home.tsx';
 import { addresses } from './layout.tsx';
 import { renderReference } from './reference/page.tsx';
@@ -52,8 +53,8 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * What is public (decisions, "what is public"): the contract in its two forms, the reference, the explorer
- * and a page that links them. None of it needs a key or tells of data.
+ * What is public (decisions, "what is public"): the contract in its two forms, the reference, the guide for clients
+ * that move to the graph, the explorer and a page that links them. None of it needs a key or tells of data.
  *
  * @param options.limit draws a request on the budget of its address
  */
@@ -86,6 +87,7 @@ export function createPages(options: {
     pageHeaders,
     page((files) => renderReference(schema, files)),
   );
+  pages.get(addresses.guide, limit, pageHeaders, page(renderGuide));
   const explorer = every(limit, pageHeaders, page(renderExplorer));
   pages.get(addresses.explorer, (c, next) => (wantsPage(c) ? explorer(c, next) : next()));
 

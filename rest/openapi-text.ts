@@ -43,7 +43,9 @@ changed in the whitelist of the location; any change there gives the list again,
 ## Moving to the graph
 With \`Accept: application/graphql-request+json\` a request is not executed but answered with the GraphQL request that
 serves it, \`{ "query", "operationName", "variables" }\`, ready to be posted to \`/graphql\`. It takes any valid key, no
-permission, and costs one point. For a whole list it is the request of the first 100 items.
+permission, and costs one point. For a whole list it is the request of the first 100 items. \`pms translate\` does it for
+a curl line or a HAR file, and \`pms parity\` compares both surfaces. [Moving from REST to GraphQL](/moving-to-graphql)
+has each endpoint with its document and what differs, in curl, TypeScript and Python.
 
 Deprecated paths say so in \`Deprecation\`, \`Sunset\` and \`Link\`, and \`viewer { deprecations }\` counts their use. Before
 they are removed they may be switched off for a while: \`Brownout\` tells when, and in that time they answer 410.

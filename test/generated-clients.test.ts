@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { generate } from '@graphql-codegen/cli';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
-import ts from 'typescript';
 import { afterAll, expect, test } from 'vitest';
 import { newEntry, openTestGateway, serve } from './support/harness.ts';
+import { typeFaults } from './support/type-faults.ts';
 
 const gateway = await openTestGateway();
 const url = await serve(gateway);
@@ -20,24 +20,6 @@ function write(name: string, text: string): string {
   const file = join(folder, name);
   writeFileSync(file, text);
   return file;
-}
-
-/** What TypeScript finds wrong with a file, at its strictest. */
-function faultsOf(file: string): string[] {
-  const program = ts.createProgram([file], {
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    noEmit: true,
-    skipLibCheck: true,
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    allowImportingTsExtensions: true,
-    types: ['node'],
-  });
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 
 interface Client {
@@ -73,7 +55,7 @@ test('a REST client generated from the served document type-checks and runs', as
   const document = new URL('/api/openapi.json', url);
   write('rest.d.ts', astToString(await openapiTypeScript(document)));
   const file = write('rest-client.ts', restClient);
-  expect(faultsOf(file)).toEqual([]);
+  expect(typeFaults(file)).toEqual([]);
   const { key, locationId } = await gateway.newTenant();
   const { plateNumber } = newEntry();
   const seen = (await runClient(file, url, key, locationId, plateNumber)) as Record<string, unknown>;
@@ -131,7 +113,7 @@ test('a GraphQL client generated from the served schema type-checks and runs', a
     true,
   );
   const file = write('graph-client.ts', graphClient);
-  expect(faultsOf(file)).toEqual([]);
+  expect(typeFaults(file)).toEqual([]);
   const { key, locationId } = await gateway.newTenant();
   const { plateNumber } = newEntry();
   expect(await runClient(file, url, key, locationId, plateNumber)).toEqual({

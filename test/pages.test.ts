@@ -27,7 +27,7 @@ const get = async (path: string, headers: Record<string, string> = asBrowser) =>
     headers: { 'X-Forwarded-For': newAddress(), ...headers },
   });
 
-const pages = ['/', '/graphql', '/reference'];
+const pages = ['/', '/graphql', '/reference', '/moving-to-graphql'];
 const contracts = ['/graphql/schema.graphql', '/api/openapi.json', '/openapi.json'];
 
 const decoded = (html: string) =>
@@ -147,7 +147,13 @@ test('shows messages of webhooks that their own rules allow', () => {
 describe('the home page', () => {
   test('links the rest and says the version', async () => {
     const html = await (await get('/')).text();
-    for (const path of ['/graphql', '/reference', '/graphql/schema.graphql', '/api/openapi.json']) {
+    for (const path of [
+      '/graphql',
+      '/reference',
+      '/moving-to-graphql',
+      '/graphql/schema.graphql',
+      '/api/openapi.json',
+    ]) {
       expect(html).toContain(`href="${path}"`);
     }
     expect(html).toContain(createOpenApi(schema).info.version as string);

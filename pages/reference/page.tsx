@@ -120,8 +120,8 @@ export function renderReference(schema: GraphQLSchema, files: BrowserFiles): str
           <header>
             <h1>Reference</h1>
             <p>
-              <a href={addresses.explorer}>Explorer</a> <a href={addresses.schema}>schema.graphql</a>{' '}
-              <a href={addresses.openApi}>openapi.json</a>
+              <a href={addresses.explorer}>Explorer</a> <a href={addresses.guide}>Moving to GraphQL</a>{' '}
+              <a href={addresses.schema}>schema.graphql</a> <a href={addresses.openApi}>openapi.json</a>
             </p>
           </header>
           <p id="nothing-found" hidden>
