@@ -3,7 +3,7 @@ import { Failure } from './failure.ts';
 import { fetchFromGateway, reasonOf } from './gateway-fetch.ts';
 
 /** What a gateway answered. */
-export interface GatewayAnswer {
+interface GatewayAnswer {
   response: Response;
   /** Its JSON. */
   body: unknown;
