@@ -33,6 +33,19 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   return accepts(c, { header: 'Accept', supports: [json, twin], default: json }) === twin;
 }
 
+/** The header with which a client says why it asks, and the one value that counts: it compares both surfaces. */
+const purposeHeader = 'x-request-purpose';
+const parityPurpose = 'parity';
+
+/**
+ * What usage records call a request. To ask for the twin, or to compare the surfaces, is no use of the endpoint: it must
+ * not look as if a client still needed it.
+ */
+function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
+  if (asTwin) return `twin of ${operation}`;
+  return c.req.header(purposeHeader) === parityPurpose ? `parity of ${operation}` : operation;
+}
+
 /** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
@@ -48,8 +61,7 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
     router.on(route.method, honoPath(route.path), async (c) => {
       const { state, context } = c.var;
       const asTwin = asksForTwin(c);
-      // To ask for the twin is no use of the endpoint: usage tells them apart.
-      state.operation = asTwin ? `twin of ${operation}` : operation;
+      state.operation = usageName(c, operation, asTwin);
       const text = takesBody ? await c.req.text() : '';
       if (text !== '' && !isJson(requestHeader(c, 'content-type'))) {
         return respond(refusal(415, 'Content-Type must be application/json'), state);
