@@ -5,7 +5,7 @@ import { type RowError, rowError } from '../errors/row-error.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import type { LocationReads } from '../locations/reads.ts';
 import type { LocationNotices } from '../locations/notices.ts';
-import type { Turns } from '../locations/turns.ts';
+import { createTurns, type Turns } from '../locations/turns.ts';
 import { type Reading, recordReadings } from './record-readings.ts';
 
 /** How many events one call may have. */
@@ -16,6 +16,9 @@ const eventsPerTransaction = 200;
 
 /** How many batches a process records at once: each holds a connection, which others need too. */
 const maxBatchesAtOnce = 2;
+
+/** How many batches of one key may wait in a process; each holds the rows of its call in memory. */
+const maxWaitingBatchesPerKey = 20;
 
 /** What a call did, in rows. */
 export interface ReadingsResult {
@@ -38,7 +41,10 @@ export interface RejectedReading {
 /** The recording of many events at once in one database. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
-/** Prepares the recording of many events at once. */
+/**
+ * Prepares the recording of many events at once. One batch of each key runs at a time: where the locations of a key are
+ * locked, the batches of other keys go on.
+ */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
   locations: Pick<LocationReads, 'find'>;
@@ -46,6 +52,10 @@ export function createParkingBatches(services: {
   statusNotices: LocationNotices;
 }) {
   const { prisma, locations, locationTurns, statusNotices } = services;
+  const keyTurns = createTurns({
+    maxWaiting: maxWaitingBatchesPerKey,
+    refusal: `More than ${maxWaitingBatchesPerKey} batches of this key are waiting, please try again later`,
+  });
   const limitOfProcess = pLimit(maxBatchesAtOnce);
 
   return {
@@ -58,7 +68,7 @@ export function createParkingBatches(services: {
      *
      * @param readRow gives the reading of a row, or throws the `ServiceError` that says what is wrong with it
      * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `RATE_LIMIT_EXCEEDED` when too many changes
-     *   of the location are waiting
+     *   of the location, or too many batches of the key, are waiting
      */
     async recordEvents(
       author: Author,
@@ -75,13 +85,20 @@ export function createParkingBatches(services: {
         rejected: [],
       };
       const recordBatch = (readings: readonly Reading[], mayRefuse: boolean) =>
-        limitOfProcess(() =>
-          locationTurns.run(
-            locationId,
-            () =>
-              prisma.$transaction((transaction) => recordReadings(transaction, author, locationId, readings)),
-            { mayRefuse },
-          ),
+        keyTurns.run(
+          author.key.id,
+          () =>
+            limitOfProcess(() =>
+              locationTurns.run(
+                locationId,
+                () =>
+                  prisma.$transaction((transaction) =>
+                    recordReadings(transaction, author, locationId, readings),
+                  ),
+                { mayRefuse },
+              ),
+            ),
+          { mayRefuse },
         );
       try {
         for (let start = 0; start < rows.length; start += eventsPerTransaction) {
