@@ -18,7 +18,7 @@ type PeerName = 'hand-written' | 'postgraphile' | 'sofa' | 'node-http-401' | 'no
 
 /** A request, in the form that autocannon takes. */
 export interface RequestSpec {
-  method: 'GET' | 'POST' | 'PUT';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -106,6 +106,15 @@ const restUpdate: Build = (world, n) => {
   });
 };
 
+/** Removes the entries of the location of 100,000, one after the other. */
+const restRemove: Build = ({ bulkSecret }, n) => ({
+  ...get(
+    bulkSecret,
+    `${whitelistPath(bulkLocations.hundredThousand)}/${entryId(bulkLocations.hundredThousand, n)}`,
+  ),
+  method: 'DELETE',
+});
+
 /** Every second plate is listed. */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
@@ -152,6 +161,7 @@ const traffics: Record<string, Traffic> = {
   },
   'rest-create': { sides: bothSides(restCreate), fresh: true },
   'rest-update': { sides: bothSides(restUpdate), fresh: true },
+  'rest-remove': { sides: { gateway: restRemove }, fresh: true },
   'rest-status': {
     sides: bothSides((world, n) => get(secretOf(world, n), '/api/locations/status')),
   },

@@ -1,3 +1,4 @@
+import { feedCost } from './feed-case.ts';
 import { importing } from './import-case.ts';
 import { alternate, type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
 import { processorTime, type Server } from './processes.ts';
@@ -116,6 +117,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
 export const specialCases: readonly SpecialCase[] = [
   { name: 'list-100000', needsPeers: false, needsScale: false, run: wholeList },
   { name: 'import', needsPeers: true, needsScale: false, run: importing },
+  { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },
   { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
   flat('flat-gate', 'Flat: gate decision', 'gate-at-1000', 'gate-at-1000000'),
   flat('flat-list', 'Flat: list of one reference id', 'list-at-1000', 'list-at-1000000'),
