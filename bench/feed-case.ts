@@ -18,9 +18,9 @@ const withFeed = [
 
 /** The writes of an entry, and what each is answered with. */
 const writes = [
-  { traffic: 'rest-create', title: 'create', status: 201 },
-  { traffic: 'rest-update', title: 'update', status: 200 },
-  { traffic: 'rest-remove', title: 'remove', status: 200 },
+  { traffic: 'rest-create', title: 'creates', status: 201 },
+  { traffic: 'rest-update', title: 'updates', status: 200 },
+  { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
 /** Entries that the removals of one round may take; those of all rounds are there before the first. */
@@ -100,7 +100,7 @@ export async function feedCost(bench: Bench): Promise<CaseResult> {
       }
       const ratios = (figure: keyof Round) => median(pairs.map(({ on, off }) => on[figure] / off[figure]));
       goals.push({
-        text: `processor time of a ${write.title}, to that without the feed`,
+        text: `processor time of ${write.title}, to that without the feed`,
         value: ratios('processorMicroseconds'),
         most: mostCost,
       });
