@@ -51,17 +51,18 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The requests of the key by hour, operation and surface, in this order. A request counts within a few seconds; one with an unknown key belongs to no key.',
-    // Reads all records of its time, up to 31 days of them: the cost keeps an operation from asking for many.
+    // Up to 31 days of hours, with several rows each: the cost keeps an operation from asking for many.
     complexity: { field: 200, multiplier: defaultHours },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `From when on; ${defaultHours} hours before \`to\` when left out, at most ${maxUsageDays} days before it.`,
+        description: `From which hour on: the hour that holds this time counts in full. ${defaultHours} hours before \`to\` when left out, at most ${maxUsageDays} days before it.`,
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
-        description: 'Until when, this time not included; now when left out.',
+        description:
+          'Until when: an hour counts, in full, when it starts before this time; now when left out.',
         validate: instant,
       }),
     },

@@ -110,6 +110,7 @@ const variables = z.object({
   BROWNOUTS: intervals.default([]),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
+  RETENTION_USAGE_TOTALS_DAYS: wholeNumber(1, 36_500).default(400),
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
   RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
   RETENTION_REMOVALS_DAYS: wholeNumber(1, 36_500).default(30),
@@ -187,6 +188,7 @@ const configRule = variables
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE,
     retentionDays: {
       usage: env.RETENTION_USAGE_DAYS,
+      usageTotals: env.RETENTION_USAGE_TOTALS_DAYS,
       events: env.RETENTION_EVENTS_DAYS,
       deliveries: env.RETENTION_DELIVERIES_DAYS,
       removals: env.RETENTION_REMOVALS_DAYS,

@@ -36,6 +36,7 @@ import { publicOperation, type GatewayEnv, unknownOperation } from './http/reque
 import { rootFieldOperations } from './graphql/operation-plan.ts';
 import { createRetention } from './retention.ts';
 import { createLocationNotices } from './locations/notices.ts';
+import { prepareUsagePartitions } from './usage/partitions.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { createUsageReads } from './usage/reads.ts';
 import { readBacklog } from './webhooks/backlog.ts';
@@ -86,6 +87,10 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy } = database;
+  // Before the first record of today: it may have been weeks since the last start.
+  await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
+    log.warn({ err: error }, 'the days of usage records could not be made; they go to the default partition'),
+  );
   const pubSub = config.redis ? createRedisPubSub(config.redis, log) : createLocalPubSub();
   const redis = config.redis
     ? createKeyClient(config.redis, log, { commandTimeout: limiterTimeoutMs })

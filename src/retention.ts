@@ -2,20 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { advisoryLocks } from './database/advisory-locks.ts';
 import type { Sql, Statement } from './database/types.ts';
+import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts';
 
 /** How many days each kind of record is kept. Audit records are kept for good. */
 export interface RetentionDays {
+  /** One record for each request; by whole days (UTC). */
   usage: number;
+  /** What `usage` tells: requests by hour, key, operation and outcome. */
+  usageTotals: number;
   events: number;
   deliveries: number;
   /** Removals of whitelist entries, for those who keep a copy of a whitelist. */
   removals: number;
 }
 
-/** Removes what is older than it has to be kept. */
+/** What went: rows of each kind, and days of usage records that went as a whole. */
+export type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders', number>;
+
+/** Removes what is older than it has to be kept, and makes room for the usage records of the days ahead. */
 export interface Retention {
-  /** Removes all of it now, in small batches, and returns how much went. */
-  removeExpired(): Promise<Record<keyof RetentionDays, number>>;
+  /** Removes all of it now, days of usage records as a whole and the rest in small batches. */
+  removeExpired(): Promise<Removed>;
   /** Stops after the batch under way. */
   close(): Promise<void>;
 }
@@ -27,33 +34,49 @@ const maxBatchRows = 1000;
 /** How long others have the database to themselves between two batches. */
 const batchPauseMs = 50;
 
+/** A process that wrote no usage for so many days has ended: it sends no batch again. */
+const idleRecorderDays = 31;
+
 /** What is older than this is removed. */
 const endOfAge = 'now() - make_interval(days => $1::int)';
 
 /**
- * Removes one batch of what is older than `$1` days by the clock of the database, at most `$2` rows, and returns how
- * many rows those were; none while another process is at it. Rows that a request is removing are left to it.
+ * Removes one batch of what is older than `$1` days by the clock of the database, and returns how many rows those were; none while another process is at it. Rows that a request is removing are left to it.
  *
- * @param expired the ids of expired rows, oldest first
+ * @param key the columns of the primary key
+ * @param expired the keys of expired rows, oldest first
  */
-const removal = (table: string, expired: string): Statement => ({
+const removal = (table: string, key: string, expired: string): Statement => ({
   name: `retention ${table}`,
   text: `
     WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS mine),
     removed AS (
-      DELETE FROM "${table}" WHERE (SELECT mine FROM turn) AND id IN (${expired} LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING 1
+      DELETE FROM "${table}"
+      WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)
+      RETURNING 1
     )
     SELECT count(*)::int AS count FROM removed`,
 });
 
+const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
+
 const removals: Record<keyof RetentionDays, Statement> = {
+  // What did not go with its day: from before the days had partitions, or from the default partition.
   usage: removal(
     'UsageRecord',
-    `SELECT u.id FROM "UsageRecord" u WHERE u."createdAt" < ${endOfAge} ORDER BY u."createdAt"`,
+    '"createdAt", id',
+    `SELECT u."createdAt", u.id FROM "UsageRecord" u
+     WHERE u."createdAt" < date_trunc('day', ${endOfAge}, 'UTC') ORDER BY u."createdAt"`,
+  ),
+  usageTotals: removal(
+    'UsageTotal',
+    totalKey,
+    `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
   // Sessions go with the event that starts them, which stays for as long as the session is in time.
   events: removal(
     'ParkingEvent',
+    'id',
     `SELECT e.id FROM "ParkingEvent" e
      WHERE e."occurredAt" < ${endOfAge} AND NOT EXISTS (
        SELECT FROM "ParkingSession" s WHERE s.id = e.id AND (s.open OR s."exitedAt" >= ${endOfAge}))
@@ -61,16 +84,24 @@ const removals: Record<keyof RetentionDays, Statement> = {
   ),
   deliveries: removal(
     'WebhookDelivery',
+    'id',
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
   // A day longer than a cursor may be old: a client that began to read in time reads to the end.
   removals: removal(
     'WhitelistRemoval',
+    'id',
     `SELECT r.id FROM "WhitelistRemoval" r
      WHERE r."removedAt" < ${endOfAge} - interval '1 day' ORDER BY r."removedAt"`,
   ),
 };
+
+const recorderRemoval = removal(
+  'UsageRecorder',
+  'id',
+  `SELECT r.id FROM "UsageRecorder" r WHERE r."writtenAt" < ${endOfAge} ORDER BY r."writtenAt"`,
+);
 
 /** Removes expired records a minute after the start, and every hour from then on. */
 export function createRetention(options: { sql: Sql; log: Logger; days: RetentionDays }): Retention {
@@ -78,22 +109,39 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  async function removeKind(kind: keyof RetentionDays): Promise<number> {
+  async function removeOlder(statement: Statement, keptDays: number): Promise<number> {
     let total = 0;
     for (;;) {
-      const [batch] = await sql.query<{ count: number }>(removals[kind], [days[kind], maxBatchRows]);
+      const [batch] = await sql.query<{ count: number }>(statement, [keptDays]);
       total += batch?.count ?? 0;
       if (batch?.count !== maxBatchRows || closed) return total;
       await sleep(batchPauseMs);
     }
   }
 
+  /** Days can be made and dropped another time: what keeps us from it keeps the rest from nothing. */
+  async function renewUsageDays(): Promise<number> {
+    try {
+      await prepareUsagePartitions(sql);
+      return await dropExpiredUsage(sql, days.usage);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'the days of usage records could not be made or dropped; the next try is in an hour',
+      );
+      return 0;
+    }
+  }
+
   async function removeExpired() {
     const removed = {
-      usage: await removeKind('usage'),
-      events: await removeKind('events'),
-      deliveries: await removeKind('deliveries'),
-      removals: await removeKind('removals'),
+      usageDays: await renewUsageDays(),
+      usage: await removeOlder(removals.usage, days.usage),
+      usageTotals: await removeOlder(removals.usageTotals, days.usageTotals),
+      usageRecorders: await removeOlder(recorderRemoval, idleRecorderDays),
+      events: await removeOlder(removals.events, days.events),
+      deliveries: await removeOlder(removals.deliveries, days.deliveries),
+      removals: await removeOlder(removals.removals, days.removals),
     };
     if (Object.values(removed).some(Boolean)) log.info({ removed }, 'removed expired records');
     return removed;

@@ -15,7 +15,7 @@ const open = () =>
   createRetention({
     sql,
     log: pino({ level: 'silent' }),
-    days: { usage: 10, events: 30, deliveries: 20, removals: 5 },
+    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, removals: 5 },
   });
 
 async function addUsage(count: number, createdAt: Date) {

@@ -24,8 +24,10 @@ const use = (requestId: string): Usage => ({
 const idsFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 const recordAll = (ids: string[]) => ids.forEach((id) => recorder.record(use(id)));
+/** The recorder and the number of each batch. */
+const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /** The request ids that each statement was given. */
-const written = () => query.mock.calls.map(([, values]) => values[1]!);
+const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());
 
@@ -41,13 +43,16 @@ test('usage is written at once when there is enough for a statement', async () =
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });
 
-test('usage waits while the database is away', async () => {
+test('usage waits while the database is away, and a batch is sent again as the batch that it was', async () => {
   query.mockRejectedValueOnce(new Error('away'));
   recordAll(idsFrom(1, 3));
   await recorder.flush();
   recordAll(idsFrom(4, 5));
   await recorder.flush();
-  expect(written()).toEqual([idsFrom(1, 3), idsFrom(1, 5)]);
+  expect(written()).toEqual([idsFrom(1, 3), idsFrom(1, 3), idsFrom(4, 5)]);
+  const [first, again, next] = batches();
+  expect(again).toEqual(first);
+  expect(next).toEqual([first![0], Number(first![1]) + 1]);
 });
 
 test('of more than 100,000 waiting records the oldest go, and the log says how many', async () => {

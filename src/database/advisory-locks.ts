@@ -9,6 +9,8 @@ export const advisoryLocks = {
   prismaMigration: 72_707_369,
   /** One process removes expired records, and the others need not. */
   retention: 7_205_759_404,
+  /** One process makes the partitions of the days ahead, and those that start meanwhile wait for it. */
+  usagePartitions: 7_205_759_406,
   /** One test process makes the template of the scratch databases. */
   testTemplate: 7_205_759_405,
 } as const;

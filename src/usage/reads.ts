@@ -13,7 +13,7 @@ export interface UsageBucket {
   errors: number;
 }
 
-/** The requests of a key from one time on and before another. */
+/** The hours of a key from the one that holds a time on, as far as they start before another. */
 export interface UsageQuestion {
   apiKeyId: string;
   from: Date;
@@ -25,17 +25,17 @@ export interface UsageQuestion {
 const usageByHour = namedStatement(
   'usage-by-hour',
   `
-    SELECT q.n::int, date_trunc('hour', u."createdAt", 'UTC') AS hour, u.surface, u.operation,
-      count(*)::int AS requests,
-      count(*) FILTER (WHERE r.refused)::int AS refused,
-      count(*) FILTER (WHERE NOT r.refused AND (u.status >= 400 OR u."errorCode" IS NOT NULL))::int AS errors
+    SELECT q.n::int, u.hour, u.surface, u.operation,
+      sum(u.requests)::int AS requests,
+      coalesce(sum(u.requests) FILTER (WHERE r.refused), 0)::int AS refused,
+      coalesce(sum(u.requests) FILTER (WHERE NOT r.refused AND (u.status >= 400 OR u."errorCode" <> '')), 0)::int AS errors
     FROM unnest($apiKeyId::text[], $from::timestamptz[], $to::timestamptz[])
       WITH ORDINALITY AS q("apiKeyId", "from", "to", n)
-    JOIN "UsageRecord" u
-      ON u."apiKeyId" = q."apiKeyId" AND u."createdAt" >= q."from" AND u."createdAt" < q."to"
+    JOIN "UsageTotal" u
+      ON u."apiKeyId" = q."apiKeyId" AND u.hour >= date_trunc('hour', q."from", 'UTC') AND u.hour < q."to"
     CROSS JOIN LATERAL (
       SELECT u.status IN (401, 403, 429)
-        OR coalesce(u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'), false) AS refused
+        OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED') AS refused
     ) AS r
     GROUP BY 1, 2, 3, 4
     ORDER BY 1, 2, 4, 3`,
@@ -62,16 +62,17 @@ export const deprecatedUseDays = 31;
 const usageOfOperations = namedStatement(
   'usage-of-operations',
   `
-    SELECT q.n::int, u.operation, count(*)::int AS requests, max(u."createdAt") AS "lastUsedAt"
+    SELECT q.n::int, u.operation, sum(u.requests)::int AS requests, max(u."lastUsedAt") AS "lastUsedAt"
     FROM unnest($apiKeyId::text[]) WITH ORDINALITY AS q("apiKeyId", n)
-    JOIN "UsageRecord" u
-      ON u."apiKeyId" = q."apiKeyId" AND u."createdAt" >= now() - make_interval(days => $days::int)
+    JOIN "UsageTotal" u
+      ON u."apiKeyId" = q."apiKeyId"
+      AND u.hour >= date_trunc('hour', now() - make_interval(days => $days::int), 'UTC')
       AND u.operation = ANY($operations::text[])
     GROUP BY 1, 2
     ORDER BY 1, 2`,
 );
 
-/** Statements about the records of requests over one database. */
+/** Statements about the use of keys over one database. */
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
@@ -114,7 +115,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
         to: questions.map(({ to }) => to),
       }),
       answerOf: (rows) => rows,
-      // Each question reads all records of its time: thirty aliases of one field ask it once.
+      // Thirty aliases of one field ask it once.
       keyOf: ({ apiKeyId, from, to }) => `${apiKeyId} ${from.getTime()} ${to.getTime()}`,
     }),
   };

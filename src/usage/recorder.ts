@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { UsageRecord } from '../../prisma/generated/client/client.ts';
-import type { Sql, Statement } from '../database/types.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
+import { newId } from '../ids.ts';
 
 /** One request, for the record (decisions, "all use is logged"). */
 export type Usage = Omit<UsageRecord, 'id'>;
@@ -22,56 +24,91 @@ const maxRecordsPerStatement = 500;
 /** How many records are kept while the database is away; then the oldest go, and the log says how many. */
 const maxKeptRecords = 100_000;
 
-const insertUsage: Statement = {
-  name: 'usage-insert',
-  text: `
-    WITH inserted AS (
+/**
+ * Writes a batch, unless the batch of this number was written: its answer may have been lost, and it was sent again.
+ * Two runs of one recorder wait for each other at its row. A trigger counts the records (`UsageTotal`). Keys are
+ * locked in one order, so that two processes never wait for each other.
+ */
+const insertUsage = namedStatement(
+  'usage-insert',
+  `
+    WITH batch AS (
+      INSERT INTO "UsageRecorder" AS r (id, "lastBatch") VALUES ($recorderId, $batch)
+      ON CONFLICT (id) DO UPDATE SET "lastBatch" = excluded."lastBatch", "writtenAt" = excluded."writtenAt"
+        WHERE r."lastBatch" < excluded."lastBatch"
+      RETURNING id
+    ),
+    locked AS MATERIALIZED (
+      SELECT k.id FROM "ApiKey" k
+      WHERE k.id = ANY($apiKeyId::text[]) AND EXISTS (SELECT FROM batch) ORDER BY k.id FOR NO KEY UPDATE
+    ),
+    inserted AS (
       INSERT INTO "UsageRecord"
         ("apiKeyId", "requestId", surface, operation, status, "errorCode", "durationMs", address, "createdAt")
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::float8[],
-        $8::text[], $9::timestamptz[])
+      SELECT u.* FROM unnest($apiKeyId::text[], $requestId::text[], $surface::text[], $operation::text[],
+        $status::int[], $errorCode::text[], $durationMs::float8[], $address::text[], $createdAt::timestamptz[]) AS u
+      WHERE EXISTS (SELECT FROM batch)
       RETURNING "apiKeyId", "createdAt"
     )
-    UPDATE "ApiKey" k SET "lastUsedAt" = used.at
-    FROM (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
-    WHERE k.id = used."apiKeyId"`,
-};
+    UPDATE "ApiKey" k SET "lastUsedAt" = greatest(k."lastUsedAt", used.at)
+    FROM locked JOIN (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
+      ON used."apiKeyId" = locked.id
+    WHERE k.id = locked.id`,
+);
 
 /** Creates the recorder of one process. Requests never wait for it. */
 export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
+  const recorderId = newId();
   let waiting: Usage[] = [];
+  /** How many of the first ones were sent as the batch under way, and may have been written although it failed. */
+  let sent = 0;
+  let batch = 0;
   let lost = 0;
   let writing: Promise<void> | undefined;
 
-  async function insert(records: Usage[]): Promise<void> {
-    await sql.query(insertUsage, [
-      records.map((record) => record.apiKeyId),
-      records.map((record) => record.requestId),
-      records.map((record) => record.surface),
-      records.map((record) => record.operation),
-      records.map((record) => record.status),
-      records.map((record) => record.errorCode),
-      records.map((record) => record.durationMs),
-      records.map((record) => record.address),
-      records.map((record) => record.createdAt.toISOString()),
-    ]);
+  async function insert(records: readonly Usage[]): Promise<void> {
+    const column = (name: keyof Usage) => records.map((record) => record[name]);
+    const values = insertUsage.values({
+      recorderId,
+      batch,
+      apiKeyId: column('apiKeyId'),
+      requestId: column('requestId'),
+      surface: column('surface'),
+      operation: column('operation'),
+      status: column('status'),
+      errorCode: column('errorCode'),
+      durationMs: column('durationMs'),
+      address: column('address'),
+      createdAt: column('createdAt'),
+    });
+    await sql.query(insertUsage, values);
     if (lost > 0) log.error({ lost }, 'usage records were lost while the database was away');
     lost = 0;
   }
 
   async function write(): Promise<void> {
     while (waiting.length > 0) {
-      const records = waiting.splice(0, maxRecordsPerStatement);
+      if (sent === 0) {
+        sent = Math.min(waiting.length, maxRecordsPerStatement);
+        batch += 1;
+      }
       try {
-        await insert(records);
+        await insert(waiting.slice(0, sent));
       } catch (error) {
-        const kept = [...records, ...waiting];
-        waiting = kept.slice(-maxKeptRecords);
-        lost += kept.length - waiting.length;
+        const surplus = Math.max(0, waiting.length - maxKeptRecords);
+        drop(surplus);
+        lost += surplus;
         log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
         return;
       }
+      drop(sent);
     }
+  }
+
+  /** Forgets the oldest records. A batch under way may become smaller, never larger. */
+  function drop(count: number): void {
+    waiting = waiting.slice(count);
+    sent = Math.max(0, sent - count);
   }
 
   function flush(): Promise<void> {
