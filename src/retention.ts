@@ -17,7 +17,7 @@ export interface RetentionDays {
 }
 
 /** What went: rows of each kind, and days of usage records that went as a whole. */
-export type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders', number>;
+type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders', number>;
 
 /** Removes what is older than it has to be kept, and makes room for the usage records of the days ahead. */
 export interface Retention {
