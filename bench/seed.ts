@@ -80,7 +80,10 @@ export async function removeCreated(database: Database): Promise<void> {
 /** Leaves the database as it was before a case, statistics included. */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
-  await database.sql.query({ name: '', text: 'TRUNCATE "AuditRecord", "UsageRecord", "UsageTotal" CASCADE' }, []);
+  await database.sql.query(
+    { name: '', text: 'TRUNCATE "AuditRecord", "UsageRecord", "UsageTotal" CASCADE' },
+    [],
+  );
   await database.sql.query({ name: '', text: 'VACUUM ANALYZE' }, []);
 }
 
