@@ -68,8 +68,8 @@ export async function soak(
   const grown = samples.map((ofGateway) => compareParts(ofGateway, soakMinutes));
   const { acknowledged, unanswered, servedOfLimitedKey } = load.ledger;
   console.log({ acknowledged, unanswered, servedOfLimitedKey, visitors: visitors.count() });
-  expect(grown).toEqual(gateways.map(() => []));
-  expect(unanswered).toBe(0);
+  expect.soft(grown).toEqual(gateways.map(() => []));
+  expect.soft(unanswered).toBe(0);
   // A process that did not hear from Redis in time gave the limit once more, on its own, and said so.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
