@@ -8,7 +8,7 @@ import { createPostgres, createRedis, freePort } from '../support/system-servers
 import { clockOffBy } from './support/clock.ts';
 import { checkLedger, checkMessages } from './support/checker.ts';
 import { operatorKey } from './support/fleet.ts';
-import { forgoUnanswered, type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
+import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
 /** How long the clients may take to reach a count, however busy the machine is. */
@@ -35,6 +35,8 @@ const databaseUrl = postgres.url.replace('postgres@', 'gateway@');
 const ports = [await freePort(), await freePort()];
 const urls = ports.map((port) => `http://127.0.0.1:${port}`);
 const gateways: GatewayProcess[] = [];
+/** How often the test of a gateway that stops was tried. */
+let stops = 0;
 /** The companies of all faults: their messages are checked at the end, when all have been sent. */
 const tenants: Tenant[] = [];
 
@@ -108,8 +110,6 @@ interface FaultOptions {
   limitBound?: number;
   /** Whether the fault may not be seen by clients at all. */
   everyRequestIsAnswered?: boolean;
-  /** Whether no request may be done that is not answered. */
-  unansweredIsUndone?: boolean;
   clients?: LoadOptions;
 }
 
@@ -119,12 +119,7 @@ interface FaultOptions {
 async function under(
   name: string,
   fault: (load: Load, tenant: Tenant) => Promise<void>,
-  {
-    limitBound = limitedKeyBudget,
-    everyRequestIsAnswered = false,
-    unansweredIsUndone = false,
-    clients = {},
-  }: FaultOptions = {},
+  { limitBound = limitedKeyBudget, everyRequestIsAnswered = false, clients = {} }: FaultOptions = {},
 ): Promise<void> {
   await expect.poll(limiters, { timeout: progressTimeoutMs }).toEqual(urls.map(() => 'ok'));
   const printedBefore = new Map(gateways.map((gateway) => [gateway, gateway.output().length]));
@@ -139,7 +134,6 @@ async function under(
     await load.stop();
   }
   const checker = await connectDatabase();
-  if (unansweredIsUndone) forgoUnanswered(load.ledger);
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toBe(0);
   // A process that did not hear from Redis in time limited on its own, and said so.
@@ -168,17 +162,25 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await progress(load, 0);
     }));
 
-  test('when a gateway is told to stop: it finishes its requests, and ends in order', async () => {
-    await under(
-      'gateway-stopped',
-      async () => {
-        expect(await gateways[0]!.end('SIGTERM')).toBe(0);
-      },
-      // A connection that was idle may be closed while a request is on its way there.
-      { unansweredIsUndone: true, clients: { writers: 20, pauseMs: 0 } },
-    );
-    await startGateway(0);
-  });
+  // A connection that is idle may be closed while a request is on its way there: that is no fault, and happens seldom.
+  test(
+    'when a gateway is told to stop: it finishes its requests, and ends in order',
+    { retry: 2 },
+    async () => {
+      stops += 1;
+      try {
+        await under(
+          `gateway-stopped-${stops}`,
+          async () => {
+            expect(await gateways[0]!.end('SIGTERM')).toBe(0);
+          },
+          { everyRequestIsAnswered: true, clients: { writers: 20, pauseMs: 0 } },
+        );
+      } finally {
+        await startGateway(0);
+      }
+    },
+  );
 
   test('when PostgreSQL is killed', () =>
     under('postgres-killed', async () => {
@@ -314,10 +316,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
         // Attempts that fail are far apart, whatever a gateway takes the time for.
         const attempts = new Map<string, number>();
         for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
-        const elapsedMs = performance.now() - refusingSince;
-        expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(
-          1 + Math.ceil(elapsedMs / leastRetryDelayMs),
-        );
+        const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
+        // After the first pause each is at least as long as the message has been tried: the time doubles.
+        const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
+        expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
         receiver.answer = 204;
         await gateways[0]!.end();
         await startGateway(0);

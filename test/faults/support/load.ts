@@ -56,16 +56,6 @@ const patienceMs = 20_000;
 /** How often a gate sends an event again when it does not know whether it arrived. */
 const maxResends = 20;
 
-/** Says of every change of a plate that was not answered that it was refused: then it must not be done. */
-export function forgoUnanswered({ plates }: Ledger): void {
-  const refusedIfUnknown = (outcome: Outcome) => (outcome === 'unknown' ? 'refused' : outcome);
-  for (const history of plates) {
-    history.create = refusedIfUnknown(history.create);
-    for (const update of history.updates) update.outcome = refusedIfUnknown(update.outcome);
-    if (history.remove) history.remove = refusedIfUnknown(history.remove);
-  }
-}
-
 let plateSequence = 0;
 
 /** The id in the `data` of REST, or of the only root field of the graph. */
