@@ -8,6 +8,7 @@ import { exitCode, Failure } from './failure.ts';
 import { addImportCommand } from './import.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLocationCommands } from './locations.ts';
+import { addOccupancyCommands } from './occupancy.ts';
 import type { Streams } from './output.ts';
 import { addParityCommand } from './parity.ts';
 import { openSession, type SessionOptions } from './session.ts';
@@ -52,6 +53,7 @@ export async function runProgram(
   addSyncCommand(program, open);
   addStatusCommand(program, open);
   addEventCommands(program, open, (ended) => (code = ended));
+  addOccupancyCommands(program, open);
   addWebhookCommands(program, open);
   addTranslateCommand(program, open, (ended) => (code = ended));
   addParityCommand(program, open, (ended) => (code = ended));

@@ -11,10 +11,12 @@ import {
 } from './generated/operations.ts';
 import { sayWait, type Session } from './session.ts';
 
-const columns = {
+/** How a status is shown to people. */
+export const statusColumns = {
   location: 'slug',
   state: 'state',
   inside: 'occupied',
+  adjustment: 'adjustment',
   free: 'available',
   capacity: 'capacity',
   listed: 'whitelistedVehicles',
@@ -79,7 +81,7 @@ export function addStatusCommand(program: Command, open: () => Session): void {
       const session = open();
       const ids = await idsOf(locationIdOf, session.client, named.length > 0 ? named : undefined);
       const statuses = await statusesOf(session, ids);
-      if (!isWatching) return session.output.many(statuses, columns);
+      if (!isWatching) return session.output.many(statuses, statusColumns);
       if (statuses.length > maxWatched) {
         throw new Failure(`At most ${maxWatched} locations can be watched at once: name those that matter.`);
       }

@@ -8,6 +8,7 @@ import { nodeShape } from '../src/graphql/node-shape.ts';
 import { brokenRule } from '../src/graphql/explain-variables.ts';
 import type { WholeList } from '../src/pages.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
+import { restFieldsOf } from './json-schema.ts';
 import { createListValidator, listTag } from './list-validator.ts';
 import {
   expectedVersion,
@@ -163,7 +164,7 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
   if (!argument) return undefined;
   const type = getNamedType(argument.type);
   if (!isInputObjectType(type)) throw new TypeError(`The body of ${plan.rootFields[0]} is no input object`);
-  const fields = Object.values(type.getFields());
+  const fields = restFieldsOf(type);
   return async (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ServiceError('VALIDATION_ERROR', 'Request body must be a JSON object');

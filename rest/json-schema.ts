@@ -12,6 +12,8 @@ import {
   getOperationAST,
   isEnumType,
   isInputObjectType,
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -46,6 +48,10 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers', name: strin
 const mapValues = <From, To>(values: Readonly<Record<string, From>>, map: (value: From, key: string) => To) =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]));
 
+/** The fields of an input object that REST has too: the contract says which, and the graph may have more (`graphOnly`). */
+export const restFieldsOf = (type: GraphQLInputObjectType): GraphQLInputField[] =>
+  Object.values(type.getFields()).filter(({ extensions }) => !extensions.graphOnly);
+
 /**
  * What an argument may be: its rule as JSON Schema, with the graph's descriptions. What JSON Schema
  * cannot say, such as a real time zone, the descriptions say.
@@ -56,12 +62,15 @@ export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   if (!(rule instanceof z.ZodType)) return isLeafType(type) ? leafSchema(type) : {};
   const schema = ruleSchema(rule);
   if (!isInputObjectType(type)) return simplified(schema);
-  const fields = type.getFields();
+  const fields = new Map(restFieldsOf(type).map((field) => [field.name, field]));
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   return {
     ...schema,
     description: type.description,
-    properties: mapValues((schema.properties ?? {}) as Record<string, JsonSchema>, (property, name) =>
-      described(simplified(property), fields[name]?.description),
+    properties: Object.fromEntries(
+      properties
+        .filter(([name]) => fields.has(name))
+        .map(([name, property]) => [name, described(simplified(property), fields.get(name)!.description)]),
     ),
   };
 }

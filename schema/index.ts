@@ -5,6 +5,7 @@ import './company.ts';
 import './deprecated-use.ts';
 import './health.ts';
 import './location.ts';
+import './occupancy-count.ts';
 import './parking-event.ts';
 import './parking-event-batch.ts';
 import './parking-session.ts';

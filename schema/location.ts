@@ -11,6 +11,9 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** The longest of the longest stays, in hours: ten years. */
+const maxLongestStayHours = 87_600;
+
 const locationFields = {
   name: filledText(100, 'Location name is required'),
   slug: slug('Slug must contain only lowercase letters, numbers, and hyphens'),
@@ -18,6 +21,7 @@ const locationFields = {
   description: text(500).nullish(),
   capacity: wholeNumber(0).nullish(),
   timezone: z.string().refine(isTimeZone, 'Must be an IANA time zone name, such as Asia/Dubai'),
+  longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
 };
 
 /** The Location rules (decisions, "location"), in the order of its fields. */
@@ -36,6 +40,7 @@ const updateLocationRule = z
     description: locationFields.description,
     capacity: locationFields.capacity,
     timezone: locationFields.timezone.optional(),
+    longestStayHours: locationFields.longestStayHours,
   })
   .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required');
 
@@ -54,6 +59,11 @@ export const Location = builder.prismaObject('Location', {
     }),
     timezone: t.exposeString('timezone', {
       description: 'IANA name of the time zone, such as `Asia/Dubai`.',
+    }),
+    longestStayHours: t.exposeInt('longestStayHours', {
+      nullable: true,
+      description:
+        'How long a vehicle stays at the most, in hours: after that it counts as gone (`UNSEEN_EXIT`); null for ever.',
     }),
     version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
@@ -98,6 +108,7 @@ const fieldDescriptions = {
   address: 'At most 200 characters.',
   description: 'At most 500 characters.',
   capacity: 'How many vehicles fit, 0 or more; null when unknown.',
+  longestStayHours: `How long a vehicle stays at the most, 1 to ${maxLongestStayHours} hours; null for ever.`,
 };
 
 const CreateLocationInput = builder.inputType('CreateLocationInput', {
@@ -112,6 +123,10 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
     description: t.string({ description: fieldDescriptions.description }),
     capacity: t.int({ description: fieldDescriptions.capacity }),
     timezone: t.string({ description: 'IANA name of the time zone; `UTC` when left out.' }),
+    longestStayHours: t.int({
+      description: fieldDescriptions.longestStayHours,
+      extensions: { graphOnly: true },
+    }),
   }),
 });
 
@@ -124,6 +139,10 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
     description: t.string({ description: fieldDescriptions.description }),
     capacity: t.int({ description: fieldDescriptions.capacity }),
     timezone: t.string({ description: 'IANA name of the time zone.' }),
+    longestStayHours: t.int({
+      description: `${fieldDescriptions.longestStayHours} Sessions become what they would be if it had always been so.`,
+      extensions: { graphOnly: true },
+    }),
   }),
 });
 

@@ -13,15 +13,18 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** How far the clock of a gate may be ahead of ours: a day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
+/** When something was seen, by the clock of whoever saw it. */
+export const seenInstant = instant.refine(
+  (value) => value.getTime() <= Date.now() + maxClockAheadMs,
+  'Must not be more than a day in the future',
+);
+
 /** The rules of what a gate saw. */
 export const parkingEventRule = z.object({
   eventId: filledText(100, 'Event id must not be blank'),
   kind: z.enum(kinds),
   plate: plateRule,
-  occurredAt: instant.refine(
-    (value) => value.getTime() <= Date.now() + maxClockAheadMs,
-    'Must not be more than a day in the future',
-  ),
+  occurredAt: seenInstant,
   decision: z.enum(reasons).nullish(),
   entryId: z.string().refine(isId, 'Must be the identifier of a whitelist entry').nullish(),
 });

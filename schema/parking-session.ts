@@ -1,4 +1,4 @@
-import type { ParkingSession as ParkingSessionRow } from '../prisma/generated/client/client.ts';
+import { type SessionState, sessionState } from '../src/parking/derive-sessions.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
@@ -12,21 +12,22 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     COMPLETED: { description: 'The vehicle came and left.' },
     MISSED_EXIT: { description: 'The vehicle entered again, so it had left; nobody saw when.' },
     MISSED_ENTRY: { description: 'The vehicle left; nobody saw it enter.' },
-  } as const,
+    UNSEEN_EXIT: {
+      description:
+        'The longest stay of the location is over, and nobody saw the vehicle leave. An exit of its plate that comes later completes the session.',
+    },
+    CORRECTED: { description: 'A count of the vehicles inside did not find it (`setInside`).' },
+  } satisfies Record<SessionState, unknown>,
 });
-
-/** What the times of a session say of it. */
-function stateOf({ open, enteredAt, exitedAt }: ParkingSessionRow): typeof ParkingSessionState.$inferType {
-  if (open) return 'OPEN';
-  if (!enteredAt) return 'MISSED_ENTRY';
-  return exitedAt ? 'COMPLETED' : 'MISSED_EXIT';
-}
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle. Sessions follow from the events alone, sorted by when they occurred: late and corrected events correct the sessions.',
+    'A stay of a vehicle. Sessions follow from the events alone, sorted by when they occurred: late and corrected events correct the sessions. An exit of a plate that is not inside ends the only open session whose plate differs from it by one character that cameras confuse.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Identifier of the session: that of the event that starts it.' }),
+    id: t.exposeID('id', {
+      description:
+        'Identifier of the session: that of the event that starts it, or of the vehicle in a count.',
+    }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
@@ -37,17 +38,29 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
     plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
-    state: t.field({ type: ParkingSessionState, description: 'How far it is known.', resolve: stateOf }),
+    state: t.field({ type: ParkingSessionState, description: 'How far it is known.', resolve: sessionState }),
     open: t.exposeBoolean('open', { description: 'Whether the vehicle is inside.' }),
     enteredAt: t.expose('enteredAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When the vehicle entered; null when nobody saw it.',
     }),
+    countedAt: t.expose('countedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When a count found the vehicle inside, whose entry nobody had seen (`setInside`); null otherwise.',
+    }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',
       nullable: true,
       description: 'When the vehicle left; null when it is inside, or when nobody saw it.',
+    }),
+    staysUntil: t.expose('staysUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When the longest stay of the location is over for it, so that it counts as gone; null when the location has none.',
     }),
     listed: t.exposeBoolean('listed', {
       description:

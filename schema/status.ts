@@ -4,6 +4,7 @@ import {
   freePlaces,
   type LocationState as LocationStateName,
   locationState,
+  occupiedOf,
   type Room,
 } from '../src/locations/occupancy.ts';
 import type { Occupancy } from '../src/locations/reads.ts';
@@ -24,9 +25,12 @@ interface Status extends Occupancy {
 }
 
 /** The room that the location of a status has. */
-const roomOf = ({ location: { capacity }, occupied }: Status): Room => ({ capacity, occupied });
+const roomOf = (status: Status): Room => ({
+  capacity: status.location.capacity,
+  occupied: occupiedOf(status),
+});
 
-const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
+export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
   description: 'How full a location is now.',
   fields: (t) => ({
     locationId: t.id({ description: 'Identifier of the location.', resolve: ({ location }) => location.id }),
@@ -42,7 +46,14 @@ const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
       description: 'How many vehicles fit; null when unknown.',
       resolve: ({ location }) => location.capacity,
     }),
-    occupied: t.exposeInt('occupied', { description: 'How many vehicles are inside.' }),
+    occupied: t.int({
+      resolve: occupiedOf,
+      description: 'How many vehicles are inside: the open sessions and `adjustment`.',
+    }),
+    adjustment: t.exposeInt('adjustment', {
+      description:
+        'How many vehicles are inside that no session knows, by `adjustOccupancy`; below 0 when so many open sessions have no vehicle.',
+    }),
     available: t.int({
       nullable: true,
       description: 'How many places are free, never below 0; null when the capacity is unknown.',
@@ -59,9 +70,12 @@ const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
     updatedAt: t.field({
       type: 'DateTime',
       description:
-        'When the status last changed: the later of the last activity and the last change of the location.',
-      resolve: ({ location, lastActivityAt }) =>
-        lastActivityAt && lastActivityAt > location.updatedAt ? lastActivityAt : location.updatedAt,
+        'When the status last changed: the latest of the last activity, the last count and the last change of the location.',
+      resolve: ({ location: { updatedAt }, lastActivityAt, lastCountedAt }) =>
+        [lastActivityAt, lastCountedAt].reduce<Date>(
+          (latest, other) => (other && other > latest ? other : latest),
+          updatedAt,
+        ),
     }),
   }),
 });
@@ -72,7 +86,7 @@ async function statusOf(location: LocationRow, { locations }: Context): Promise<
 }
 
 /** The status of a location that the key reaches. */
-const findStatus = async (locationId: string, context: Context) =>
+export const findStatus = async (locationId: string, context: Context) =>
   statusOf(await context.locations.find(context.key, locationId), context);
 
 builder.objectField(Location, 'status', (t) =>
@@ -89,7 +103,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of a location, each time that a vehicle enters or leaves or the location changes. Changes that follow each other fast may come as one.',
+      'The status of a location, each time that a vehicle enters, leaves or counts as gone, that vehicles are counted or the location changes. Changes that follow each other fast may come as one.',
     args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
     subscribe: async (_, { locationId }, { key, locations, statusNotices }) =>
       statusNotices.watch((await locations.find(key, locationId)).id),

@@ -3,6 +3,7 @@ import type { Environment } from '../prisma/generated/client/enums.ts';
 import type { PrismaClient } from '../prisma/generated/client/client.ts';
 import type { CompanyReads } from './companies/reads.ts';
 import type { CompanyWrites } from './companies/writes.ts';
+import type { InsideCounts } from './parking/count-inside.ts';
 import type { ParkingReads } from './parking/reads.ts';
 import type { ParkingBatches } from './parking/record-batch.ts';
 import type { ParkingWrites } from './parking/record-event.ts';
@@ -31,7 +32,7 @@ export interface Services {
   companies: CompanyReads & CompanyWrites;
   locations: LocationReads & LocationWrites;
   whitelist: WhitelistReads & WhitelistWrites & WhitelistImport & { feed: WhitelistFeed };
-  parking: ParkingReads & ParkingWrites & ParkingBatches;
+  parking: ParkingReads & ParkingWrites & ParkingBatches & InsideCounts;
   usage: UsageReads;
   /** The changes of an audit record, by its id (see large-values.ts). */
   auditChangesOf: (request: object, id: string) => Promise<unknown>;

@@ -7,6 +7,8 @@ import { routeName, routes } from '../rest/routes.ts';
 import { schema } from '../schema/index.ts';
 import { createCompanyReads } from './companies/reads.ts';
 import { createCompanyWrites } from './companies/writes.ts';
+import { createInsideCounts } from './parking/count-inside.ts';
+import { createStayEnds } from './parking/end-stays.ts';
 import { createParkingReads } from './parking/reads.ts';
 import { createParkingBatches } from './parking/record-batch.ts';
 import { createParkingWrites } from './parking/record-event.ts';
@@ -147,6 +149,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const whitelist = createWhitelistReads(database);
   const locations = createLocationReads(database);
   const locationTurns = createLocationTurns();
+  const stayEnds = createStayEnds({ ...heavy, log, locationTurns, statusNotices });
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // every open stream listens
@@ -170,6 +173,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createParkingReads(database),
         ...createParkingWrites({ prisma, locations, locationTurns, statusNotices }),
         ...createParkingBatches({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
+        ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
       },
       usage: createUsageReads({ sql: heavy.sql, deprecated: deprecatedOperations }),
       auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', valuesTooLarge('changes')),
@@ -208,7 +212,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      await Promise.all([usage.close(), retention.close(), webhookWorker.close()]);
+      await Promise.all([usage.close(), retention.close(), webhookWorker.close(), stayEnds.close()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

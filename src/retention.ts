@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { advisoryLocks } from './database/advisory-locks.ts';
 import type { Sql, Statement } from './database/types.ts';
+import { differenceSince } from './locations/occupancy.ts';
+import { endOf, isUncertain } from './parking/session-columns.ts';
 import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts';
 
 /** How many days each kind of record is kept. Audit records are kept for good. */
@@ -17,7 +19,7 @@ export interface RetentionDays {
 }
 
 /** What went: rows of each kind, and days of usage records that went as a whole. */
-type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders', number>;
+type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /** Removes what is older than it has to be kept, and makes room for the usage records of the days ahead. */
 export interface Retention {
@@ -58,6 +60,27 @@ const removal = (table: string, key: string, expired: string): Statement => ({
     SELECT count(*)::int AS count FROM removed`,
 });
 
+/**
+ * The condition that a session that starts with `id` is still needed: it has not ended, unless its longest stay was over
+ * long ago, or it ended in time, or a difference has faded by it.
+ */
+const isStillNeeded = (id: string, locationId: string) => `EXISTS (
+  SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND (
+    coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge}
+    OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
+
+/** Counts are kept for as long as events; the last one of a location stays, since it says how full the location is. */
+const countRemoval = removal(
+  'OccupancyCount',
+  'id',
+  `SELECT k.id FROM "OccupancyCount" k
+     WHERE k."countedAt" < ${endOfAge}
+       AND EXISTS (SELECT FROM "OccupancyCount" later WHERE later."locationId" = k."locationId"
+         AND (later."countedAt", later.kind) > (k."countedAt", k.kind))
+       AND NOT EXISTS (SELECT FROM "CountedPlate" p WHERE p."countId" = k.id AND ${isStillNeeded('p.id', 'k."locationId"')})
+     ORDER BY k."countedAt", k.id`,
+);
+
 const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 
 const removals: Record<keyof RetentionDays, Statement> = {
@@ -73,13 +96,12 @@ const removals: Record<keyof RetentionDays, Statement> = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // Sessions go with the event that starts them, which stays for as long as the session is in time.
+  // Sessions go with the event or the count that starts them, which stays for as long as they are needed.
   events: removal(
     'ParkingEvent',
     'id',
     `SELECT e.id FROM "ParkingEvent" e
-     WHERE e."occurredAt" < ${endOfAge} AND NOT EXISTS (
-       SELECT FROM "ParkingSession" s WHERE s.id = e.id AND (s.open OR s."exitedAt" >= ${endOfAge}))
+     WHERE e."occurredAt" < ${endOfAge} AND NOT ${isStillNeeded('e.id', 'e."locationId"')}
      ORDER BY e."occurredAt", e.id`,
   ),
   deliveries: removal(
@@ -140,6 +162,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
       usageTotals: await removeOlder(removals.usageTotals, days.usageTotals),
       usageRecorders: await removeOlder(recorderRemoval, idleRecorderDays),
       events: await removeOlder(removals.events, days.events),
+      counts: await removeOlder(countRemoval, days.events),
       deliveries: await removeOlder(removals.deliveries, days.deliveries),
       removals: await removeOlder(removals.removals, days.removals),
     };

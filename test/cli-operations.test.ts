@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCommandLine } from './support/command-line.ts';
@@ -62,6 +65,32 @@ describe('pms events and status', () => {
     await expect.poll(() => seen).toEqual([0]);
     await json(key, 'events', 'record', '--location', locationId, '--kind', 'entry', '--plate', 'DXB/A/7');
     await expect.poll(() => seen.at(-1)).toBe(1);
+  });
+});
+
+describe('pms occupancy', () => {
+  test('tells which vehicles are inside, and how many', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const folder = await mkdtemp(join(tmpdir(), 'pms-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'inside.txt');
+    await writeFile(file, 'DXB/A/7001\n\nAUH 17 7002\r\n');
+    const at = ['--at', '2026-03-01T08:00:00Z'];
+    const count = ['occupancy', 'set-inside', file, '--location', locationId, ...at];
+    expect(await json(key, ...count)).toMatchObject({ locationId, occupied: 2, adjustment: 0 });
+    expect(await json(key, ...count)).toMatchObject({ occupied: 2 });
+    const adjusted = ['occupancy', 'adjust', '--location', locationId, '--occupied', '5', ...at];
+    expect(await json(key, ...adjusted)).toMatchObject({ occupied: 5, adjustment: 3 });
+    expect((await pms(key, 'status', locationId)).out).toContain('5');
+
+    await writeFile(file, 'DXB/A/7001\nDXB\n');
+    expect(await pms(key, ...count)).toMatchObject({ code: 2, err: expect.stringContaining('Line 2') });
+    expect(await pms(key, 'occupancy', 'set-inside', `${file}.none`, '--location', locationId)).toMatchObject(
+      {
+        code: 2,
+        err: expect.stringContaining('no such file'),
+      },
+    );
   });
 });
 

@@ -41,13 +41,13 @@ async function recordOne(key: string, locationId: string, input: Reading) {
 /** What is known of a location, without identifiers: its sessions and events, each as text, sorted. */
 async function stateOf(locationId: string) {
   const [sessions, events] = await Promise.all([
-    prisma.parkingSession.findMany({ where: { locationId }, include: { event: true } }),
+    prisma.parkingSession.findMany({ where: { locationId } }),
     prisma.parkingEvent.findMany({ where: { locationId } }),
   ]);
   const told = [
-    ...sessions.map(({ event, plateNumber, enteredAt, exitedAt, open, listed }) => [
+    ...sessions.map(({ id, plateNumber, enteredAt, exitedAt, open, listed }) => [
       'session',
-      event.eventId,
+      events.find((event) => event.id === id)?.eventId,
       plateNumber,
       enteredAt,
       exitedAt,

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
 import { createRetention } from '../src/retention.ts';
+import { openActivity } from './support/activity.ts';
 import { openTestGateway } from './support/harness.ts';
 import { testServerUrl } from './support/scratch-database.ts';
 
@@ -104,6 +105,54 @@ describe('retention', () => {
     ]);
     const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
     expect(body.data.occupied).toBe(2);
+  });
+
+  test('removes old counts with their sessions, but neither the last one nor one that says who is inside', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { setInside, adjust, sessions, status } = openActivity(gateway, key);
+    await setInside(locationId, ['DXB/A/1'], daysAgo(60));
+    await setInside(locationId, ['DXB/A/2'], daysAgo(50));
+    await setInside(locationId, ['DXB/A/2', 'DXB/A/3'], daysAgo(40));
+    await adjust(locationId, 5, daysAgo(35));
+    const before = await sessions(locationId, true);
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    const left = await prisma.occupancyCount.findMany({
+      where: { locationId },
+      orderBy: { countedAt: 'asc' },
+    });
+    expect(left.map(({ kind, occupied }) => `${kind} ${occupied}`)).toEqual([
+      'VEHICLES 1',
+      'VEHICLES 2',
+      'NUMBER 5',
+    ]);
+    expect(await sessions(locationId)).toEqual(before);
+    expect(before).toHaveLength(2);
+    expect(await status(locationId)).toMatchObject({ occupied: 5 });
+  });
+
+  test('keeps the events by which a difference has faded, until another count takes its place', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { adjust, see, status } = openActivity(gateway, key);
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
+    await adjust(locationId, 3, daysAgo(60));
+    await see(
+      locationId,
+      { kind: 'EXIT', plate: 'DXB/A/8', at: daysAgo(50) },
+      { kind: 'ENTRY', plate: 'DXB/A/9', at: daysAgo(50) },
+      { kind: 'EXIT', plate: 'DXB/A/9', at: daysAgo(49) },
+    );
+    const retention = open();
+    const eventsLeft = () => prisma.parkingEvent.count({ where: { locationId } });
+    await retention.removeExpired();
+    expect(await status(locationId)).toMatchObject({ occupied: 2 });
+    expect(await eventsLeft()).toBe(2);
+    await adjust(locationId, 1, daysAgo(1));
+    await retention.removeExpired();
+    await retention.close();
+    expect(await status(locationId)).toMatchObject({ occupied: 1 });
+    expect(await eventsLeft()).toBe(1);
   });
 
   test('removes what is known of removed entries a day after its time', async () => {

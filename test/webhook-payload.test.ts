@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { auditActions, enumName, isAuditAction, webhookEvents } from '../src/audit/actions.ts';
 import { messageRule, type MessageType, messageTypes, testMessageType } from '../src/webhooks/payload.ts';
+import { openActivity } from './support/activity.ts';
 import { newEntry, newSlug, openTestGateway } from './support/harness.ts';
 import { startReceiver } from './support/receiver.ts';
 import { webhookTools } from './support/webhooks.ts';
@@ -65,6 +66,11 @@ async function everyChange() {
       { locationId, input: { eventId: kind, kind, plate, occurredAt } },
     );
   }
+  const { change, see, setInside, adjust } = openActivity(gateway, key);
+  await setInside(locationId, ['DXB/A/7'], new Date());
+  await adjust(locationId, 2, new Date());
+  await change(locationId, { longestStayHours: 1 });
+  await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/8', at: new Date(Date.now() - 7_200_000) });
   const gone = await startReceiver();
   gone.answer = 410;
   const { webhook } = await createWebhook(key, { url: gone.url, events: ['WHITELIST_CREATED'] });
@@ -97,6 +103,8 @@ describe('a message', () => {
     }
     const imported = (await messages()).find(({ type }) => type === 'whitelist.imported');
     expect(imported?.data.changes).toEqual({ mode: 'CREATE', created: 2 });
+    const counted = (await messages()).find(({ type }) => type === 'parking.inside_counted');
+    expect(counted?.data.changes).toMatchObject({ vehicles: 1, opened: 1, corrected: 0 });
     await run(operator, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
   });
 

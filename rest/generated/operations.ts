@@ -13,6 +13,8 @@ export type CreateLocationInput = {
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
+  /** How long a vehicle stays at the most, 1 to 87600 hours; null for ever. */
+  longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, not only white space. */
   name: string;
   /** 1 to 50 characters: lowercase letters, digits and single inner hyphens; unique within the company. */
@@ -62,6 +64,8 @@ export type UpdateLocationInput = {
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
+  /** How long a vehicle stays at the most, 1 to 87600 hours; null for ever. Sessions become what they would be if it had always been so. */
+  longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, not only white space. */
   name?: string | null | undefined;
   /** 1 to 50 characters: lowercase letters, digits and single inner hyphens; unique within the company. */

@@ -76,6 +76,22 @@ export const auditActions = {
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
+  'parking.exit_unseen': {
+    description: 'The longest stay of a vehicle is over, and nobody saw it leave.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
+  'parking.inside_counted': {
+    description:
+      'The vehicles inside were counted; the message says how many sessions that opened and corrected.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
+  'parking.occupancy_adjusted': {
+    description: 'Somebody told how many vehicles are inside.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
   'api_key.created': {
     description: 'A key was created.',
     readPermission: 'ADMIN',

@@ -19,7 +19,7 @@ export interface AuditedChange {
 }
 
 /** Who changed something; without a key it was the service itself. */
-interface ChangeAuthor {
+export interface ChangeAuthor {
   key: { id: string } | null;
   requestId: string;
 }

@@ -22,8 +22,11 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
+/** What of a key says which locations it reaches. */
+export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
+
 /** The named parameters of `scopeCondition`. */
-export function scopeParameters({ unrestricted, companyIds, locationIds }: AuthenticatedKey) {
+export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach) {
   return { unrestricted, companyIds, locationIds };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonPage, JsonShape, Page } from '../pages.ts';
-import { columnsAsJson, modelColumns } from './columns.ts';
+import { columnList, columnsAsJson } from './columns.ts';
 import { namedStatement, type NamedStatement } from './named-statement.ts';
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
@@ -12,6 +12,8 @@ interface KeysetListOptions<Question, Shared> {
   /** The table of the rows, and its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
+  /** What is read in place of a column: an expression on a row `r`, which must not use other tables. */
+  expressions?: Readonly<Record<string, string>>;
   /** Which of the columns are instants; for pages as JSON. */
   instants?: readonly string[];
   /** Further columns of a page as JSON, about its owner `o`. */
@@ -29,7 +31,7 @@ interface KeysetListOptions<Question, Shared> {
 
 /** A filter that is more than equality: the type of its value, and the condition on a row `r` for a question `q`. */
 interface FilterCondition {
-  type: 'timestamptz';
+  type: 'boolean' | 'timestamptz';
   condition: string;
 }
 
@@ -62,7 +64,19 @@ export function createKeysetList<
   Shared = undefined,
   FurtherColumns = object,
 >(sql: Sql, options: KeysetListOptions<Asked, Shared>) {
-  const { table, fields, owner, condition, sharedParameters, instants = [], jsonPageColumns } = options;
+  const {
+    table,
+    fields,
+    expressions = {},
+    owner,
+    condition,
+    sharedParameters,
+    instants = [],
+    jsonPageColumns,
+  } = options;
+  const rowColumns = columnList(Object.keys(fields), (quoted, column) =>
+    expressions[column] ? `${expressions[column]} AS ${quoted}` : `r.${quoted}`,
+  );
   const companyOfOwner = `o."${owner.table === 'Company' ? 'id' : 'companyId'}"`;
   const filters = Object.entries(options.filters ?? {}).map(([name, filter]) =>
     typeof filter === 'string'
@@ -114,7 +128,7 @@ export function createKeysetList<
     return statement(
       `${table}-page ${direction} ${numbersOf(used)}`,
       () => `
-        SELECT q.n::int, o.id AS "ownerId", ${companyOfOwner} AS "ownerCompanyId", ${modelColumns(fields, 'r')}
+        SELECT q.n::int, o.id AS "ownerId", ${companyOfOwner} AS "ownerCompanyId", ${rowColumns}
         FROM ${questions([...used, 'limit'])}
         JOIN "${owner.table}" o ON o.id = q."ownerId"
         LEFT JOIN LATERAL (

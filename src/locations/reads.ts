@@ -10,6 +10,7 @@ import { locationScope, reachable, reachesCompany, scopeCondition, scopeParamete
 import { companyForbidden, locationNotFound } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { PagedList } from '../pages.ts';
+import { occupancyColumns, type OccupancyParts } from './occupancy.ts';
 
 const locationsById = namedStatement(
   'locations-by-id',
@@ -17,18 +18,19 @@ const locationsById = namedStatement(
 );
 
 /** What fills a location now, in its own numbers. */
-export interface Occupancy {
-  occupied: number;
+export interface Occupancy extends OccupancyParts {
   whitelistedVehicles: number;
   lastActivityAt: Date | null;
+  lastCountedAt: Date | null;
 }
 
 const occupancies = namedStatement(
   'occupancies',
   `
     SELECT l.id,
-      (SELECT count(*) FROM "ParkingSession" s WHERE s."locationId" = l.id AND s.open)::int AS occupied,
+      ${occupancyColumns('l.id')},
       (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
+      (SELECT max(c."countedAt") FROM "OccupancyCount" c WHERE c."locationId" = l.id) AS "lastCountedAt",
       (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
     FROM unnest($ids::text[]) AS l(id)`,
 );

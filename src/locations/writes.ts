@@ -6,8 +6,9 @@ import { databaseNow } from '../database/clock.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { ServiceError, versionConflict } from '../errors/error-table.ts';
 import { newId } from '../ids.ts';
+import { applyLongestStay } from '../parking/longest-stay.ts';
 import { lockLocation } from './lock.ts';
-import { countInside, recordStateChange } from './occupancy.ts';
+import { announceState, locationState } from './occupancy.ts';
 import type { LocationReads } from './reads.ts';
 import type { LocationNotices } from './notices.ts';
 import type { Turns } from './turns.ts';
@@ -23,6 +24,8 @@ export type LocationValues = Pick<Location, 'name' | 'slug'> & {
   capacity?: Optional<number>;
   /** IANA name; `UTC` when left out. */
   timezone?: Optional<string>;
+  /** After how many hours a vehicle counts as gone; never when left out. */
+  longestStayHours?: Optional<number>;
 };
 
 /** What a client changes of a location: undefined leaves a field as it is, and so does null where null is no value. */
@@ -53,7 +56,13 @@ export function createLocationWrites(services: {
       return prisma
         .$transaction(async (transaction) => {
           const location = await transaction.location.create({
-            data: { ...values, timezone: values.timezone ?? undefined, id: newId(), companyId },
+            data: {
+              ...values,
+              timezone: values.timezone ?? undefined,
+              id: newId(),
+              companyId,
+              announcedFull: locationState({ capacity: values.capacity ?? null, occupied: 0 }) === 'FULL',
+            },
           });
           await recordChange(transaction, author, {
             action: 'location.created',
@@ -68,7 +77,8 @@ export function createLocationWrites(services: {
     },
 
     /**
-     * Changes the fields that are given. A change of the capacity may fill the location or make room in it.
+     * Changes the fields that are given. A change of the capacity or of the longest stay may fill the location or make
+     * room in it.
      *
      * @param expectedVersion the version that the location must still have; any when left out
      * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `CONFLICT` when the location has another version
@@ -88,6 +98,7 @@ export function createLocationWrites(services: {
           const before = await lockLocation(transaction, id, author.key);
           if (typeof expectedVersion === 'number' && before.version !== expectedVersion)
             throw versionConflict(before.version);
+          const now = await databaseNow(transaction);
           const after = await transaction.location.update({
             where: { id },
             data: {
@@ -96,7 +107,7 @@ export function createLocationWrites(services: {
               slug: slug ?? undefined,
               timezone: timezone ?? undefined,
               version: { increment: 1 },
-              updatedAt: await databaseNow(transaction),
+              updatedAt: now,
             },
           });
           await recordChange(transaction, author, {
@@ -106,11 +117,9 @@ export function createLocationWrites(services: {
             locationId: id,
             changes: { before, after },
           });
-          const occupied = await countInside(transaction, id);
-          await recordStateChange(transaction, author, after, {
-            before: { capacity: before.capacity, occupied },
-            after: { capacity: after.capacity, occupied },
-          });
+          if (after.longestStayHours !== before.longestStayHours)
+            await applyLongestStay(transaction, author, { before, after }, now);
+          await announceState(transaction, author, after);
           return after;
         });
       const location = await locationTurns.run(id, change).catch(slugTaken(slug));

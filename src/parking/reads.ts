@@ -4,6 +4,14 @@ import { createKeysetList } from '../database/keyset-list.ts';
 import type { Sql } from '../database/types.ts';
 import { listOfLocation } from '../locations/list-of-location.ts';
 import type { PagedList } from '../pages.ts';
+import { isInside } from './session-columns.ts';
+
+/** Which sessions a list has: all of a location, or only those that are open, or only those that have ended. */
+interface SessionsQuestion {
+  ownerId: string;
+  inside: true | undefined;
+  ended: true | undefined;
+}
 
 /** The reads of parking activity over one database. */
 export type ParkingReads = ReturnType<typeof createParkingReads>;
@@ -16,11 +24,17 @@ export function createParkingReads({ sql }: { sql: Sql }) {
     fields: Prisma.ParkingEventScalarFieldEnum,
     owner,
   });
-  const sessions = createKeysetList<ParkingSession, { ownerId: string; open?: boolean | undefined }>(sql, {
+  const sessions = createKeysetList<ParkingSession, SessionsQuestion>(sql, {
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
+    // A session whose longest stay is over is not open, from that instant on.
+    expressions: { open: isInside('r') },
     owner,
-    filters: { open: 'boolean' },
+    // Two filters, since each has an index of its own.
+    filters: {
+      inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}` },
+      ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}` },
+    },
   });
 
   return {
@@ -38,6 +52,10 @@ export function createParkingReads({ sql }: { sql: Sql }) {
       locationId: string,
       open: boolean | null | undefined,
     ): PagedList<ParkingSession> =>
-      listOfLocation(sessions, key, { ownerId: locationId, open: open ?? undefined }),
+      listOfLocation(sessions, key, {
+        ownerId: locationId,
+        inside: open === true || undefined,
+        ended: open === false || undefined,
+      }),
   };
 }

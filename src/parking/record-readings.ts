@@ -6,11 +6,11 @@ import { columnList, modelColumns } from '../database/columns.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../locations/lock.ts';
-import { countInside, recordStateChange } from '../locations/occupancy.ts';
+import { announceState } from '../locations/occupancy.ts';
 import { accessReason } from '../whitelist/access.ts';
 import { entryColumns, samePlate } from '../whitelist/columns.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { refreshSessions } from './derive-sessions.ts';
+import { refreshSessions } from './refresh-sessions.ts';
 
 /** What a gate saw. */
 export interface Reading extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
@@ -112,7 +112,6 @@ export async function recordReadings(
     readings.filter(({ eventId }) => changing.has(eventId)),
   );
   const now = await databaseNow(transaction);
-  const occupiedBefore = await countInside(transaction, locationId);
   const changes: EventChange[] = [];
   const recorded = readings.map((reading): RecordedReading => {
     const { eventId, kind, plate, occurredAt, decision } = reading;
@@ -137,11 +136,6 @@ export async function recordReadings(
 
   const written = [...changing].map((eventId) => events.get(eventId)!);
   await queryInTransaction(transaction, writeEvents, arraysOf(written));
-  await refreshSessions(
-    transaction,
-    locationId,
-    changes.flatMap(({ before, after }) => (before ? [before, after] : [after])),
-  );
   await recordChanges(
     transaction,
     author,
@@ -153,11 +147,14 @@ export async function recordReadings(
       changes: before ? { before, after } : after,
     })),
   );
-  const { capacity } = location;
-  await recordStateChange(transaction, author, location, {
-    before: { capacity, occupied: occupiedBefore },
-    after: { capacity, occupied: await countInside(transaction, locationId) },
-  });
+  await refreshSessions(
+    transaction,
+    author,
+    location,
+    changes.flatMap(({ before, after }) => (before ? [before, after] : [after])),
+    now,
+  );
+  await announceState(transaction, author, location);
   return recorded;
 }
 
@@ -179,7 +176,7 @@ async function eventsOf(
 }
 
 /** The whitelist entry of each reading that has one. */
-async function matchEntries(
+export async function matchEntries(
   transaction: Transaction,
   locationId: string,
   readings: readonly Reading[],
@@ -195,7 +192,7 @@ async function matchEntries(
 }
 
 /** What an event keeps of its whitelist entry: which it is, and whether it lets the vehicle in. */
-const matchOf = (
+export const matchOf = (
   { entryId, occurredAt }: Reading,
   entry: WhitelistEntry | undefined,
 ): Pick<ParkingEvent, 'whitelistEntryId' | 'listed'> => ({

@@ -17,9 +17,13 @@ export interface Message extends Pick<
   type: string;
 }
 
-const importEvent: WebhookEvent = 'whitelist.imported';
+/** Changes that list up to 10,000 identifiers of each kind. */
+const listingEvents: readonly string[] = [
+  'whitelist.imported',
+  'parking.inside_counted',
+] satisfies WebhookEvent[];
 
-/** An import lists up to 10,000 identifiers of each kind; a message tells how many. */
+/** Lists as their lengths: a message tells how many. */
 function withCounts(changes: object): object {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
@@ -31,11 +35,11 @@ function withCounts(changes: object): object {
  * do not change.
  */
 export function messageBody({ type, companyId, locationId, targetId, changes, createdAt }: Message): string {
-  const isImport = type === importEvent && typeof changes === 'object' && changes !== null;
+  const isListing = listingEvents.includes(type) && typeof changes === 'object' && changes !== null;
   return JSON.stringify({
     type,
     timestamp: createdAt,
-    data: { companyId, locationId, targetId, changes: isImport ? withCounts(changes) : changes },
+    data: { companyId, locationId, targetId, changes: isListing ? withCounts(changes) : changes },
   });
 }
 
@@ -79,6 +83,13 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   slug: text,
   capacity: count.nullable(),
   timezone: text,
+  longestStayHours: count.nullable().optional().meta({
+    description: 'How long a vehicle stays at the most; missing in messages of earlier releases.',
+  }),
+  announcedFull: z.boolean().optional().meta({
+    description:
+      'Whether the last message of its state was `location.full`; missing in messages of earlier releases.',
+  }),
   version,
   ...times,
 });
@@ -104,6 +115,32 @@ const parkingEvent = rowRule(Prisma.ParkingEventScalarFieldEnum, {
   decision: z.enum(AccessReason).nullable(),
   listed: z.boolean(),
   ...times,
+});
+
+const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
+  id: text.meta({ description: 'That of the event that starts the session.' }),
+  locationId: text,
+  ...plate,
+  enteredAt: instant.nullable(),
+  exitedAt: instant.nullable(),
+  endedAt: instant.nullable(),
+  staysUntil: instant.nullable().meta({ description: 'When the longest stay was over.' }),
+  countedAt: instant.nullable(),
+  open: z.boolean(),
+  corrected: z.boolean(),
+  listed: z.boolean(),
+});
+
+const insideCounted = z.object({
+  countedAt: instant,
+  vehicles: count.meta({ description: 'How many vehicles were counted.' }),
+  opened: count.meta({ description: 'How many of them nobody had seen enter.' }),
+  corrected: count.meta({ description: 'How many vehicles were not found.' }),
+});
+
+const occupancyAdjusted = z.object({
+  countedAt: instant,
+  occupied: count.meta({ description: 'How many vehicles were inside.' }),
 });
 
 const beforeAndAfter = (row: z.ZodType) => z.object({ before: row, after: row });
@@ -143,6 +180,9 @@ const changesRules = {
   'whitelist.imported': importCounts,
   'parking.entered': z.union([parkingEvent, beforeAndAfter(parkingEvent)]),
   'parking.exited': z.union([parkingEvent, beforeAndAfter(parkingEvent)]),
+  'parking.exit_unseen': parkingSession,
+  'parking.inside_counted': insideCounted,
+  'parking.occupancy_adjusted': occupancyAdjusted,
   'webhook.disabled': disabled,
   [testMessageType]: z.null(),
 } satisfies Record<MessageType, z.ZodType>;

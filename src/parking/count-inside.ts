@@ -1,0 +1,191 @@
+import type { OccupancyCount, ParkingSession, PrismaClient } from '../../prisma/generated/client/client.ts';
+import { recordChange, type Transaction } from '../audit/record.ts';
+import type { Author } from '../auth/key.ts';
+import { databaseNow } from '../database/clock.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { newId } from '../ids.ts';
+import { lockLocation } from '../locations/lock.ts';
+import type { LocationNotices } from '../locations/notices.ts';
+import { announceState, recountSessions } from '../locations/occupancy.ts';
+import type { LocationReads } from '../locations/reads.ts';
+import type { Turns } from '../locations/turns.ts';
+import type { Plate } from '../whitelist/plate.ts';
+import { sessionState } from './derive-sessions.ts';
+import { plateKey } from './misread-plate.ts';
+import { matchEntries, matchOf, type Reading } from './record-readings.ts';
+import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
+import { endOf, startOf } from './session-columns.ts';
+
+/** How many vehicles one count may have: more than the largest car parks hold, and few enough for one transaction. */
+export const maxPlatesInside = 10_000;
+
+/** The vehicles that were inside at a time, as far as it was known: a count may end their sessions. */
+const insideAt = namedStatement(
+  'parking-plates-inside-at',
+  `
+  SELECT s."plateType", s."plateCode", s."plateNumber" FROM "ParkingSession" s
+  WHERE s."locationId" = $locationId AND ${startOf('s')} <= $countedAt::timestamptz AND ${endOf('s')} >= $countedAt::timestamptz`,
+);
+
+const writePlates = namedStatement(
+  'parking-counted-plates-write',
+  `
+  WITH dropped AS (DELETE FROM "CountedPlate" WHERE id = ANY($dropped::text[]))
+  INSERT INTO "CountedPlate" (id, "countId", "plateType", "plateCode", "plateNumber", "whitelistEntryId", listed)
+  SELECT p.id, $countId, p."plateType", p."plateCode", p."plateNumber", p."whitelistEntryId", p.listed
+  FROM unnest($id::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[], $whitelistEntryId::text[],
+    $listed::boolean[]) AS p(id, "plateType", "plateCode", "plateNumber", "whitelistEntryId", listed)`,
+);
+
+const msPerHour = 3_600_000;
+
+/** The counts of vehicles inside in one database. */
+export type InsideCounts = ReturnType<typeof createInsideCounts>;
+
+/** Prepares the counts of vehicles inside. */
+export function createInsideCounts(services: {
+  prisma: PrismaClient;
+  locations: Pick<LocationReads, 'find'>;
+  locationTurns: Turns;
+  statusNotices: LocationNotices;
+}) {
+  const { prisma, locations, locationTurns, statusNotices } = services;
+
+  /** Makes one change of a location in its turn. */
+  async function change(
+    author: Author,
+    locationId: string,
+    work: (transaction: Transaction) => Promise<void>,
+  ): Promise<void> {
+    await locations.find(author.key, locationId);
+    await locationTurns.run(locationId, () => prisma.$transaction(work));
+    statusNotices.publish(locationId);
+  }
+
+  return {
+    /**
+     * Records which vehicles were inside: at that time, sessions are open of those and no others. The same count of the
+     * same time again changes nothing, and another one corrects it.
+     *
+     * @param at when they were counted; now when left out, so that a repetition is another count
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `RATE_LIMIT_EXCEEDED` when too many changes of the
+     *   location are waiting
+     */
+    setInside: (author: Author, locationId: string, plates: readonly Plate[], at?: Date | null) =>
+      change(author, locationId, async (transaction) => {
+        const location = await lockLocation(transaction, locationId, author.key);
+        const now = await databaseNow(transaction);
+        const countedAt = at ?? now;
+        const wanted = new Map(plates.map((plate) => [plateKey(plate), plate]));
+        const count = await putCount(transaction, {
+          ...{ locationId, kind: 'VEHICLES', countedAt, occupied: wanted.size, fadesAt: null },
+        });
+        const known = await transaction.countedPlate.findMany({ where: { countId: count.id } });
+        const knownKeys = new Set(known.map(plateKey));
+        const added = [...wanted.values()].filter((plate) => !knownKeys.has(plateKey(plate)));
+        const dropped = known.filter((plate) => !wanted.has(plateKey(plate)));
+        if (count.before && added.length + dropped.length === 0) return;
+
+        const matches = await matchesOf(transaction, locationId, added, countedAt);
+        await queryInTransaction(transaction, writePlates, {
+          countId: count.id,
+          dropped: dropped.map(({ id }) => id),
+          id: added.map(() => newId()),
+          plateType: added.map(({ plateType }) => plateType),
+          plateCode: added.map(({ plateCode }) => plateCode),
+          plateNumber: added.map(({ plateNumber }) => plateNumber),
+          whitelistEntryId: matches.map(({ whitelistEntryId }) => whitelistEntryId),
+          listed: matches.map(({ listed }) => listed),
+        });
+        const inside = await queryInTransaction<Plate>(transaction, insideAt, { locationId, countedAt });
+        const places = [...inside, ...dropped, ...added].map((plate): PlaceOfChange => ({
+          ...plate,
+          occurredAt: countedAt,
+        }));
+        const sessions = (await refreshSessions(transaction, author, location, places, now)).map(
+          ({ after }) => after,
+        );
+        const isNow = (instant: Date | null) => instant?.getTime() === countedAt.getTime();
+        const corrected = (session: ParkingSession) =>
+          sessionState(session) === 'CORRECTED' && isNow(session.endedAt);
+        await recordChange(transaction, author, {
+          action: 'parking.inside_counted',
+          targetId: count.id,
+          companyId: location.companyId,
+          locationId,
+          changes: {
+            countedAt,
+            vehicles: wanted.size,
+            opened: sessions.filter((session) => isNow(session.countedAt)).map(({ id }) => id),
+            corrected: sessions.filter(corrected).map(({ id }) => id),
+          },
+        });
+        await announceState(transaction, author, location);
+      }),
+
+    /**
+     * Records how many vehicles were inside. What the sessions of that time differ by is kept apart from them
+     * (`adjustmentOf`). The same number of the same time again changes nothing, and another one corrects it.
+     *
+     * @param at when they were counted; now when left out
+     * @throws {ServiceError} what `setInside` throws
+     */
+    adjustOccupancy: (author: Author, locationId: string, occupied: number, at?: Date | null) =>
+      change(author, locationId, async (transaction) => {
+        const location = await lockLocation(transaction, locationId, author.key);
+        const { longestStayHours } = location;
+        const countedAt = at ?? (await databaseNow(transaction));
+        const count = await putCount(transaction, {
+          ...{ locationId, kind: 'NUMBER', countedAt, occupied },
+          fadesAt:
+            longestStayHours === null ? null : new Date(countedAt.getTime() + longestStayHours * msPerHour),
+        });
+        if (count.before?.occupied === occupied) return;
+        await recountSessions(transaction, locationId, [countedAt]);
+        await recordChange(transaction, author, {
+          action: 'parking.occupancy_adjusted',
+          targetId: count.id,
+          companyId: location.companyId,
+          locationId,
+          changes: { countedAt, occupied },
+        });
+        await announceState(transaction, author, location);
+      }),
+  };
+}
+
+type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
+
+/** Adds a count, or corrects that of the same time and kind. Returns its id, and how it was if it was there. */
+async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
+  const key = { locationId, kind, countedAt };
+  const before = await transaction.occupancyCount.findUnique({
+    where: { locationId_countedAt_kind: key },
+  });
+  if (!before) {
+    const { id } = await transaction.occupancyCount.create({ data: { id: newId(), ...key, ...values } });
+    return { id, before };
+  }
+  if (before.occupied !== values.occupied) {
+    const updatedAt = await databaseNow(transaction);
+    await transaction.occupancyCount.update({ where: { id: before.id }, data: { ...values, updatedAt } });
+  }
+  return { id: before.id, before };
+}
+
+/** What an entry of each vehicle at that time would keep of its whitelist entry. */
+async function matchesOf(
+  transaction: Transaction,
+  locationId: string,
+  plates: readonly Plate[],
+  countedAt: Date,
+) {
+  const entries = plates.map((plate): Reading => ({
+    eventId: '',
+    kind: 'ENTRY',
+    plate,
+    occurredAt: countedAt,
+  }));
+  const matches = await matchEntries(transaction, locationId, entries);
+  return entries.map((entry) => matchOf(entry, matches.get(entry)));
+}

@@ -1,0 +1,202 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { createLocationTurns } from '../src/locations/turns.ts';
+import { createStayEnds } from '../src/parking/end-stays.ts';
+import { actionsAt, openActivity, type Seen } from './support/activity.ts';
+import { openTestGateway } from './support/harness.ts';
+
+const gateway = await openTestGateway();
+
+/** An hour of the tests' first day, which is long past; later days follow from 24 on. */
+const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+
+const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
+const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
+
+/** A location with a key that may do everything there. */
+async function newActivity() {
+  const tenant = await gateway.newTenant();
+  return { ...tenant, ...openActivity(gateway, tenant.key) };
+}
+
+describe('an exit of a plate that is not inside', () => {
+  test.each<[string, Seen[], string[]]>([
+    [
+      'ends the only open session that is one confusable character away',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
+      ['DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'does not end one of another type',
+      [entry('SHJ/1/7', 1), entry('AUH/1/7', 1), exit('SHJ/I/7', 2)],
+      ['AUH/1/7 OPEN 03-01T01:00 -', 'SHJ/1/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'ends none of two that it may be',
+      [entry('DXB/88/7', 1), entry('DXB/BB/7', 1), exit('DXB/8B/7', 2)],
+      ['DXB/88/7 OPEN 03-01T01:00 -', 'DXB/8B/7 MISSED_ENTRY - 03-01T02:00', 'DXB/BB/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'ends none that is two characters away, or that differs by another character',
+      [entry('DXB/BB/7', 1), entry('DXB/A/7', 1), exit('DXB/88/7', 2)],
+      ['DXB/88/7 MISSED_ENTRY - 03-01T02:00', 'DXB/A/7 OPEN 03-01T01:00 -', 'DXB/BB/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'ends none when its own plate is inside',
+      [entry('DXB/8/7', 1), entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
+      ['DXB/8/7 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'leaves what it had ended open when the entry of its own plate arrives late',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 3), entry('DXB/8/7', 2)],
+      ['DXB/8/7 COMPLETED 03-01T02:00 03-01T03:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'ends another one when the one that it had ended turns out to have left before',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 3), exit('DXB/B/7', 2)],
+      ['DXB/8/7 MISSED_ENTRY - 03-01T03:00', 'DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+  ])('%s', async (_, events, expected) => {
+    const { locationId, see, sessions, status } = await newActivity();
+    await see(locationId, ...events);
+    expect(await sessions(locationId)).toEqual(expected);
+    const inside = expected.filter((session) => session.includes('OPEN'));
+    expect(await sessions(locationId, true)).toEqual(inside);
+    expect(await status(locationId)).toMatchObject({ occupied: inside.length });
+  });
+});
+
+describe('the longest stay of a location', () => {
+  test.each<[string, Seen[], string[]]>([
+    ['ends a session that is older', [entry('DXB/A/7', 1)], ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -']],
+    [
+      'is followed by a session of its own when the vehicle comes again',
+      [entry('DXB/A/7', 1), entry('DXB/A/7', 12)],
+      ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T12:00 -'],
+    ],
+    [
+      'does not take a missed exit for it when the vehicle came again before',
+      [entry('DXB/A/7', 1), entry('DXB/A/7', 11)],
+      ['DXB/A/7 MISSED_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T11:00 -'],
+    ],
+    [
+      'is exceeded by a vehicle that is seen to leave later',
+      [entry('DXB/A/7', 1), exit('DXB/A/7', 30)],
+      ['DXB/A/7 COMPLETED 03-01T01:00 03-02T06:00'],
+    ],
+    [
+      'still counts in the instant in which it ends',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 11)],
+      ['DXB/B/7 COMPLETED 03-01T01:00 03-01T11:00'],
+    ],
+    [
+      'leaves nothing that a misread exit could end',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 12)],
+      ['DXB/8/7 MISSED_ENTRY - 03-01T12:00', 'DXB/B/7 UNSEEN_EXIT 03-01T01:00 -'],
+    ],
+  ])('%s', async (_, events, expected) => {
+    const { companyId, locationId, see, sessions, status, change } = await newActivity();
+    const later = await gateway.newLocation(companyId);
+    expect(await change(locationId, { longestStayHours: 10 })).toEqual({ longestStayHours: 10 });
+    await see(locationId, ...events);
+    await see(later, ...events);
+    await change(later, { longestStayHours: 10 });
+    for (const id of [locationId, later]) {
+      expect(await sessions(id)).toEqual(expected);
+      expect(await sessions(id, true)).toEqual([]);
+      expect(await sessions(id, false)).toEqual(expected);
+      expect(await status(id)).toMatchObject({ occupied: 0 });
+    }
+  });
+
+  test('gives what it had ended back when it is taken away', async () => {
+    const { locationId, see, sessions, status, change } = await newActivity();
+    await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
+    const without = await sessions(locationId);
+    await change(locationId, { longestStayHours: 5 });
+    expect(await sessions(locationId)).not.toEqual(without);
+    await change(locationId, { longestStayHours: 40 });
+    expect(await sessions(locationId)).toEqual(without);
+    await change(locationId, { longestStayHours: 5 });
+    await change(locationId, { longestStayHours: null });
+    expect(await sessions(locationId)).toEqual(without);
+    expect(await status(locationId)).toMatchObject({ occupied: 0 });
+  });
+
+  test.each([0, -1, 1.5, 87_601])('cannot be %d hours', async (longestStayHours) => {
+    const { locationId, change } = await newActivity();
+    expect(await change(locationId, { longestStayHours })).toMatchObject({
+      code: expect.stringMatching(/VALIDATION/),
+    });
+  });
+
+  test('is no field of REST, whose updates keep it', async () => {
+    const { key, locationId, change, ask } = await newActivity();
+    await change(locationId, { longestStayHours: 10 });
+    const { body } = await gateway.rest('PUT', `/locations/${locationId}`, {
+      key,
+      body: { capacity: 5, longestStayHours: 20 },
+    });
+    expect(body.data).not.toHaveProperty('longestStayHours');
+    expect(
+      await ask('query ($id: ID!) { location(id: $id) { longestStayHours } }', { id: locationId }),
+    ).toEqual({
+      longestStayHours: 10,
+    });
+  });
+
+  test('ends by the clock, and everybody hears of it once', async () => {
+    const { companyId, key } = await newActivity();
+    const locationId = await gateway.newLocation(companyId, { capacity: 1 });
+    const { see, sessions, status, change } = openActivity(gateway, key);
+    await change(locationId, { longestStayHours: 1 });
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
+    expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
+    // Nobody has to write anything for it to be known.
+    await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });
+    expect(await sessions(locationId)).toEqual([expect.stringContaining('UNSEEN_EXIT')]);
+    await expect
+      .poll(() => actionsAt(gateway, locationId))
+      .toEqual([
+        'location.updated',
+        'parking.entered',
+        'location.full',
+        'parking.exit_unseen',
+        'location.available',
+      ]);
+  });
+
+  test('is told of by one of many processes, and the subscribers of all', async () => {
+    const { locationId, see, change } = await newActivity();
+    await change(locationId, { longestStayHours: 1 });
+    const soon = new Date(hoursAgo(1).getTime() + 3_000);
+    await see(
+      locationId,
+      ...['1', '2', '3'].map((n): Seen => ({ kind: 'ENTRY', plate: `DXB/A/${n}`, at: soon })),
+    );
+    const published: string[] = [];
+    const processes = [1, 2, 3].map(() =>
+      createStayEnds({
+        ...gateway.database,
+        log: pino({ level: 'silent' }),
+        locationTurns: createLocationTurns(),
+        statusNotices: {
+          publish: (id) => published.push(id),
+          watch: () => Promise.reject(new Error('unused')),
+        },
+      }),
+    );
+    const ended = async () =>
+      (await actionsAt(gateway, locationId)).filter((action) => action === 'parking.exit_unseen').length;
+    await expect
+      .poll(async () => {
+        await Promise.all(processes.map((each) => each.endStays()));
+        return ended();
+      })
+      .toBe(3);
+    await Promise.all(processes.map((each) => each.endStays()));
+    expect(await ended()).toBe(3);
+    await Promise.all(processes.map((each) => each.close()));
+  });
+});

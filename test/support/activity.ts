@@ -1,0 +1,94 @@
+import { expect } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import type { TestGateway } from './harness.ts';
+
+/** What a gate saw, in short: the plate as in `DXB/A/7`. */
+export interface Seen {
+  eventId?: string;
+  kind: 'ENTRY' | 'EXIT';
+  plate: string;
+  at: Date | string;
+}
+
+/** A plate of the graph from its text, such as `DXB/A/7`. */
+export function plateOf(text: string) {
+  const [plateType = '', plateCode = '', plateNumber = ''] = text.split('/');
+  return { plateType, plateCode, plateNumber };
+}
+
+/** Records what gates saw and reads what follows from it, as a key that may do everything. */
+export function openActivity(gateway: TestGateway, key: string) {
+  /** The value of the only root field of an operation, or the extensions of its error. */
+  async function ask(operation: string, variables: Record<string, unknown>) {
+    const { body } = await gateway.graph(operation, { key, variables });
+    return body.errors?.[0].extensions ?? Object.values(body.data)[0];
+  }
+
+  return {
+    ask,
+    async see(locationId: string, ...events: Seen[]) {
+      for (const { eventId = newId(), kind, plate, at } of events) {
+        const input = { eventId, kind, plate: plateOf(plate), occurredAt: new Date(at).toISOString() };
+        const event = await ask(
+          `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+            recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+          { locationId, input },
+        );
+        expect(event).toMatchObject({ id: expect.any(String) });
+      }
+    },
+    /** Changes a location. */
+    change: (id: string, input: Record<string, unknown>) =>
+      ask(
+        'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { longestStayHours } }',
+        { id, input },
+      ),
+    /** Tells which vehicles were inside of a location; returns the status. */
+    setInside: (locationId: string, plates: readonly string[], at: Date) =>
+      ask(
+        `mutation ($locationId: ID!, $plates: [PlateInput!]!, $at: DateTime) {
+          setInside(locationId: $locationId, plates: $plates, at: $at) { occupied adjustment } }`,
+        { locationId, plates: plates.map(plateOf), at },
+      ),
+    /** Tells how many vehicles were inside of a location; returns the status. */
+    adjust: (locationId: string, occupied: number, at: Date) =>
+      ask(
+        `mutation ($locationId: ID!, $occupied: Int!, $at: DateTime) {
+          adjustOccupancy(locationId: $locationId, occupied: $occupied, at: $at) { occupied adjustment } }`,
+        { locationId, occupied, at },
+      ),
+    /** The sessions of a location, sorted, each as a text: its plate, state and times. */
+    async sessions(id: string, open?: boolean): Promise<string[]> {
+      const { sessions } = await ask(
+        `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
+          nodes { plateType plateCode plateNumber state open enteredAt exitedAt } } } }`,
+        { id, open },
+      );
+      return sessions.nodes
+        .map(
+          ({ plateType, plateCode, plateNumber, state, open: isOpen, enteredAt, exitedAt }: SessionNode) => {
+            expect(isOpen).toBe(state === 'OPEN');
+            const time = (instant: string | null) => instant?.slice(5, 16) ?? '-';
+            return `${plateType}/${plateCode}/${plateNumber} ${state} ${time(enteredAt)} ${time(exitedAt)}`;
+          },
+        )
+        .sort();
+    },
+    /** How full a location is, by what REST says. */
+    async status(locationId: string) {
+      const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
+      return body.data as { occupied: number; state: string };
+    },
+  };
+}
+
+type SessionNode = Record<
+  'plateType' | 'plateCode' | 'plateNumber' | 'state' | 'enteredAt' | 'exitedAt',
+  string
+> & { open: boolean };
+
+/** The names of the changes of a location that were recorded, in their order. */
+export const actionsAt = async ({ database }: TestGateway, locationId: string) =>
+  (await database.prisma.auditRecord.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
+    ({ action }) => action,
+  );
