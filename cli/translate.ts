@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { curlCalls } from './curl.ts';
 import { exitCode, Failure } from './failure.ts';
 import { readRecording, type Recording } from './har.ts';
+import type { Streams } from './output.ts';
 import type { RestCall, Twin } from './rest-client.ts';
 import type { Session } from './session.ts';
+import { openSource } from './source.ts';
 
 /** A call as one line. */
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
@@ -15,15 +16,8 @@ const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
 /** The text that a command works on: a curl line itself, a file, or the standard input. */
-function readSource(source: string, input: NodeJS.ReadableStream): string | Promise<string> {
-  if (source === '-') return text(input);
-  if (/^\s*curl\s/.test(source)) return source;
-  try {
-    return readFileSync(source, 'utf8');
-  } catch (error) {
-    throw new Failure(`Cannot read ${source}: ${(error as Error).message}`, exitCode.usage);
-  }
-}
+const readSource = async (source: string, streams: Streams) =>
+  /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
 
 /** The calls of a text, each once. @throws {Failure} when it has none */
 function callsOf(source: string): Recording {
@@ -76,7 +70,7 @@ export function addTranslateCommand(
     )
     .action(async (source: string) => {
       const session = open();
-      const { calls, others } = callsOf(await readSource(source, session.streams.in));
+      const { calls, others } = callsOf(await readSource(source, session.streams));
       const refused = await showTwins(session, calls);
       if (others > 0)
         session.output.say(`Left out: ${others} that are repetitions or not of the REST surface`);
