@@ -1,5 +1,5 @@
 import { mayReadChanges } from '../src/audit/actions.ts';
-import { auditRecordColumns, listAuditRecords } from '../src/audit/reads.ts';
+import { auditRecordColumns } from '../src/audit/reads.ts';
 import { auditScope } from '../src/auth/scope.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
@@ -47,8 +47,8 @@ builder.queryField('auditLog', (t) =>
       type: AuditRecord,
       permission: 'ADMIN',
       description: 'The changes of what the key reaches, newest first.',
-      resolve: (_, args, { key, prisma }) =>
-        keysetConnection(args, listAuditRecords(prisma, auditScope(key)), { newestFirst: true }),
+      resolve: (_, args, { key, auditRecords }) =>
+        keysetConnection(args, auditRecords(auditScope(key)), { newestFirst: true }),
     },
     AuditRecordConnection,
   ),

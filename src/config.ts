@@ -89,6 +89,7 @@ const variables = z.object({
   DATA_DIR: z.string().default('./data'),
   DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
   DIRECT_DATABASE_URL: connectionUrl('postgresql:', 'postgres:').optional(),
+  DATABASE_READ_URL: connectionUrl('postgresql:', 'postgres:').optional(),
   DATABASE_PREPARE: flag.default(true),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000).default(10),
   DATABASE_GATE_POOL_SIZE: wholeNumber(1, 1000).default(3),
@@ -142,6 +143,13 @@ const configRule = variables
         });
       }
     }
+    if (env.DATABASE_READ_URL && !env.DATABASE_URL) {
+      context.addIssue({
+        code: 'custom',
+        path: ['DATABASE_READ_URL'],
+        message: 'is the standby of DATABASE_URL, which is not set',
+      });
+    }
     if (env.REDIS_SENTINELS && !env.REDIS_SENTINEL_NAME) {
       context.addIssue({
         code: 'custom',
@@ -171,6 +179,7 @@ const configRule = variables
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL,
     directDatabaseUrl: env.DIRECT_DATABASE_URL,
+    databaseReadUrl: env.DATABASE_READ_URL,
     databasePrepare: env.DATABASE_PREPARE,
     databasePoolSize: env.DATABASE_POOL_SIZE,
     databaseGatePoolSize: env.DATABASE_GATE_POOL_SIZE,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Environment } from '../prisma/generated/client/enums.ts';
-import type { PrismaClient } from '../prisma/generated/client/client.ts';
+import type { Prisma, PrismaClient } from '../prisma/generated/client/client.ts';
+import type { AuditRecordList } from './audit/reads.ts';
 import type { CompanyReads } from './companies/reads.ts';
 import type { CompanyWrites } from './companies/writes.ts';
 import type { InsideCounts } from './parking/count-inside.ts';
@@ -34,6 +35,8 @@ export interface Services {
   whitelist: WhitelistReads & WhitelistWrites & WhitelistImport & { feed: WhitelistFeed };
   parking: ParkingReads & ParkingWrites & ParkingBatches & InsideCounts;
   usage: UsageReads;
+  /** The audit records that meet a condition; they may be some seconds behind. */
+  auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** The changes of an audit record, by its id (see large-values.ts). */
   auditChangesOf: (request: object, id: string) => Promise<unknown>;
   /** The present state of a key's rate limit; takes nothing from it. */

@@ -5,6 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { deprecatedOperations } from '../rest/deprecation.ts';
 import { routeName, routes } from '../rest/routes.ts';
 import { schema } from '../schema/index.ts';
+import { listAuditRecords } from './audit/reads.ts';
 import { createCompanyReads } from './companies/reads.ts';
 import { createCompanyWrites } from './companies/writes.ts';
 import { createInsideCounts } from './parking/count-inside.ts';
@@ -18,6 +19,7 @@ import { createAuthenticator } from './auth/authenticator.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
 import { valuesTooLarge } from './errors/error-table.ts';
+import { createHistoryReads } from './database/history-reads.ts';
 import { createLargeValues } from './database/large-values.ts';
 import { openDatabase } from './database/open.ts';
 import { answersInTime } from './database/session.ts';
@@ -80,6 +82,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     directDatabaseUrl: config.directDatabaseUrl,
+    readUrl: config.databaseReadUrl,
     prepareStatements: config.databasePrepare,
     dataDir: config.dataDir,
     poolSize: config.databasePoolSize,
@@ -93,6 +96,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
     log.warn({ err: error }, 'the days of usage records could not be made; they go to the default partition'),
   );
+  const readHistory = createHistoryReads(database.standby, log);
   const pubSub = config.redis ? createRedisPubSub(config.redis, log) : createLocalPubSub();
   const redis = config.redis
     ? createKeyClient(config.redis, log, { commandTimeout: limiterTimeoutMs })
@@ -175,7 +179,12 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createParkingBatches({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
       },
-      usage: createUsageReads({ sql: heavy.sql, deprecated: deprecatedOperations }),
+      usage: createUsageReads({
+        sql: { query: (...statement) => readHistory((from) => from.sql.query(...statement), heavy) },
+        deprecated: deprecatedOperations,
+      }),
+      auditRecords: (where) =>
+        listAuditRecords((read) => readHistory((from) => read(from.prisma), database), where),
       auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', valuesTooLarge('changes')),
       statusNotices,
       whitelistNotices,

@@ -14,15 +14,23 @@ export const auditRecordColumns = {
   createdAt: true,
 } as const satisfies Prisma.AuditRecordSelect;
 
-/** The audit records that meet a condition, without their changes. */
+/** A page of audit records, without their changes. */
+export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
+
+/**
+ * The audit records that meet a condition.
+ *
+ * @param read gives a database to read from, which may be some seconds behind
+ */
 export const listAuditRecords = (
-  prisma: PrismaClient,
+  read: <Result>(ask: (prisma: PrismaClient) => Promise<Result>) => Promise<Result>,
   where: Prisma.AuditRecordWhereInput,
-): PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>> =>
+): AuditRecordList =>
   prismaList(
     {
-      findMany: (query) => prisma.auditRecord.findMany({ ...query, select: auditRecordColumns }),
-      count: (query) => prisma.auditRecord.count(query),
+      findMany: (query) =>
+        read((prisma) => prisma.auditRecord.findMany({ ...query, select: auditRecordColumns })),
+      count: (query) => read((prisma) => prisma.auditRecord.count(query)),
     },
     where,
   );

@@ -85,6 +85,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
     ...connections,
     gates: connections,
     heavy: connections,
+    standby: undefined,
     kind: 'embedded',
     state: () =>
       answersInTime(pglite.query('SELECT 1')).then(

@@ -26,6 +26,9 @@ const CONNECTION_TIMEOUT_MS = 6_000;
 /** The same for a gate, which waits for its answer and has connections of its own. */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
+/** How long a read waits for the standby before the primary is asked. */
+const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
+
 /** The pause between two tries to reach the server at the start. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
@@ -42,7 +45,7 @@ interface PostgresOptions extends DatabaseOptions {
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { databaseUrl, directDatabaseUrl, prepareStatements = true, log, startWaitSeconds = 0 } = options;
-  const { poolSize = 10, gatePoolSize = 3 } = options;
+  const { readUrl, poolSize = 10, gatePoolSize = 3 } = options;
   const connection = {
     connectionString: databaseUrl,
     application_name: 'parking-gateway',
@@ -53,9 +56,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   // A pooler refuses the limits as parameters of a connection, and shares what is set in a session with strangers.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
-  function openPool(size: number, connectionTimeoutMillis: number, statementTimeoutMs: number): pg.Pool {
+  function openPool(
+    size: number,
+    connectionTimeoutMillis: number,
+    statementTimeoutMs: number,
+    connectionString = databaseUrl,
+  ): pg.Pool {
     const pool = new pg.Pool({
       ...connection,
+      connectionString,
       connectionTimeoutMillis,
       ...(!throughPooler && { ...LOCK_LIMITS_MS, statement_timeout: statementTimeoutMs }),
       max: size,
@@ -112,6 +121,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const heavy = connectionsOver(pools.heavy);
   const gates = connectionsOver(pools.gates);
   const probe = openPool(1, PROBE_TIMEOUT_MS, PROBE_TIMEOUT_MS);
+  const standby =
+    readUrl === undefined
+      ? undefined
+      : connectionsOver(openPool(heavySize, STANDBY_CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS, readUrl));
 
   const probeState = async () => {
     const { rows } = await answersInTime(
@@ -127,6 +140,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     sql: general.sql,
     gates: { prisma: gates.prisma, sql: gates.sql },
     heavy: { prisma: heavy.prisma, sql: heavy.sql },
+    standby,
     kind: 'postgresql',
     state: () => probeState().catch(() => 'unavailable'),
     pools: () =>
@@ -137,7 +151,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         waiting: waitingCount,
       })),
     async close() {
-      await Promise.all([general.close(), heavy.close(), gates.close(), probe.end()]);
+      await Promise.all([general.close(), heavy.close(), gates.close(), standby?.close(), probe.end()]);
     },
     async withMigrationLock(work) {
       const direct = { ...connection, connectionString: directDatabaseUrl ?? databaseUrl };

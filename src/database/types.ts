@@ -55,6 +55,8 @@ export interface Database extends Connections {
   gates: Connections;
   /** For what takes long: imports, usage, removing what is expired. It cannot take the connections of the rest. */
   heavy: Connections;
+  /** A copy of the database that follows it and takes no writes, if there is one. See history-reads.ts. */
+  standby: Connections | undefined;
   /** `embedded` runs inside this process and serialises transactions; it has one connection for everything. */
   kind: 'postgresql' | 'embedded';
   /** Answers within about a second, over a connection of its own. Never throws. */
@@ -75,6 +77,8 @@ export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /** The same server without a pooler between, for migrations. Says that `databaseUrl` is a pooler. */
   directDatabaseUrl?: string | undefined;
+  /** A standby of it, for reads that may be some seconds old. */
+  readUrl?: string | undefined;
   /** Whether statements may have names on the server; a pooler may not keep them. */
   prepareStatements?: boolean;
   /** A folder, made when missing, or `memory://` for data that ends with the process. */

@@ -11,12 +11,14 @@ export interface Proxy {
   silence(): void;
   /** Takes new connections, and passes on what was held back in silence. */
   mend(): void;
+  /** Leads new connections to another server. */
+  turnTo(address: string): void;
   close(): void;
 }
 
 /** Starts a proxy on loopback in front of a server. */
 export async function startProxy(address: string): Promise<Proxy> {
-  const target = new URL(address);
+  let target = new URL(address);
   const defaultPort = target.protocol.startsWith('redis') ? 6379 : 5432;
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -59,6 +61,9 @@ export async function startProxy(address: string): Promise<Proxy> {
       isCut = false;
       isSilent = false;
       sockets.forEach((socket) => socket.resume());
+    },
+    turnTo(other) {
+      target = new URL(other);
     },
     close() {
       cut();

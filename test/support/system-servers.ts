@@ -110,30 +110,75 @@ async function postgresCommand(program: string, args: string[]): Promise<[string
   return userInfo().uid === 0 ? ['runuser', ['-u', 'postgres', '--', path, ...args]] : [path, args];
 }
 
-/**
- * Makes a PostgreSQL server that is not started yet.
- *
- * @param settings of postgresql.conf
- */
-export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
+/** A folder for the data of a PostgreSQL server, which its programs may write. */
+async function newPostgresFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'own-postgres-'));
   if (userInfo().uid === 0) {
     const { stdout } = await run('id', ['-u', 'postgres']);
     await chown(folder, Number(stdout), -1);
   }
   await chmod(folder, 0o700);
-  const data = join(folder, 'data');
-  const port = await freePort();
+  return folder;
+}
+
+/**
+ * Makes a PostgreSQL server that is not started yet.
+ *
+ * @param settings of postgresql.conf
+ */
+export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
+  const folder = await newPostgresFolder();
   const [command, args] = await postgresCommand('initdb', [
-    '-D',
-    data,
-    '-A',
-    'trust',
-    '-U',
-    'postgres',
-    '--no-sync',
+    ...['-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '--no-sync'],
   ]);
   await run(command, args, { cwd: '/' });
+  return postgresOver(folder, settings);
+}
+
+/** A PostgreSQL server that follows another one and takes no writes. */
+export interface Standby extends SystemServer {
+  /** Makes it a primary of its own; returns when it takes writes. */
+  promote(): Promise<void>;
+}
+
+/**
+ * Starts a standby of a server that runs, by streaming replication.
+ *
+ * @param name what the primary calls it in `synchronous_standby_names`
+ */
+export async function startStandby(primary: SystemServer, name: string): Promise<Standby> {
+  const folder = await newPostgresFolder();
+  const [command, args] = await postgresCommand('pg_basebackup', [
+    ...[
+      '-D',
+      join(folder, 'data'),
+      '-d',
+      primary.url,
+      '-R',
+      '-X',
+      'stream',
+      '--checkpoint=fast',
+      '--no-sync',
+    ],
+  ]);
+  await run(command, args, { cwd: '/' });
+  const server = await postgresOver(folder, { cluster_name: name });
+  await server.start();
+  return {
+    ...server,
+    async promote() {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      await client.query('SELECT pg_promote()');
+      await client.end();
+    },
+  };
+}
+
+/** The server whose data are in a folder. */
+async function postgresOver(folder: string, settings: Record<string, string>): Promise<SystemServer> {
+  const data = join(folder, 'data');
+  const port = await freePort();
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   const options = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', ...settings };
   const postmaster = () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { freePort } from '../../support/system-servers.ts';
@@ -81,4 +82,12 @@ export async function progress({ ledger }: Load, count = 60): Promise<void> {
   const total = () => ledger.acknowledged.reduce((sum, acknowledged) => sum + acknowledged, 0);
   const target = total() + count;
   await expect.poll(total).toBeGreaterThanOrEqual(target);
+}
+
+/** A connection of the checker's own, which may be lost. */
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import {
+  createPostgres,
+  createRedis,
+  eventually,
+  type Standby,
+  startStandby,
+} from '../support/system-servers.ts';
+import { checkLedger } from './support/checker.ts';
+import { connectTo, type Fleet, operatorKey, progress, startFleet } from './support/fleet.ts';
+import { startLoad } from './support/load.ts';
+import { askGraph, newTenant } from './support/tenant.ts';
+
+// A primary with a synchronous standby, as docs/scaling.md sets them up.
+
+const timeout = 180_000;
+const standbyName = 'standby';
+const primary = await createPostgres();
+const redis = await createRedis();
+let standby: Standby;
+let proxy: Proxy;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  await Promise.all([primary.start(), redis.start()]);
+  standby = await startStandby(primary, standbyName);
+  const admin = await connectTo(primary.url);
+  await admin.query(`ALTER SYSTEM SET synchronous_standby_names = '${standbyName}'`);
+  await admin.query('SELECT pg_reload_conf()');
+  await eventually(
+    'the standby is synchronous',
+    async () => {
+      const { rows } = await admin.query(`SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`);
+      if (rows.length === 0) throw new Error('it is not');
+    },
+    timeout,
+  );
+  await admin.end();
+  proxy = await startProxy(primary.url);
+  fleet = await startFleet(2, {
+    DATABASE_URL: proxy.url,
+    DATABASE_READ_URL: standby.url,
+    REDIS_URL: redis.url,
+  });
+}, timeout);
+
+afterAll(async () => {
+  await fleet.kill();
+  proxy.close();
+  await Promise.all([standby.remove(), primary.remove(), redis.remove()]);
+});
+
+describe('a primary with a synchronous standby', { timeout }, () => {
+  test('the standby answers usage and the audit log', async () => {
+    const auditLog = () =>
+      askGraph<{ edges: { node: { action: string } }[] }>(
+        fleet.urls[0]!,
+        operatorKey,
+        '{ auditLog(first: 1) { edges { node { action } } } }',
+        {},
+      );
+    await newTenant(fleet.urls[0]!, operatorKey, 'standby-reads');
+    await expect.poll(async () => (await auditLog()).edges[0]?.node.action).toBe('webhook.created');
+    const admin = await connectTo(standby.url);
+    const { rows } = await admin.query<{ query: string }>(
+      `SELECT query FROM pg_stat_activity WHERE application_name = 'parking-gateway'`,
+    );
+    expect(rows.map(({ query }) => query).join()).toContain('AuditRecord');
+    await admin.end();
+  });
+
+  test('the primary is lost under load and the standby promoted: nothing that was acknowledged is lost', async () => {
+    const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
+    const load = startLoad(fleet.urls, tenant);
+    try {
+      await progress(load);
+      await primary.kill();
+      await standby.promote();
+      proxy.turnTo(standby.url);
+      await expect.poll(() => fleet.readiness('database')).toEqual(['ok', 'ok']);
+      await progress(load);
+    } finally {
+      await load.stop();
+    }
+    const checker = await connectTo(standby.url);
+    expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
+    await checker.end();
+  });
+});
