@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { eventually, freePort } from './system-servers.ts';
+
+/** Where Debian's package puts HAProxy, which is not on everybody's PATH. */
+const haproxy = '/usr/sbin/haproxy';
+
+/** How long HAProxy may take until it serves. */
+const startTimeoutMs = 30_000;
+
+/** A HAProxy of a test's own, as docs/scaling sets one up. */
+export interface Balancer {
+  url: string;
+  /** Runs a command of its administrator, such as `show stat`. */
+  command(line: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** Puts a value in the place of one that the documented configuration has. */
+function put(configuration: string, place: string, value: string): string {
+  if (!configuration.includes(place)) throw new Error(`docs/scaling does not name ${place} any more`);
+  return configuration.replaceAll(place, value);
+}
+
+/**
+ * Starts HAProxy with the configuration of docs/scaling, on a port of its own.
+ *
+ * @param gatewayPorts of as many gateways as docs/scaling/gateways.cfg names
+ */
+export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Balancer> {
+  if (!existsSync(haproxy)) throw new Error('The package haproxy is missing');
+  const folder = await mkdtemp(join(tmpdir(), 'own-haproxy-'));
+  const port = await freePort();
+  const socket = join(folder, 'admin.sock');
+  const documented = (name: string) =>
+    readFile(new URL(`../../docs/scaling/${name}`, import.meta.url), 'utf8');
+  let gateways = put(await documented('gateways.cfg'), '/run/haproxy/admin.sock', socket);
+  for (const [index, gatewayPort] of gatewayPorts.entries())
+    gateways = put(gateways, `127.0.0.1:${3001 + index}`, `127.0.0.1:${gatewayPort}`);
+  const files = [join(folder, 'haproxy.cfg'), join(folder, 'gateways.cfg')];
+  await writeFile(files[0]!, put(await documented('haproxy.cfg'), ':3000', `127.0.0.1:${port}`));
+  await writeFile(files[1]!, gateways);
+  const child = spawn(haproxy, ['-db', ...files.flatMap((file) => ['-f', file])], { stdio: 'ignore' });
+  const balancer: Balancer = {
+    url: `http://127.0.0.1:${port}`,
+    async command(line) {
+      const connection = createConnection(socket);
+      connection.write(`${line}\n`);
+      return text(connection);
+    },
+    async remove() {
+      child.kill('SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  await eventually(
+    'HAProxy has gateways',
+    async () => {
+      if (!(await fetch(`${balancer.url}/livez`)).ok) throw new Error('it has none');
+    },
+    startTimeoutMs,
+  );
+  return balancer;
+}
