@@ -7,8 +7,8 @@ import type { ConnectionPage } from './routes.ts';
 /** Items of the first part that the database writes: short lists need no other, and its first byte comes early. */
 const firstPartItems = 250;
 
-/** Items of the parts that follow, about 400 KiB: more of them at once would keep other requests waiting. */
-const furtherPartItems = 1000;
+/** Items of the parts that follow, about 200 KiB: ten slow readers hold a few of them each. */
+const furtherPartItems = 500;
 
 /** Milliseconds in which other requests have their turn while this process makes a list out of pages of the graph. */
 const pauseBetweenPagesMs = 2;

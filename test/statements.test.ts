@@ -167,6 +167,7 @@ describe('hand-written statements', () => {
     await gateway.newLocation(tenants[0]!.companyId);
     const rows = await prisma.location.findMany({
       where: { companyId: { in: tenants.map((tenant) => tenant.companyId) } },
+      orderBy: { id: 'asc' },
     });
     const some = <Item>(items: Item[]) => fc.subarray(items);
     await fc.assert(
@@ -188,6 +189,9 @@ describe('hand-written statements', () => {
           const ids = (found: { id: string }[]) => found.map(({ id }) => id).sort();
           expect(ids(byWhere)).toEqual([...byRow].sort());
           expect(ids(byStatement.flat())).toEqual([...byRow].sort());
+          const all = await locations.allReachedBy(key);
+          const among = all.filter(({ id }) => rows.some((row) => row.id === id));
+          expect(among).toEqual(rows.filter(({ id }) => byRow.includes(id)));
         },
       ),
       { numRuns: 15 },
@@ -232,6 +236,7 @@ describe('nested queries', () => {
     let id = '';
     const requests: Record<string, () => Promise<unknown>> = {
       list: () => gateway.graph(`{ whitelist(locationId: "${locationId}") { nodes { id } } }`, { key }),
+      'whole list with its ETag': () => gateway.rest('GET', path, { key }),
       'list of events': () =>
         gateway.graph(`{ parkingEvents(locationId: "${locationId}") { nodes { id } } }`, { key }),
       decision: () =>

@@ -17,6 +17,12 @@ const locationsById = namedStatement(
   `SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l WHERE l.id = ANY($ids::text[])`,
 );
 
+const locationsReached = namedStatement(
+  'locations-reached',
+  `SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l
+    WHERE ${scopeCondition('l')} ORDER BY l.id`,
+);
+
 /** What fills a location now, in its own numbers. */
 export interface Occupancy extends OccupancyParts {
   whitelistedVehicles: number;
@@ -69,7 +75,7 @@ export function createLocationReads({ prisma, sql }: { prisma: PrismaClient; sql
 
     /** Every location that a key reaches, oldest first. */
     allReachedBy(key: AuthenticatedKey): Promise<Location[]> {
-      return prisma.location.findMany({ where: locationScope(key), orderBy: { id: 'asc' } });
+      return sql.query<Location>(locationsReached, locationsReached.values(scopeParameters(key)));
     },
 
     /** The locations of a company that a key reaches. */
