@@ -7,6 +7,9 @@ export function wholeNumber(value: string): number {
   return Number(value);
 }
 
+/** Gathers the values of an option that may be said more than once. */
+export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
+
 /** Reads a plate: its type, code and number with spaces, slashes or hyphens between them. */
 export function plate(value: string): PlateInput {
   const [plateType, plateCode, plateNumber, ...more] = value.trim().split(/[\s/-]+/);

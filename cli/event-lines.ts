@@ -1,6 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { DateTimeISOResolver } from 'graphql-scalars';
-import type { AccessReason, ParkingEventInput, ParkingEventKind } from './generated/operations.ts';
+import type {
+  AccessReason,
+  ParkingEventInput,
+  ParkingEventKind,
+  ReadingInput,
+} from './generated/operations.ts';
 
 /** Why a line is not recorded. */
 export interface Rejection {
@@ -24,6 +29,9 @@ const reasons: Record<AccessReason, true> = {
   NOT_LISTED: true,
   NOT_YET_VALID: true,
   EXPIRED: true,
+  OUTSIDE_HOURS: true,
+  QUOTA_REACHED: true,
+  USED_UP: true,
 };
 const isText = (value: unknown) => typeof value === 'string';
 const isAbsent = (value: unknown) => value === undefined || value === null;
@@ -48,10 +56,24 @@ const plateRules: Record<string, Rule> = Object.fromEntries(
   ]),
 );
 
+const readingRules: Record<keyof ReadingInput, Rule> = {
+  text: [isText, 'Must be a text'],
+  plateType: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
+  confidence: [(value) => isAbsent(value) || typeof value === 'number', 'Must be a number'],
+  alternatives: [
+    (value) => isAbsent(value) || (Array.isArray(value) && value.every(isText)),
+    'Must be a list of texts',
+  ],
+};
+
 const eventRules: Record<keyof ParkingEventInput, Rule> = {
   eventId: [isText, 'Must be a text'],
   kind: [(value) => isText(value) && Object.hasOwn(kinds, value as string), 'Must be ENTRY or EXIT'],
-  plate: [isObject, 'Must be an object with plateType, plateCode and plateNumber'],
+  plate: [
+    (value) => isAbsent(value) || isObject(value),
+    'Must be an object with plateType, plateCode and plateNumber',
+  ],
+  reading: [(value) => isAbsent(value) || isObject(value), 'Must be an object with text'],
   occurredAt: [isTime, 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z'],
   decision: [
     (value) => isAbsent(value) || Object.hasOwn(reasons, String(value)),
@@ -78,7 +100,12 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
-  return fault(event, eventRules) ?? fault(event.plate as Record<string, unknown>, plateRules);
+  const { plate, reading } = event;
+  return (
+    fault(event, eventRules) ??
+    (isObject(plate) ? fault(plate, plateRules) : undefined) ??
+    (isObject(reading) ? fault(reading, readingRules) : undefined)
+  );
 }
 
 /** Reads events from JSON lines: each an event, or a line of a file of rejected events, whose `event` it takes. */

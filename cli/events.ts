@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { plate, plateText, withLocation } from './arguments.ts';
 import { addEventImport } from './events-import.ts';
+import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { type ParkingEventKind, type PlateInput, RecordEventDocument } from './generated/operations.ts';
 import type { Session } from './session.ts';
@@ -9,7 +10,9 @@ import type { Session } from './session.ts';
 interface EventOptions {
   location: string;
   kind: Lowercase<ParkingEventKind>;
-  plate: PlateInput;
+  plate?: PlateInput;
+  text?: string;
+  confidence?: number;
   at?: string;
   eventId: string;
 }
@@ -25,9 +28,13 @@ export function addEventCommands(program: Command, open: () => Session, end: (co
   withLocation(events.command('record'))
     .description('record that a vehicle entered or left')
     .addOption(new Option('--kind <kind>', 'what happened').choices(['entry', 'exit']).makeOptionMandatory())
+    .addOption(new Option('--plate <plate>', 'the plate, such as DXB/A/7001').argParser(plate))
     .addOption(
-      new Option('--plate <plate>', 'the plate, such as DXB/A/7001').argParser(plate).makeOptionMandatory(),
+      new Option('--text <text>', 'what a camera read in place of the plate, such as "A 7001"').conflicts(
+        'plate',
+      ),
     )
+    .addOption(new Option('--confidence <0 to 1>', 'how sure the camera was of the text').argParser(Number))
     .option('--at <time>', 'when, ISO 8601; now when left out')
     .addOption(
       new Option(
@@ -35,13 +42,14 @@ export function addEventCommands(program: Command, open: () => Session, end: (co
         'the id that makes a repetition harmless; a new one when left out',
       ).default(randomUUID(), 'a new one'),
     )
-    .action(async ({ location, kind, plate: read, at, eventId }: EventOptions) => {
+    .action(async ({ location, kind, plate: parts, text, confidence, at, eventId }: EventOptions) => {
+      if (!parts && !text) throw new Failure('Say --plate or --text', exitCode.usage);
       const { client, output } = open();
       const locationId = await locationIdOf(client, location);
       const input = {
         eventId,
         kind: kind.toUpperCase() as ParkingEventKind,
-        plate: read,
+        ...(text ? { reading: { text, confidence } } : { plate: parts }),
         occurredAt: at ?? new Date().toISOString(),
       };
       const { recordParkingEvent: event } = await client.run(
@@ -54,6 +62,7 @@ export function addEventCommands(program: Command, open: () => Session, end: (co
         event: 'eventId',
         kind: 'kind',
         plate: plateText,
+        text: 'text',
         at: 'occurredAt',
         listed: 'listed',
       });

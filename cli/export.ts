@@ -6,14 +6,17 @@ import { Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createCsvWriter, entryColumns } from './whitelist-csv.ts';
+import { createCsvWriter, entryColumns, fieldsOf } from './whitelist-csv.ts';
 import { feedPages } from './whitelist-feed.ts';
 
 /** The entries of a whitelist, oldest first, in pages of the feed: 100,000 take 20 requests. */
 async function* entriesOf({ client }: Session, locationId: string) {
-  for await (const { upserts, reset } of feedPages(client, locationId, null, { repeatable: true })) {
+  for await (const { upserts, reset } of feedPages(client, locationId, null, {
+    repeatable: true,
+    withUses: false,
+  })) {
     if (reset) throw new Failure('The database was restored during the export. Export again.');
-    yield* upserts;
+    yield* upserts.map(fieldsOf);
   }
 }
 

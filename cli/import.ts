@@ -41,13 +41,13 @@ function createRejects(path: string) {
   let writer: Stringifier | undefined;
   let written: Promise<void> | undefined;
   return {
-    add({ line, entry }: Row, { code, message, field, value }: Rejection): void {
+    add({ line, fields }: Row, { code, message, field, value }: Rejection): void {
       if (!writer) {
         writer = createCsvWriter([...entryColumns, ...rejectionColumns]);
         written = pipeline(writer, createWriteStream(path));
       }
       const shown = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-      writer.write({ ...entry, line, field, code, message, value: shown });
+      writer.write({ ...fields, line, field, code, message, value: shown });
     },
     async close(): Promise<void> {
       writer?.end();
@@ -56,8 +56,9 @@ function createRejects(path: string) {
   };
 }
 
-/** A text that is not a time would fail the whole call, and the graph would not look at its other rows. */
-function timeFault({ entry }: Row): Rejection | undefined {
+/** A field that cannot be read would fail the whole call, and the graph would not look at its other rows. */
+function unreadable({ entry, fault }: Row): Rejection | undefined {
+  if (fault) return { code: 'VALIDATION_ERROR', ...fault };
   for (const field of ['validFrom', 'validUntil'] as const) {
     const value = entry[field];
     try {
@@ -80,7 +81,7 @@ async function* batchesOf(rows: AsyncIterable<Row>, size: number): AsyncGenerato
     const earlier = lineOfPlate.get(plate);
     const rejection =
       earlier === undefined
-        ? timeFault(row)
+        ? unreadable(row)
         : { code: 'DUPLICATE_VEHICLE', message: `Line ${earlier} has the same plate` };
     if (!rejection) lineOfPlate.set(plate, row.line);
     batch.push({ row, rejection });

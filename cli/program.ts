@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { addCheckCommand } from './check.ts';
 import { addCompanyCommands } from './companies.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addEventCommands } from './events.ts';
@@ -11,6 +12,7 @@ import { addLocationCommands } from './locations.ts';
 import { addOccupancyCommands } from './occupancy.ts';
 import type { Streams } from './output.ts';
 import { addParityCommand } from './parity.ts';
+import { addQuotaCommands } from './quotas.ts';
 import { openSession, type SessionOptions } from './session.ts';
 import { addStatusCommand } from './status.ts';
 import { addSyncCommand } from './sync.ts';
@@ -48,6 +50,8 @@ export async function runProgram(
   addCompanyCommands(program, open);
   addLocationCommands(program, open);
   addWhitelistCommands(program, open);
+  addCheckCommand(program, open);
+  addQuotaCommands(program, open);
   addImportCommand(program, open, (ended) => (code = ended));
   addExportCommand(program, open);
   addSyncCommand(program, open);

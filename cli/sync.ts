@@ -35,8 +35,11 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
   const entries = new Map(from.entries);
   const syncedAt = new Date().toISOString();
   const round = { upserts: 0, removals: 0, reset: from.cursor === null };
-  let { cursor } = from;
-  for await (const page of feedPages(client, locationId, cursor, { repeatable: false })) {
+  let { cursor, timezone } = from;
+  for await (const page of feedPages(client, locationId, cursor, {
+    repeatable: false,
+    withUses: true,
+  })) {
     if (page.reset) {
       entries.clear();
       round.reset = true;
@@ -45,9 +48,9 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
     for (const entry of page.upserts) entries.set(entry.id, entry);
     round.upserts += page.upserts.length;
     round.removals += page.removals.length;
-    ({ cursor } = page);
+    ({ cursor, timezone } = page);
   }
-  return { ...round, copy: { locationId, cursor, syncedAt, entries } };
+  return { ...round, copy: { locationId, timezone, cursor, syncedAt, entries } };
 }
 
 /** The same; with a cursor that this gateway does not take, from the start of the list. */

@@ -2,22 +2,24 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { exitCode, Failure } from './failure.ts';
-import type { EntryFieldsFragment } from './generated/operations.ts';
 import { replaceFile } from './replace-file.ts';
+import type { FeedEntry } from './whitelist-feed.ts';
 
 /** A copy of the whitelist of a location, as it was at a cursor of its feed. */
 export interface WhitelistCopy {
   locationId: string;
+  /** IANA name, by whose clocks hours count; empty for a copy that was never filled. */
+  timezone: string;
   /** Where the feed goes on; null for a copy that was never filled. */
   cursor: string | null;
   /** When the copy was known to be like the whitelist, ISO 8601. */
   syncedAt: string;
   /** The entries by their ids. */
-  entries: Map<string, EntryFieldsFragment>;
+  entries: Map<string, FeedEntry>;
 }
 
 /** What a file has: entries in a list, one in a line. */
-type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: EntryFieldsFragment[] };
+type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
   if (typeof value !== 'object' || value === null) return false;
@@ -36,7 +38,9 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
     if (error.code === 'ENOENT') return undefined;
     throw new Failure(`Cannot read ${path}: ${error.message}`, exitCode.usage);
   });
-  if (text === undefined) return { locationId, cursor: null, syncedAt: '', entries: new Map() };
+  if (text === undefined) {
+    return { locationId, timezone: '', cursor: null, syncedAt: '', entries: new Map() };
+  }
   let written: unknown;
   try {
     written = JSON.parse(text);

@@ -1,13 +1,17 @@
 import { type CsvError, type Info, parse } from 'csv-parse';
 import { type Stringifier, stringify } from 'csv-stringify';
 import { exitCode, Failure } from './failure.ts';
-import type { WhitelistEntryInput } from './generated/operations.ts';
+import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
+import { hoursForm, hoursText, parseHours } from './hours-text.ts';
 
 const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as const;
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
+/** A column that a file has not leaves these values as they are; an empty field takes them away. */
+const kept = ['hours', 'maxEntries'] as const;
+
 /** The columns of a whitelist's file, in the order in which they are written. */
-export const entryColumns = [...required, ...optional] as const;
+export const entryColumns = [...required, ...optional, ...kept] as const;
 
 /** What a file of rejected rows has besides; a corrected one may be imported as it is. */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
@@ -15,8 +19,50 @@ export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as
 /** A row of a file, and where it stands. */
 export interface Row {
   line: number;
+  /** What the file says. */
+  fields: Record<string, string | null>;
+  /** The entry that it means; of hours and numbers, what can be read. */
   entry: WhitelistEntryInput;
+  /** Which field cannot be read, and why. */
+  fault?: { field: string; message: string; value: string } | undefined;
 }
+
+/** Reads a field of hours or of a number; an empty one is null. */
+const readKept = {
+  hours: (text: string) => parseHours(text),
+  maxEntries: (text: string) => {
+    if (!/^\d{1,9}$/.test(text)) throw new TypeError('Must be a whole number');
+    return Number(text);
+  },
+} satisfies Record<(typeof kept)[number], (text: string) => unknown>;
+
+/** The row of a record, whose columns the header has named. */
+function rowOf(record: Record<string, string | null>, line: number): Row {
+  let fault: Row['fault'];
+  const read = kept.flatMap((name) => {
+    const text = record[name];
+    if (text === undefined) return [];
+    try {
+      return [[name, text === null || text === '' ? null : readKept[name](text)]];
+    } catch {
+      const message = name === 'hours' ? `Must be hours such as ${hoursForm}` : 'Must be a whole number';
+      fault ??= { field: name, message, value: text ?? '' };
+      return [];
+    }
+  });
+  const entry = Object.fromEntries([
+    ...required.map((name) => [name, record[name] ?? '']),
+    ...optional.map((name) => [name, record[name] ?? null]),
+    ...read,
+  ]) as WhitelistEntryInput;
+  return { line, fields: record, entry, fault };
+}
+
+/** An entry as a row of a file. */
+export const fieldsOf = (entry: EntryFieldsFragment) => ({
+  ...entry,
+  hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
+});
 
 /** What other programs put between columns, in words. */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
@@ -80,11 +126,7 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
       record: Record<string, string | null>;
       info: Info;
     }>) {
-      const entry = Object.fromEntries([
-        ...required.map((name) => [name, record[name] ?? '']),
-        ...optional.map((name) => [name, record[name] ?? null]),
-      ]) as WhitelistEntryInput;
-      yield { line: info.lines, entry };
+      yield rowOf(record, info.lines);
     }
     if (!hasHeader) {
       const columns = entryColumns.join(',');

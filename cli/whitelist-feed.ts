@@ -7,22 +7,26 @@ const pageSize = 5_000;
 /** A page of the feed of a whitelist. */
 export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 
+/** An entry of the feed. */
+export type FeedEntry = FeedPage['upserts'][number];
+
 /**
  * The pages of the feed of a whitelist, up to now.
  *
+ * @param options.withUses also say how many entries were recorded
  * @param after the cursor of the last page that was applied; null for the whole list
  */
 export async function* feedPages(
   client: Client,
   locationId: string,
   after: string | null,
-  options: { repeatable: boolean },
+  { repeatable, withUses }: { repeatable: boolean; withUses: boolean },
 ): AsyncGenerator<FeedPage> {
   let cursor = after;
   let hasMore = true;
   while (hasMore) {
-    const variables = { locationId, after: cursor, first: pageSize };
-    const { whitelistChanges: page } = await client.run(ChangesDocument, variables, options);
+    const variables = { locationId, after: cursor, first: pageSize, withUses };
+    const { whitelistChanges: page } = await client.run(ChangesDocument, variables, { repeatable });
     yield page;
     ({ cursor, hasMore } = page);
   }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { plate, plateText, wholeNumber, withLocation } from './arguments.ts';
 import type { Client } from './client.ts';
 import { Failure } from './failure.ts';
@@ -10,7 +10,10 @@ import {
   FindPlateDocument,
   type PlateInput,
   RemoveEntryDocument,
+  SetEntryHoursDocument,
+  type WeeklyHoursInput,
 } from './generated/operations.ts';
+import { hoursForm, hoursText, parseHours } from './hours-text.ts';
 import { firstItemsOf, maxPageSize } from './pages.ts';
 import type { Session } from './session.ts';
 
@@ -20,12 +23,23 @@ const columns = {
   reference: 'referenceId',
   from: 'validFrom',
   until: 'validUntil',
+  hours: ({ hours }: EntryFieldsFragment) => hoursText(hours),
+  'most entries': 'maxEntries',
   vehicle: 'vehicleType',
   note: 'note',
 } as const;
 /** The columns of a table, which has less room than the answer to `--json`. */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
+
+/** Reads hours from the command line. */
+function hoursArgument(text: string): WeeklyHoursInput[] {
+  try {
+    return parseHours(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}. Write it like ${hoursForm}`);
+  }
+}
 
 const repeatable = { repeatable: true };
 
@@ -46,6 +60,8 @@ interface AddOptions {
   note?: string;
   from?: string;
   until?: string;
+  hours?: WeeklyHoursInput[];
+  maxEntries?: number;
 }
 
 async function list({ client, output }: Session, options: ListOptions): Promise<void> {
@@ -60,17 +76,33 @@ async function list({ client, output }: Session, options: ListOptions): Promise<
 }
 
 async function add({ client, output }: Session, read: PlateInput, options: AddOptions): Promise<void> {
-  const { location, reference: referenceId, vehicleType, note, from: validFrom, until: validUntil } = options;
+  const { location, reference: referenceId, from: validFrom, until: validUntil, ...others } = options;
   const locationId = await locationIdOf(client, location);
-  const input = { ...read, referenceId, vehicleType, note, validFrom, validUntil };
+  const input = { ...read, referenceId, validFrom, validUntil, ...others };
   output.one((await client.run(AddEntryDocument, { locationId, input })).createWhitelistEntry, columns);
+}
+
+/** The entry of a plate. @throws {Failure} when the whitelist does not have it */
+async function entryOf(client: Client, locationId: string, read: PlateInput) {
+  const { entry } = await find(client, locationId, read, 0);
+  if (!entry) throw new Failure(`The whitelist does not have ${plateText(read)}.`);
+  return entry;
+}
+
+async function setHours(
+  { client, output }: Session,
+  read: PlateInput,
+  { location, hours }: { location: string; hours: WeeklyHoursInput[] },
+): Promise<void> {
+  const locationId = await locationIdOf(client, location);
+  const { id } = await entryOf(client, locationId, read);
+  output.one((await client.run(SetEntryHoursDocument, { locationId, id, hours })).setEntryHours, columns);
 }
 
 async function remove({ client, output }: Session, read: PlateInput, location: string): Promise<void> {
   const locationId = await locationIdOf(client, location);
-  const { entry } = await find(client, locationId, read, 0);
-  if (!entry) throw new Failure(`The whitelist does not have ${plateText(read)}.`);
-  const { deleteWhitelistEntry } = await client.run(RemoveEntryDocument, { locationId, id: entry.id });
+  const { id } = await entryOf(client, locationId, read);
+  const { deleteWhitelistEntry } = await client.run(RemoveEntryDocument, { locationId, id });
   output.one(deleteWhitelistEntry, columns);
 }
 
@@ -93,7 +125,20 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
     .option('--note <text>', 'what else is to be known')
     .option('--from <time>', 'from when on it may enter, ISO 8601')
     .option('--until <time>', 'until when it may enter, ISO 8601')
+    .addOption(
+      new Option('--hours <hours>', `when in a week, such as "${hoursForm}"`).argParser(hoursArgument),
+    )
+    .addOption(
+      new Option('--max-entries <entries>', 'how many entries it may make in all').argParser(wholeNumber),
+    )
     .action((read: PlateInput, options: AddOptions) => add(open(), read, options));
+  withLocation(whitelist.command('hours'))
+    .description('set when in a week a vehicle may enter')
+    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
+    .argument('<hours>', `such as "${hoursForm}"; an empty text for all times`, hoursArgument)
+    .action((read: PlateInput, hours: WeeklyHoursInput[], { location }: { location: string }) =>
+      setHours(open(), read, { location, hours }),
+    );
   withLocation(whitelist.command('remove'))
     .description('remove a vehicle')
     .argument('<plate>', 'its plate, such as DXB/A/7001', plate)

@@ -1,26 +1,37 @@
 import { z } from 'zod';
 import { AccessReason as reasons } from '../prisma/generated/client/enums.ts';
+import { invalidField } from '../src/errors/error-table.ts';
 import { parseInput } from '../src/errors/faults.ts';
-import type { AccessCandidate as Candidate, AccessDecision as Decision } from '../src/whitelist/access.ts';
-import { maxSimilarPlates, type PlateDifference } from '../src/whitelist/similar-plates.ts';
+import {
+  accessChecks,
+  type AccessCandidate as Candidate,
+  type AccessDecision as Decision,
+  maxCandidates,
+} from '../src/whitelist/access.ts';
+import { type AccessCheck, isQuotaReached } from '../src/whitelist/access-rules.ts';
+import type { PlateDifference } from '../src/whitelist/similar-plates.ts';
 import { builder } from './builder.ts';
-import { plateRule, WhitelistEntry } from './whitelist.ts';
+import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
 import { instant, wholeNumber } from './rules.ts';
+import { plateRule, WhitelistEntry } from './whitelist.ts';
 
 /** Why a vehicle may or may not enter. */
 export const AccessReason = builder.enumType(reasons, {
   name: 'AccessReason',
   description: 'Why a vehicle may or may not enter.',
   values: {
-    LISTED: { description: 'The whitelist has the plate, and the entry is valid at the time.' },
+    LISTED: { description: 'The whitelist has the plate, and every rule lets the vehicle in.' },
     NOT_LISTED: { description: 'The whitelist does not have the plate.' },
     NOT_YET_VALID: { description: 'The entry of the plate starts later.' },
     EXPIRED: { description: 'The entry of the plate has ended.' },
+    OUTSIDE_HOURS: { description: 'The vehicle may enter at other times of the week.' },
+    QUOTA_REACHED: { description: 'As many vehicles of its reference are inside as may be.' },
+    USED_UP: { description: 'As many entries of the vehicle were recorded as it may make.' },
   },
 });
 
-/** A plate as a camera may read it: digits in place of letters, and letters in place of digits. */
-const readingRule = z.object({
+/** A plate in parts as a camera may read it: digits in place of letters, and letters in place of digits. */
+const tolerantPlateRule = z.object({
   plateType: z.string().regex(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
   plateCode: plateRule.shape.plateCode,
   plateNumber: z.string().regex(/^[A-Z0-9]{1,20}$/, 'Invalid plate number format'),
@@ -37,10 +48,27 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
 });
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
-  description: 'An entry whose plate differs from what was read by one character that cameras confuse.',
+  description:
+    'An entry that a camera may have meant: it differs from what was read by one character that cameras confuse, is one of the alternatives, or fits what was read as others do.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', { type: [PlateDifferenceType], description: 'What differs.' }),
+    readAs: t.exposeString('readAs', {
+      nullable: true,
+      description:
+        'The text that the entry has, of those that the reading may mean, such as `A12345`; null for a plate in parts.',
+    }),
+  }),
+});
+
+const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement({
+  description: 'What a rule of a decision found.',
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      description: 'Which rule: `listed`, `valid`, `hours`, `quota` or `uses`.',
+    }),
+    passed: t.exposeBoolean('passed', { description: 'Whether it lets the vehicle in.' }),
+    detail: t.exposeString('detail', { nullable: true, description: 'What it found, in words.' }),
   }),
 });
 
@@ -56,13 +84,24 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The entry that decided: that of the plate, or with a tolerance the only candidate; null when there is none, or more than one candidate.',
+        'The entry that decided: that of the plate, or else the only candidate that is nearest to what was read; null when there is none, or more than one.',
+    }),
+    overQuota: t.boolean({
+      description:
+        'Whether as many other vehicles of the reference are inside as its quota allows. With the enforcement `REPORT` the vehicle may enter all the same.',
+      resolve: ({ facts, at }) => isQuotaReached(facts, at),
+    }),
+    checks: t.field({
+      type: [AccessCheckType],
+      description:
+        'Every rule that was looked at, with what it found, for the person who tells a driver why. The first that did not pass gives the reason, but for a quota that is only reported; without an entry there is only `listed`.',
+      resolve: accessChecks,
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
-      complexity: { field: 1, multiplier: maxSimilarPlates },
+      complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'With a tolerance, when the whitelist does not have the plate as read: the entries that it may be. With more than one nobody is let in: a person must decide.',
+        'When no entry, or more than one, has the plate as read: the entries that it may be, those that have the text first, then those of the alternatives, then those that differ by a character. When several are equally near, nobody is let in: a person must decide.',
     }),
   }),
 });
@@ -85,8 +124,12 @@ builder.queryField('plateAccess', (t) =>
       locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
       plate: t.arg({
         type: PlateInput,
-        required: true,
-        description: 'What the camera read.',
+        description: 'The plate in its parts; exactly one of `plate` and `reading` is required.',
+      }),
+      reading: t.arg({
+        type: ReadingInput,
+        description: 'What the camera read, as one text.',
+        validate: plateReadingRule.nullish(),
       }),
       at: t.arg({
         type: 'DateTime',
@@ -96,14 +139,17 @@ builder.queryField('plateAccess', (t) =>
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'With 1, a plate that the whitelist does not have as read may differ from an entry by one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z), and any part of it may have digits and capital letters.',
+          'With 1, a plate that the whitelist does not have as read may differ from an entry by one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z), and any part of `plate` may have digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },
-    resolve: (_, { locationId, at, tolerance, ...args }, { key, whitelist }) => {
+    resolve: (_, { locationId, at, tolerance, plate, reading }, { key, whitelist }) => {
+      if (!hasOnePlate({ plate, reading })) throw invalidField('plate', onePlateMessage, plate);
       const similar = tolerance === 1;
-      const plate = parseInput(similar ? readingRule : plateRule, args.plate);
-      return whitelist.decideAccess(key, locationId, plate, { at: at ?? new Date(), similar });
+      const asked = reading
+        ? { reading }
+        : { plate: parseInput(similar ? tolerantPlateRule : plateRule, plate) };
+      return whitelist.decideAccess(key, locationId, asked, { at: at ?? new Date(), similar });
     },
   }),
 );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseInput } from '../src/errors/faults.ts';
 import { maxEventsPerCall, type ReadingsResult, type RejectedReading } from '../src/parking/record-batch.ts';
 import { builder } from './builder.ts';
-import { ParkingEventInput, parkingEventRule } from './parking-event.ts';
+import { ParkingEventInput, parkingEventRule, readingOf } from './parking-event.ts';
 import { ImportError } from './whitelist-import.ts';
 
 /** The rows are checked one by one, so that a bad one does not keep the good ones out. */
@@ -12,7 +12,7 @@ const eventsRule = z
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
 /** The reading of one row, by the rule of a single event. */
-const readEvent = (row: unknown) => parseInput(parkingEventRule, row);
+const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
   description: 'An event that was rejected.',

@@ -3,10 +3,12 @@ import type { ParkingEvent as ParkingEventRow } from '../prisma/generated/client
 import { AccessReason as reasons, ParkingEventKind as kinds } from '../prisma/generated/client/enums.ts';
 import type { Context } from '../src/context.ts';
 import { isId } from '../src/ids.ts';
+import type { Reading } from '../src/parking/seen-plate.ts';
 import { AccessReason, PlateInput } from './access.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
+import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
 import { filledText, instant } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
@@ -20,14 +22,21 @@ export const seenInstant = instant.refine(
 );
 
 /** The rules of what a gate saw. */
-export const parkingEventRule = z.object({
-  eventId: filledText(100, 'Event id must not be blank'),
-  kind: z.enum(kinds),
-  plate: plateRule,
-  occurredAt: seenInstant,
-  decision: z.enum(reasons).nullish(),
-  entryId: z.string().refine(isId, 'Must be the identifier of a whitelist entry').nullish(),
-});
+export const parkingEventRule = z
+  .object({
+    eventId: filledText(100, 'Event id must not be blank'),
+    kind: z.enum(kinds),
+    plate: plateRule.nullish(),
+    reading: plateReadingRule.nullish(),
+    occurredAt: seenInstant,
+    decision: z.enum(reasons).nullish(),
+    entryId: z.string().refine(isId, 'Must be the identifier of a whitelist entry').nullish(),
+  })
+  .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
+
+/** What a gate saw, with its plate in the one form that the rule leaves. */
+export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
+  reading ? { ...seen, reading } : { ...seen, plate: plate! };
 
 const ParkingEventKind = builder.enumType(kinds, {
   name: 'ParkingEventKind',
@@ -55,7 +64,18 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     kind: t.expose('kind', { type: ParkingEventKind, description: 'Entry or exit.' }),
     plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
-    plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
+    plateNumber: t.exposeString('plateNumber', {
+      description:
+        'Number of the plate. Of a reading that fits no entry, it is the text as compared; code and type are then empty, but for a type that the camera sent.',
+    }),
+    text: t.exposeString('text', {
+      nullable: true,
+      description: 'What the camera read, as it was sent; null for a plate in parts.',
+    }),
+    confidence: t.exposeFloat('confidence', {
+      nullable: true,
+      description: 'How sure the camera was, from 0 to 1; null when it did not say.',
+    }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the gate saw it.' }),
     decision: t.expose('decision', {
       type: AccessReason,
@@ -65,6 +85,10 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     listed: t.exposeBoolean('listed', {
       description:
         'Whether the whitelist, as it was when the event was recorded, let the vehicle in at `occurredAt`.',
+    }),
+    overQuota: t.exposeBoolean('overQuota', {
+      description:
+        'Whether, when this entry was recorded, more vehicles of its reference were inside than their quota allows.',
     }),
     entry: t.field({
       type: WhitelistEntry,
@@ -128,7 +152,15 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
         "The gate's own identifier of the event, unique within the location, 1 to 100 characters: a resend changes nothing, and another reading under the same identifier corrects the earlier one.",
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
-    plate: t.field({ type: PlateInput, required: true, description: 'The plate.' }),
+    plate: t.field({
+      type: PlateInput,
+      description: 'The plate in its parts; exactly one of `plate` and `reading` is required.',
+    }),
+    reading: t.field({
+      type: ReadingInput,
+      description:
+        'What the camera read, as one text. The event belongs to the entry that it means; one that means none, or several, is recorded all the same.',
+    }),
     occurredAt: t.field({
       type: 'DateTime',
       required: true,
@@ -161,6 +193,7 @@ builder.mutationField('recordParkingEvent', (t) =>
         validate: parkingEventRule,
       }),
     },
-    resolve: (_, { locationId, input }, context) => context.parking.recordEvent(context, locationId, input),
+    resolve: (_, { locationId, input }, context) =>
+      context.parking.recordEvent(context, locationId, readingOf(input)),
   }),
 );

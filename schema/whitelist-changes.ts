@@ -49,6 +49,9 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
       description:
         'Whether to forget what you have: the cursor was too old, or of a database that was restored, and this page starts the whole list again.',
     }),
+    timezone: t.exposeString('timezone', {
+      description: 'IANA name of the time zone of the location, by whose clocks `hours` count.',
+    }),
   }),
 });
 

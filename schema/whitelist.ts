@@ -1,12 +1,13 @@
 import type { InputShapeFromFields } from '@pothos/core';
 import { z } from 'zod';
-import type { WhitelistEntryValues } from '../src/whitelist/columns.ts';
+import { hoursOf, type WhitelistEntryValues } from '../src/whitelist/columns.ts';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { type ConnectionArguments, emptyList, keysetConnection } from './pagination.ts';
 import { mapValues } from './map-values.ts';
-import { expectedVersion, filledText, instant, text } from './rules.ts';
+import { expectedVersion, filledText, instant, text, wholeNumber } from './rules.ts';
+import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
 /** The three parts of a plate (specification, "Whitelist entry"; at most 20 digits by decision). */
 export const plateRule = z.object({
@@ -29,6 +30,8 @@ export const whitelistEntryRule = z
     ...mapValues(optionalTexts, ({ maxLength }) => text(maxLength).nullish()),
     validFrom: instant.nullish(),
     validUntil: instant.nullish(),
+    hours: weeklyHoursRule.nullish(),
+    maxEntries: wholeNumber(1).nullish(),
   })
   .refine(({ validFrom, validUntil }) => !validFrom || !validUntil || validFrom < validUntil, {
     path: ['validUntil'],
@@ -47,6 +50,8 @@ const description = {
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',
   validFrom: 'From when on the vehicle may enter; null for no start.',
   validUntil: 'Until when the vehicle may enter; null for no end.',
+  hours: 'When in a week the vehicle may enter',
+  maxEntries: 'How many entries the vehicle may make in all, 1 or more; null for any number.',
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
@@ -77,6 +82,12 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
       nullable: true,
       description: description.validUntil,
     }),
+    hours: t.field({
+      type: [WeeklyHours],
+      description: `${description.hours}; none: at all times.`,
+      resolve: (entry) => [...hoursOf(entry)],
+    }),
+    maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
@@ -97,7 +108,7 @@ const filterArguments = builder.args((t) => ({
   }),
   validAt: t.field({
     type: 'DateTime',
-    description: 'Only entries whose vehicle may enter at this time.',
+    description: 'Only entries that are valid at this time, whatever their hours.',
     validate: instant,
   }),
 }));
@@ -170,10 +181,17 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
       type: 'DateTime',
       description: 'Until when the vehicle may enter; after `validFrom`.',
     }),
+    hours: t.field({
+      type: [WeeklyHoursInput],
+      description: `${description.hours}; null or none: at all times. Left out in a change, the entry keeps its hours.`,
+    }),
+    maxEntries: t.int({
+      description: `${description.maxEntries} Left out in a change, the entry keeps its number.`,
+    }),
   }),
 });
 
-/** The values of an entry as they are stored: what is left out is null. */
+/** The values of an entry as they are stored: what is left out is null, but for what an entry keeps. */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
     ...input,
@@ -213,7 +231,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces an entry: what is left out becomes null. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the entry has another version than the expected one.',
+      'Replaces an entry: what is left out becomes null, but for `hours` and `maxEntries`, which stay. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the entry has another version than the expected one.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),

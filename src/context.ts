@@ -19,8 +19,10 @@ import type { WholeList } from './pages.ts';
 import type { UsageReads } from './usage/reads.ts';
 import type { WebhookSecretBox } from './webhooks/secret-box.ts';
 import type { WebhookTarget } from './webhooks/sender.ts';
+import type { AccessDecisions } from './whitelist/decisions.ts';
 import type { WhitelistFeed } from './whitelist/changes.ts';
 import type { WhitelistImport } from './whitelist/import.ts';
+import type { Quotas } from './whitelist/quotas.ts';
 import type { WhitelistReads } from './whitelist/reads.ts';
 import type { WhitelistWrites } from './whitelist/writes.ts';
 
@@ -32,7 +34,10 @@ export interface Services {
   // What each domain folder does. Changes take their author first: the context of the request is one.
   companies: CompanyReads & CompanyWrites;
   locations: LocationReads & LocationWrites;
-  whitelist: WhitelistReads & WhitelistWrites & WhitelistImport & { feed: WhitelistFeed };
+  whitelist: WhitelistReads &
+    AccessDecisions &
+    WhitelistWrites &
+    WhitelistImport & { feed: WhitelistFeed; quotas: Quotas };
   parking: ParkingReads & ParkingWrites & ParkingBatches & InsideCounts;
   usage: UsageReads;
   /** The audit records that meet a condition; they may be some seconds behind. */

@@ -49,6 +49,8 @@ import { createWebhookTarget } from './webhooks/sender.ts';
 import { createWebhookWorker } from './webhooks/worker.ts';
 import { createWhitelistFeed } from './whitelist/changes.ts';
 import { createWhitelistImport } from './whitelist/import.ts';
+import { createAccessDecisions } from './whitelist/decisions.ts';
+import { createQuotas } from './whitelist/quotas.ts';
 import { createWhitelistReads } from './whitelist/reads.ts';
 import { createWhitelistWrites } from './whitelist/writes.ts';
 
@@ -168,9 +170,11 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       },
       whitelist: {
         ...whitelist,
-        decideAccess: createWhitelistReads(gates).decideAccess,
+        ...createAccessDecisions(database),
+        decideAccess: createAccessDecisions(gates).decideAccess,
         ...createWhitelistWrites({ sql, whitelistNotices }),
         ...createWhitelistImport({ ...heavy, locations, locationTurns, whitelistNotices }),
+        quotas: createQuotas({ prisma, sql, locations, locationTurns }),
         feed: createWhitelistFeed({ sql, whitelist, removalsKeptDays: config.retentionDays.removals }),
       },
       parking: {

@@ -11,7 +11,7 @@ const { pms, pmsWithInput, json, fileOf, folder } = openCommandLine(await serve(
 
 const header = entryColumns.join(',');
 const line = (entry = newEntry(), note = '') =>
-  `${entry.referenceId},${entry.plateType},${entry.plateCode},${entry.plateNumber},sedan,${note},,`;
+  `${entry.referenceId},${entry.plateType},${entry.plateCode},${entry.plateNumber},sedan,${note},,,,`;
 const plateNumbersOf = async (locationId: string) =>
   (await prisma.whitelistEntry.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
     ({ plateNumber }) => plateNumber,
@@ -73,7 +73,7 @@ describe('pms import', () => {
         line(newEntry(), '"two\nlines"'),
         line(twice),
         line(newEntry({ referenceId: '' })),
-        line().replace(/,,$/, ',,tomorrow'),
+        line().replace(/,,,,$/, ',,tomorrow,,'),
       ].join('\n'),
     );
     const { code, out, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '2');
@@ -83,7 +83,7 @@ describe('pms import', () => {
     expect(err).toContain(`${file}.rejected.csv`);
     const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n');
     expect(rejected[0]).toBe(`${header},line,field,code,message,value`);
-    expect(rejected.slice(1).map((row) => row.split(',').slice(8))).toEqual([
+    expect(rejected.slice(1).map((row) => row.split(',').slice(10))).toEqual([
       ['3', 'plateCode', 'VALIDATION_ERROR', 'Invalid plate code format', 'ABCD'],
       ['7', '', 'DUPLICATE_VEHICLE', 'Line 4 has the same plate', ''],
       ['8', 'referenceId', 'VALIDATION_ERROR', 'Reference id must not be blank', '""'],
@@ -100,6 +100,42 @@ describe('pms import', () => {
     expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
+  test('takes hours and numbers of entries, and keeps those that the file has no columns for', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId, '--mode', 'upsert'];
+    const columns = 'referenceId,plateType,plateCode,plateNumber';
+    const file = fileOf(
+      [
+        `${columns},hours,maxEntries`,
+        'unit,DXB,A,1,"mon-fri 07:00-19:00; SAT,SUN 22:00-06:00",2',
+        'unit,DXB,A,2,SOMEDAY 07:00-19:00,',
+        'unit,DXB,A,3,,many',
+        'unit,DXB,A,4,MON 07:00-25:00,',
+      ].join('\n'),
+    );
+    expect((await pms(key, 'import', file, ...at)).code).toBe(3);
+    const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n').slice(1);
+    expect(rejected.map((row) => row.split(',').slice(10, 12))).toEqual([
+      ['3', 'hours'],
+      ['4', 'maxEntries'],
+      ['5', 'hours.0.to'],
+    ]);
+    const read = () =>
+      prisma.whitelistEntry.findFirst({ where: { locationId }, select: { hours: true, maxEntries: true } });
+    const given = {
+      hours: [
+        { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
+        { days: ['SATURDAY', 'SUNDAY'], from: '22:00', to: '06:00' },
+      ],
+      maxEntries: 2,
+    };
+    expect(await read()).toEqual(given);
+    await json(key, 'import', fileOf(`${columns}\nunit 2,DXB,A,1`), ...at);
+    expect(await read()).toEqual(given);
+    await json(key, 'import', fileOf(`${columns},hours\nunit 2,DXB,A,1,`), ...at);
+    expect(await read()).toEqual({ hours: null, maxEntries: 2 });
+  });
+
   test('waits when the rate limit is reached, and goes on', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
@@ -112,7 +148,7 @@ describe('pms import', () => {
 
   test('replaces nothing by a file that one call cannot take, or that has a plate twice', async () => {
     const { key, locationId } = await gateway.newTenant();
-    const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,`);
+    const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
     const tooLong = await replace(fileOf([header, ...rows].join('\n')));
     expect(tooLong).toMatchObject({ code: 2, err: expect.stringContaining('at most 10000 rows') });

@@ -142,9 +142,9 @@ test('pms sync --watch and a gate survive the end of the gateway, and of sync', 
   await command('whitelist', 'add', 'DXB/A/9001', ...at, '--reference', 'unit');
   await expect.poll(() => numbersIn(file)).toContain('9001');
 
-  const gateFile = join(data, 'gate.ts');
+  const gateFile = join(data, 'gate.mts');
   const page = readPages().find(({ path }) => path === 'docs/gates.md')!;
-  writeFileSync(gateFile, fencedBlocks(page).find(({ words }) => words.includes('gate.ts'))!.text);
+  writeFileSync(gateFile, fencedBlocks(page).find(({ words }) => words.includes('gate.mts'))!.text);
   const { locationId } = copyIn(file);
   const gate = start(['--import', 'tsx', gateFile], { ...env, LOCATION_ID: locationId, COPY: file });
   const answers: string[] = [];

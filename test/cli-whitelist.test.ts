@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { entryColumns } from '../cli/whitelist-csv.ts';
+import { weekdays } from '../src/whitelist/hours.ts';
 import { openCommandLine } from './support/command-line.ts';
 import { newEntry, openTestGateway, serve } from './support/harness.ts';
 
@@ -21,6 +22,17 @@ describe('pms export', () => {
     referenceId: text(20).filter((value) => value.trim() !== ''),
     vehicleType: fc.option(text(20)),
     note: fc.option(text(30)),
+    hours: fc.option(
+      fc.array(
+        fc.record({
+          days: fc.subarray([...weekdays], { minLength: 1 }),
+          from: fc.constantFrom('00:00', '07:30'),
+          to: fc.constantFrom('05:00', '24:00'),
+        }),
+        { maxLength: 2 },
+      ),
+    ),
+    maxEntries: fc.option(fc.integer({ min: 1, max: 99 })),
     validFrom: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })),
   });
 
@@ -51,7 +63,7 @@ describe('pms export', () => {
 
   test('writes all pages to a file', async () => {
     const { key, locationId } = await gateway.newTenant();
-    const rows = Array.from({ length: 250 }, (_, index) => `unit,DXB,A,${index},,,,`);
+    const rows = Array.from({ length: 250 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     await json(key, 'import', fileOf([header, ...rows].join('\n')), '--location', locationId);
     const file = join(folder, 'export.csv');
     expect(await pms(key, 'export', '--location', locationId, '--output', file)).toEqual({
@@ -64,7 +76,7 @@ describe('pms export', () => {
 
   test('takes one request for each 5,000 entries', async () => {
     const { key, locationId } = await gateway.newTenant();
-    const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,`);
+    const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     await json(
       key,
       'import',
@@ -123,5 +135,80 @@ describe('pms whitelist', () => {
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
     const { out } = await pms(key, 'whitelist', 'find', 'DXB/8/7001', ...at, '--tolerance', '1');
     expect(out).toContain('DXB B 7001');
+  });
+
+  test('sets hours and the number of entries', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId];
+    const added = await json(
+      key,
+      ...['whitelist', 'add', 'DXB/A/7001', ...at, '--reference', 'unit-7'],
+      ...['--hours', 'mon-fri 07:00-19:00', '--max-entries', '2'],
+    );
+    expect(added).toMatchObject({
+      maxEntries: 2,
+      hours: [{ days: { length: 5 }, from: '07:00', to: '19:00' }],
+    });
+    const { out } = await pms(key, 'whitelist', 'hours', 'DXB/A/7001', 'SAT,SUN 22:00-06:00', ...at);
+    expect(out).toContain('SAT,SUN 22:00-06:00');
+    expect(await json(key, 'whitelist', 'hours', 'DXB/A/7001', '', ...at)).toMatchObject({
+      hours: [],
+      maxEntries: 2,
+    });
+    expect(await pms(key, 'whitelist', 'hours', 'DXB/A/7001', 'often', ...at)).toMatchObject({ code: 2 });
+  });
+
+  test('checks the text that a camera read', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId];
+    await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
+    await json(key, 'whitelist', 'add', 'SHJ/B/7001', ...at, '--reference', 'unit-8');
+    expect(await json(key, 'check', ...at, 'dxb-b 7001')).toMatchObject({
+      allowed: true,
+      entry: { referenceId: 'unit-7' },
+    });
+    expect(await json(key, 'check', ...at, '--plate-type', 'SHJ', 'B 7001')).toMatchObject({
+      entry: { referenceId: 'unit-8' },
+    });
+    const { out } = await pms(key, 'check', ...at, 'X 1', '--alternative', 'Y 1', '--alternative', 'B 7001');
+    expect(out).toMatch(/may enter\s+│ no /);
+    expect(out).toContain('SHJ B 7001');
+    expect((await pms(key, 'check', ...at, 'SHJ B 7001')).out).toContain('hours passed: At all times');
+    expect(await json(key, 'check', ...at, 'DXB 8 7001', '--tolerance', '1')).toMatchObject({
+      allowed: true,
+    });
+  });
+});
+
+describe('pms quotas', () => {
+  test('sets, lists, exports and imports quotas', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId];
+    expect(
+      await json(key, 'quotas', 'set', 'unit-7', ...at, '--inside', '2', '--enforcement', 'report'),
+    ).toEqual({ referenceId: 'unit-7', inside: 2, enforcement: 'REPORT', used: 0 });
+    await json(key, 'quotas', 'set', 'unit, 8', ...at, '--inside', '0');
+    const { out } = await pms(key, 'quotas', 'export', ...at);
+    expect(out).toBe('referenceId,inside,enforcement\nunit-7,2,REPORT\n"unit, 8",0,HARD\n');
+    const other = ['--location', await gateway.newLocation(companyId)];
+    expect(await json(key, 'quotas', 'import', fileOf(out), ...other)).toEqual({ quotas: 2 });
+    expect((await pms(key, 'quotas', 'export', ...other)).out).toBe(out);
+    await json(key, 'quotas', 'import', fileOf('referenceId,inside\nunit-7,\nunit-9,1'), ...other);
+    expect(await json(key, 'quotas', 'list', ...other)).toMatchObject([
+      { referenceId: 'unit, 8' },
+      { referenceId: 'unit-9', inside: 1, enforcement: 'HARD' },
+    ]);
+    expect(await json(key, 'quotas', 'set', 'unit-9', ...other)).toMatchObject({ inside: 1 });
+    expect(await json(key, 'quotas', 'list', ...other)).toHaveLength(1);
+  });
+
+  test.each([
+    ['unit,DXB', 'Line 1: the columns must be'],
+    ['referenceId,inside\nunit-7,many', 'Line 2: inside must be a whole number'],
+    ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
+  ])('says what is wrong with the file %j', async (file, message) => {
+    const { key, locationId } = await gateway.newTenant();
+    const { code, err } = await pms(key, 'quotas', 'import', fileOf(file), '--location', locationId);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   });
 });

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { variableNames } from '../src/config.ts';
 import { fencedBlocks, linkedFiles, projectFolder, readPages } from './support/documentation.ts';
 import { openTestGateway, serve } from './support/harness.ts';
@@ -38,6 +39,18 @@ test.each(pages)('$path says of its commands whether a test runs them', (page) =
   expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
 });
 
+/** Writes the programs of a page, such as `camera.ts`, to files of their own, and has its commands name them. */
+function withFiles(script: string, path: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'documentation-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return fencedBlocks(pages.find((page) => page.path === path)!).reduce((commands, { words, text }) => {
+    const [name = ''] = words;
+    if (!name.endsWith('.ts')) return commands;
+    writeFileSync(join(folder, name), text);
+    return commands.replaceAll(name, join(folder, name));
+  }, script);
+}
+
 describe('commands of the documentation', () => {
   const scripts = pages
     .map((page) => ({
@@ -51,12 +64,12 @@ describe('commands of the documentation', () => {
 
   test.each(scripts)(
     'of $path work when they are pasted from top to bottom',
-    async ({ script }) => {
-      const { stdout } = await promisify(execFile)(
-        'bash',
-        ['-euo', 'pipefail', '-c', script.replaceAll('http://127.0.0.1:3000', url)],
-        { cwd: projectFolder, env: environment },
-      );
+    async ({ script, path }) => {
+      const commands = withFiles(script, path).replaceAll('http://127.0.0.1:3000', url);
+      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], {
+        cwd: projectFolder,
+        env: environment,
+      });
       expect(stdout).not.toMatch(/"success":false|"errors":\[/);
     },
     commandsTimeoutMs,

@@ -8,6 +8,7 @@ import { createLocationReads } from '../src/locations/reads.ts';
 import type { Page, PagedList } from '../src/pages.ts';
 import { createParkingReads } from '../src/parking/reads.ts';
 import { locationScope, reachesLocation } from '../src/auth/scope.ts';
+import { createAccessDecisions } from '../src/whitelist/decisions.ts';
 import { createWhitelistReads } from '../src/whitelist/reads.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
 import { statementsOf } from './support/statements.ts';
@@ -15,6 +16,7 @@ import { statementsOf } from './support/statements.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 const whitelist = createWhitelistReads(gateway.database);
+const decisions = createAccessDecisions(gateway.database);
 const locations = createLocationReads(gateway.database);
 
 /** A key that reaches everything. */
@@ -153,9 +155,9 @@ describe('hand-written statements', () => {
     const plate = { plateType, plateCode, plateNumber };
     const now = { at: new Date(), similar: false };
     const [found, missing, unknown] = await Promise.allSettled([
-      whitelist.decideAccess(operator, locationId, plate, now),
-      whitelist.decideAccess(operator, locationId, { ...plate, plateCode: 'ZZ' }, now),
-      whitelist.decideAccess(operator, newId(), plate, now),
+      decisions.decideAccess(operator, locationId, { plate }, now),
+      decisions.decideAccess(operator, locationId, { plate: { ...plate, plateCode: 'ZZ' } }, now),
+      decisions.decideAccess(operator, newId(), { plate }, now),
     ]);
     expect(found).toMatchObject({ value: { reason: 'LISTED', entry } });
     expect(missing).toMatchObject({ value: { reason: 'NOT_LISTED', entry: null } });

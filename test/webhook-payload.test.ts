@@ -50,6 +50,22 @@ async function everyChange() {
       importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
     { locationId, entries: [newEntry(), newEntry()] },
   );
+  const listed = await addEntry(key, locationId);
+  await run(
+    key,
+    `mutation ($locationId: ID!, $referenceId: String!) {
+      setQuota(locationId: $locationId, referenceId: $referenceId, inside: 0) { used } }`,
+    { locationId, referenceId: listed.referenceId },
+  );
+  for (const kind of ['ENTRY', 'EXIT']) {
+    const reading = { text: `${listed.plateCode} ${listed.plateNumber}`, confidence: 0.9 };
+    await run(
+      key,
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      { locationId, input: { eventId: `${kind} of a reading`, kind, reading, occurredAt: new Date() } },
+    );
+  }
   const { plateType, plateCode, plateNumber } = newEntry();
   // The last one corrects the time of the exit.
   for (const [kind, minute] of [

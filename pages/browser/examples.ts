@@ -64,6 +64,62 @@ query MayEnter($locationId: ID!, $plate: PlateInput!) {
     variables: { locationId: noLocation, plate: examplePlate },
   },
   {
+    query: `# A camera read one text: which entry is it, and may it enter?
+query CameraRead($locationId: ID!, $reading: ReadingInput!) {
+  plateAccess(locationId: $locationId, reading: $reading, tolerance: 1) {
+    allowed
+    reason
+    entry {
+      referenceId
+    }
+    candidates {
+      readAs
+      entry {
+        plateType
+        plateCode
+        plateNumber
+      }
+    }
+  }
+}
+`,
+    variables: { locationId: noLocation, reading: { text: 'A 7', confidence: 0.9 } },
+  },
+  {
+    query: `# A visitor's pass: one entry, on weekdays; and at most two vehicles of the unit inside at a time
+mutation AddVisitor($locationId: ID!, $input: WhitelistEntryInput!, $referenceId: String!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) {
+    id
+    maxEntries
+    hours {
+      days
+      from
+      to
+    }
+  }
+  setQuota(locationId: $locationId, referenceId: $referenceId, inside: 2) {
+    inside
+    used
+  }
+}
+`,
+    variables: {
+      locationId: noLocation,
+      referenceId: 'unit-0101',
+      input: {
+        referenceId: 'unit-0101',
+        plateType: 'DXB',
+        plateCode: 'V',
+        plateNumber: '1',
+        validUntil: '2030-01-01T00:00:00Z',
+        hours: [
+          { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
+        ],
+        maxEntries: 1,
+      },
+    },
+  },
+  {
     query: `# Adds a vehicle to the whitelist
 mutation AddVehicle($locationId: ID!, $input: WhitelistEntryInput!) {
   createWhitelistEntry(locationId: $locationId, input: $input) {

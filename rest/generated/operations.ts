@@ -74,8 +74,39 @@ export type UpdateLocationInput = {
   timezone?: string | null | undefined;
 };
 
+/** A day of the week. */
+export type Weekday =
+  /** Friday. */
+  | 'FRIDAY'
+  /** Monday. */
+  | 'MONDAY'
+  /** Saturday. */
+  | 'SATURDAY'
+  /** Sunday. */
+  | 'SUNDAY'
+  /** Thursday. */
+  | 'THURSDAY'
+  /** Tuesday. */
+  | 'TUESDAY'
+  /** Wednesday. */
+  | 'WEDNESDAY';
+
+/** A time of the week, in the location's time zone: by what the clocks show, also on days on which they change. */
+export type WeeklyHoursInput = {
+  /** The days on which it begins. */
+  days: Array<Weekday>;
+  /** From when on, such as `07:00`, by the clocks of the location. */
+  from: string;
+  /** Until when, such as `19:00` or `24:00`; earlier than `from`: on the next day. */
+  to: string;
+};
+
 /** A vehicle that may enter a location. */
 export type WhitelistEntryInput = {
+  /** When in a week the vehicle may enter; null or none: at all times. Left out in a change, the entry keeps its hours. */
+  hours?: Array<WeeklyHoursInput> | null | undefined;
+  /** How many entries the vehicle may make in all, 1 or more; null for any number. Left out in a change, the entry keeps its number. */
+  maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
   /** `White`, or 1 to 3 letters or digits. */

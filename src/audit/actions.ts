@@ -66,6 +66,16 @@ export const auditActions = {
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: true,
   },
+  'quota.set': {
+    description: 'Quotas of a location were set or taken away.',
+    readPermission: 'READ_WHITELIST',
+    isWebhookEvent: false,
+  },
+  'quota.exceeded': {
+    description: 'A vehicle entered, and more of its reference are inside than their quota allows.',
+    readPermission: 'READ_ACTIVITY',
+    isWebhookEvent: true,
+  },
   'parking.entered': {
     description: 'A vehicle entered, or the record of an entry was corrected.',
     readPermission: 'READ_ACTIVITY',

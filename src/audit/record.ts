@@ -56,6 +56,7 @@ export async function recordChanges(
   author: ChangeAuthor,
   changes: readonly AuditedChange[],
 ): Promise<void> {
+  if (changes.length === 0) return;
   await transaction.auditRecord.createMany({ data: changes.map((change) => recordOf(author, change)) });
 }
 

@@ -92,6 +92,10 @@ export const whitelistEntryNotFound = (whitelistId: string) =>
     value: shown(whitelistId),
   });
 
+/** 404 for a reference that has no quota in its location. */
+export const quotaNotFound = (referenceId: string) =>
+  new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
+
 /** The field that a conflict of versions names. */
 export const expectedVersionField = 'expectedVersion';
 

@@ -1,4 +1,9 @@
-import type { OccupancyCount, ParkingSession, PrismaClient } from '../../prisma/generated/client/client.ts';
+import type {
+  Location,
+  OccupancyCount,
+  ParkingSession,
+  PrismaClient,
+} from '../../prisma/generated/client/client.ts';
 import { recordChange, type Transaction } from '../audit/record.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
@@ -12,8 +17,8 @@ import type { Turns } from '../locations/turns.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './misread-plate.ts';
-import { matchEntries, matchOf, type Reading } from './record-readings.ts';
 import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
+import { matchEntries, matchOf, type Reading } from './seen-plate.ts';
 import { endOf, startOf } from './session-columns.ts';
 
 /** How many vehicles one count may have: more than the largest car parks hold, and few enough for one transaction. */
@@ -86,7 +91,7 @@ export function createInsideCounts(services: {
         const dropped = known.filter((plate) => !wanted.has(plateKey(plate)));
         if (count.before && added.length + dropped.length === 0) return;
 
-        const matches = await matchesOf(transaction, locationId, added, countedAt);
+        const matches = await matchesOf(transaction, location, added, countedAt);
         await queryInTransaction(transaction, writePlates, {
           countId: count.id,
           dropped: dropped.map(({ id }) => id),
@@ -176,7 +181,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
 /** What an entry of each vehicle at that time would keep of its whitelist entry. */
 async function matchesOf(
   transaction: Transaction,
-  locationId: string,
+  location: Location,
   plates: readonly Plate[],
   countedAt: Date,
 ) {
@@ -186,6 +191,6 @@ async function matchesOf(
     plate,
     occurredAt: countedAt,
   }));
-  const matches = await matchEntries(transaction, locationId, entries);
-  return entries.map((entry) => matchOf(entry, matches.get(entry)));
+  const matches = await matchEntries(transaction, location.id, entries);
+  return entries.map((entry) => matchOf(entry, matches.get(entry), location.timezone));
 }

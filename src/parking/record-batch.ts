@@ -6,7 +6,8 @@ import { ServiceError } from '../errors/error-table.ts';
 import type { LocationReads } from '../locations/reads.ts';
 import type { LocationNotices } from '../locations/notices.ts';
 import { createTurns, type Turns } from '../locations/turns.ts';
-import { type Reading, recordReadings } from './record-readings.ts';
+import { recordReadings } from './record-readings.ts';
+import type { Reading } from './seen-plate.ts';
 
 /** How many events one call may have. */
 export const maxEventsPerCall = 1_000;

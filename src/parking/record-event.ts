@@ -3,7 +3,8 @@ import type { Author } from '../auth/key.ts';
 import type { LocationReads } from '../locations/reads.ts';
 import type { LocationNotices } from '../locations/notices.ts';
 import type { Turns } from '../locations/turns.ts';
-import { type Reading, recordReadings } from './record-readings.ts';
+import { recordReadings } from './record-readings.ts';
+import type { Reading } from './seen-plate.ts';
 
 /** The changes of parking activity by single events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;

@@ -7,19 +7,10 @@ import { namedStatement, queryInTransaction } from '../database/named-statement.
 import { newId } from '../ids.ts';
 import { lockLocation } from '../locations/lock.ts';
 import { announceState } from '../locations/occupancy.ts';
-import { accessReason } from '../whitelist/access.ts';
-import { entryColumns, samePlate } from '../whitelist/columns.ts';
-import type { Plate } from '../whitelist/plate.ts';
+import { countEntries, type EventChange, isSameEntry } from './count-entries.ts';
+import { type ExceededQuota, startQuotaCount } from './quota-count.ts';
 import { refreshSessions } from './refresh-sessions.ts';
-
-/** What a gate saw. */
-export interface Reading extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  plate: Plate;
-  /** What the gate was told before, if it asked. */
-  decision?: ParkingEvent['decision'] | undefined;
-  /** The whitelist entry that the gate let in; the entry of the plate when left out. */
-  entryId?: string | null | undefined;
-}
+import { hasPlate, matchEntries, matchOf, plateOf, type Reading } from './seen-plate.ts';
 
 /** The event of a reading, and what the reading did: a new event, nothing, or another content of an event. */
 interface RecordedReading {
@@ -36,10 +27,13 @@ const columnTypes = {
   plateType: 'text',
   plateCode: 'text',
   plateNumber: 'text',
+  text: 'text',
+  confidence: 'float8',
   occurredAt: 'timestamptz',
   decision: '"AccessReason"',
   whitelistEntryId: 'text',
   listed: 'boolean',
+  overQuota: 'boolean',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 } as const satisfies Record<keyof ParkingEvent, string>;
@@ -66,22 +60,6 @@ const knownEvents = namedStatement(
   `
   SELECT ${modelColumns(Prisma.ParkingEventScalarFieldEnum, 'e')} FROM "ParkingEvent" e
   WHERE e."locationId" = $locationId AND e."eventId" = ANY($eventIds::text[])`,
-);
-
-/** The whitelist entries that readings belong to: the one that the gate named, or that of the plate. */
-const matchingEntries = namedStatement(
-  'parking-matching-entries',
-  `
-  WITH q AS (
-    SELECT * FROM unnest($entryId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
-      WITH ORDINALITY AS q("entryId", "plateType", "plateCode", "plateNumber", n)
-  )
-  SELECT q.n::int, ${entryColumns('e')} FROM q
-  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${samePlate('e', 'q')}
-  WHERE q."entryId" IS NULL
-  UNION ALL
-  SELECT q.n::int, ${entryColumns('e')} FROM q
-  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND e.id = q."entryId"`,
 );
 
 /**
@@ -112,9 +90,11 @@ export async function recordReadings(
     readings.filter(({ eventId }) => changing.has(eventId)),
   );
   const now = await databaseNow(transaction);
+  const countQuotas = await startQuotaCount(transaction, locationId, entryIdsOf(readings, matches));
   const changes: EventChange[] = [];
+  const exceeded: ExceededQuota[] = [];
   const recorded = readings.map((reading): RecordedReading => {
-    const { eventId, kind, plate, occurredAt, decision } = reading;
+    const { eventId, kind, occurredAt, decision } = reading;
     const before = events.get(eventId);
     if (before && isSame(before, reading)) return unchanged(before);
     const after: ParkingEvent = {
@@ -122,13 +102,18 @@ export async function recordReadings(
       locationId,
       eventId,
       kind,
-      ...plate,
+      ...plateOf(reading, matches.get(reading)),
       occurredAt,
       decision: decision ?? null,
-      ...matchOf(reading, matches.get(reading)),
+      ...matchOf(reading, matches.get(reading), location.timezone),
+      overQuota: false,
       createdAt: before?.createdAt ?? now,
       updatedAt: now,
     };
+    const overQuota = countQuotas({ before, after });
+    if (overQuota) exceeded.push(overQuota);
+    // A correction of the same entry keeps what was found when it was recorded.
+    after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
     return { event: after, outcome: before ? 'corrected' : 'recorded' };
@@ -136,6 +121,7 @@ export async function recordReadings(
 
   const written = [...changing].map((eventId) => events.get(eventId)!);
   await queryInTransaction(transaction, writeEvents, arraysOf(written));
+  await countEntries(transaction, locationId, changes);
   await recordChanges(
     transaction,
     author,
@@ -145,6 +131,17 @@ export async function recordReadings(
       companyId: location.companyId,
       locationId,
       changes: before ? { before, after } : after,
+    })),
+  );
+  await recordChanges(
+    transaction,
+    author,
+    exceeded.map((quota) => ({
+      action: 'quota.exceeded' as const,
+      targetId: quota.event.id,
+      companyId: location.companyId,
+      locationId,
+      changes: quota,
     })),
   );
   await refreshSessions(
@@ -158,12 +155,6 @@ export async function recordReadings(
   return recorded;
 }
 
-/** An event as it was, if it was there, and as it is. */
-interface EventChange {
-  before: ParkingEvent | undefined;
-  after: ParkingEvent;
-}
-
 /** The events that readings have recorded before, by their `eventId`. */
 async function eventsOf(
   transaction: Transaction,
@@ -175,45 +166,22 @@ async function eventsOf(
   return new Map(rows.map((event) => [event.eventId, event]));
 }
 
-/** The whitelist entry of each reading that has one. */
-export async function matchEntries(
-  transaction: Transaction,
-  locationId: string,
-  readings: readonly Reading[],
-): Promise<Map<Reading, WhitelistEntry>> {
-  const rows = await queryInTransaction<WhitelistEntry & { n: number }>(transaction, matchingEntries, {
-    locationId,
-    entryId: readings.map(({ entryId }) => entryId || null),
-    plateType: readings.map(({ plate }) => plate.plateType),
-    plateCode: readings.map(({ plate }) => plate.plateCode),
-    plateNumber: readings.map(({ plate }) => plate.plateNumber),
-  });
-  return new Map(rows.map(({ n, ...entry }) => [readings[n - 1]!, entry]));
-}
-
-/** What an event keeps of its whitelist entry: which it is, and whether it lets the vehicle in. */
-export const matchOf = (
-  { entryId, occurredAt }: Reading,
-  entry: WhitelistEntry | undefined,
-): Pick<ParkingEvent, 'whitelistEntryId' | 'listed'> => ({
-  whitelistEntryId: entryId || (entry?.id ?? null),
-  listed: accessReason(entry, occurredAt) === 'LISTED',
-});
+/** The whitelist entries of readings, if a vehicle among them entered: nothing else can exceed a quota. */
+const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
+  readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
+    ? [...new Set([...matches.values()].map(({ id }) => id))]
+    : [];
 
 /** The parameters of many events: for each column an array of its values. */
 const arraysOf = (events: readonly ParkingEvent[]) =>
   Object.fromEntries(columns.map((column) => [column, events.map((event) => event[column])]));
 
 /** Whether an event already says what a reading says, so that the gate sent it again. */
-function isSame(
-  event: ParkingEvent | undefined,
-  { kind, plate, occurredAt, decision, entryId }: Reading,
-): boolean {
+function isSame(event: ParkingEvent | undefined, seen: Reading): boolean {
+  const { kind, occurredAt, decision, entryId } = seen;
   return (
     event?.kind === kind &&
-    event.plateType === plate.plateType &&
-    event.plateCode === plate.plateCode &&
-    event.plateNumber === plate.plateNumber &&
+    hasPlate(event, seen) &&
     event.occurredAt.getTime() === occurredAt.getTime() &&
     event.decision === (decision ?? null) &&
     (!entryId || event.whitelistEntryId === entryId)

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type AuditRecord, Prisma } from '../../prisma/generated/client/client.ts';
-import { AccessReason, ParkingEventKind } from '../../prisma/generated/client/enums.ts';
+import { AccessReason, ParkingEventKind, QuotaEnforcement } from '../../prisma/generated/client/enums.ts';
 import type { WebhookEvent } from '../audit/actions.ts';
+import { weekdays } from '../whitelist/hours.ts';
 
 /** The type of the message that a client asks for to test a webhook; no webhook can wait for it. */
 export const testMessageType = 'webhook.test';
@@ -64,6 +65,13 @@ const version = z
   .min(1)
   .optional()
   .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
+/** A column of this release: messages of earlier ones do not have it. */
+const later = (rule: z.ZodType) => rule.nullable().optional();
+const weeklyHours = z.object({
+  days: z.array(z.enum(weekdays)),
+  from: text.meta({ description: 'Such as `07:00`, by the clocks of the location.' }),
+  to: text.meta({ description: 'Such as `19:00`; earlier than `from`: on the next day.' }),
+});
 const times = { createdAt: instant, updatedAt: instant };
 const plate = { plateType: text, plateCode: text, plateNumber: text };
 
@@ -101,6 +109,8 @@ const whitelistEntry = rowRule(Prisma.WhitelistEntryScalarFieldEnum, {
   ...plate,
   validFrom: instant.nullable(),
   validUntil: instant.nullable(),
+  hours: later(z.array(weeklyHours)),
+  maxEntries: later(count),
   version,
   ...times,
 });
@@ -111,10 +121,21 @@ const parkingEvent = rowRule(Prisma.ParkingEventScalarFieldEnum, {
   eventId: text,
   kind: z.enum(ParkingEventKind),
   ...plate,
+  text: later(text),
+  confidence: later(z.number()),
   occurredAt: instant,
   decision: z.enum(AccessReason).nullable(),
   listed: z.boolean(),
+  overQuota: z.boolean().optional(),
   ...times,
+});
+
+const exceededQuota = z.object({
+  referenceId: text.meta({ description: 'Whose vehicle entered.' }),
+  inside: count.meta({ description: 'How many vehicles may be inside.' }),
+  enforcement: z.enum(QuotaEnforcement),
+  used: count.meta({ description: 'How many are inside, with the one that entered.' }),
+  event: parkingEvent,
 });
 
 const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
@@ -178,6 +199,7 @@ const changesRules = {
   'whitelist.updated': beforeAndAfter(whitelistEntry),
   'whitelist.deleted': whitelistEntry,
   'whitelist.imported': importCounts,
+  'quota.exceeded': exceededQuota,
   'parking.entered': z.union([parkingEvent, beforeAndAfter(parkingEvent)]),
   'parking.exited': z.union([parkingEvent, beforeAndAfter(parkingEvent)]),
   'parking.exit_unseen': parkingSession,

@@ -34,13 +34,15 @@ export interface WhitelistChanges {
   hasMore: boolean;
   /** Whether the client has to forget what it has: this page starts the whole list again. */
   reset: boolean;
+  /** The time zone of the location, by whose clocks hours count. */
+  timezone: string;
 }
 
 /** The present position of locations, and whether a client can go on from an earlier one. */
 const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
-    SELECT q.n::int, l.id, l."companyId", ${positionColumns('l.id')},
+    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
       q.life = ${feedLife}
         AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
         AND q."takenAt" > statement_timestamp() - make_interval(days => $removalsKeptDays::int)
@@ -87,6 +89,7 @@ type LocationPosition = PositionRow & {
   n: number;
   id: string;
   companyId: string;
+  timezone: string;
   isContinued: boolean | null;
 };
 
@@ -139,7 +142,8 @@ export function createWhitelistFeed(services: {
   async function presentPosition(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
     const found = isId(locationId) ? await findPosition({ locationId, earlier }) : undefined;
     const position = reachable(key, locationId, found);
-    return { now: positionOf(position), isContinued: position.isContinued === true };
+    const { isContinued, timezone } = position;
+    return { now: positionOf(position), isContinued: isContinued === true, timezone };
   }
 
   /** A page of the whole list, whose round ends at a position that was taken before it began. */
@@ -211,21 +215,25 @@ export function createWhitelistFeed(services: {
           after,
         );
       }
-      const { now, isContinued } = await presentPosition(key, locationId, cursor?.next);
+      const { now, isContinued, timezone } = await presentPosition(key, locationId, cursor?.next);
       if (!cursor || !isContinued) {
         const start = { locationId, next: now, round: null };
-        return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined };
+        return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined, timezone };
       }
       const { next, round } = cursor;
       if (!round) {
         const from = { since: next, changedIn: '0', id: '' };
-        return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false };
+        return {
+          ...(await changesPage({ locationId, next: now, round }, from, size)),
+          reset: false,
+          timezone,
+        };
       }
       const page =
         'entryId' in round
           ? await listPage(key, cursor, round.entryId, size)
           : await changesPage(cursor, round, size);
-      return { ...page, reset: false };
+      return { ...page, reset: false, timezone };
     },
 
     /**

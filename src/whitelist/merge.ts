@@ -9,8 +9,10 @@ import { newId } from '../ids.ts';
 import { lockedLocation, lockLocation } from '../locations/lock.ts';
 import type { Turns } from '../locations/turns.ts';
 import {
+  isMergeChange,
+  keepArrayParameters,
+  keepColumnList,
   mergedAssignments,
-  mergedColumnsOf,
   plateColumnList,
   valueArrayParameters,
   valueArrays,
@@ -44,7 +46,7 @@ const lockEntries = namedStatement(
 const skipExisting = 'DO NOTHING';
 const replaceExisting = `
   DO UPDATE SET ${mergedAssignments}, version = w.version + 1, "updatedAt" = now()
-  WHERE (${mergedColumnsOf('w')}) IS DISTINCT FROM (${mergedColumnsOf('excluded')})`;
+  WHERE ${isMergeChange}`;
 
 /**
  * The whole merge of one batch with its audit record. The unique constraint decides which plates the location has;
@@ -59,7 +61,8 @@ const mergeStatement = (mode: MergeMode) =>
     `
     WITH reached AS (${lockedLocation}),
     input AS (
-      SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}) AS i("newId", ${valueColumnList})
+      SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})
+        AS i("newId", ${valueColumnList}, ${keepColumnList})
     ), written AS (
       INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})
       SELECT i."newId", reached.id, ${valueColumnsOf('i')} FROM reached, input i

@@ -15,8 +15,10 @@ import {
   valueAssignments,
   valueColumnList,
   valueParameters,
+  valuesOf,
   type WhitelistEntryValues,
 } from './columns.ts';
+import type { WeeklyHours } from './hours.ts';
 import { duplicateVehicle } from './plate.ts';
 import { entryOf, type Nullable } from './reads.ts';
 
@@ -49,12 +51,14 @@ const insertEntry = namedStatement(
     SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
 );
 
-const updateEntry = namedStatement(
-  'whitelist-update',
-  `
+/** Changes columns of an entry `w`. */
+const updateStatement = (name: string, assignments: string) =>
+  namedStatement(
+    name,
+    `
     WITH ${reachedLocation},
     ${lockedEntry}, updated AS (
-      UPDATE "WhitelistEntry" w SET ${valueAssignments}, version = w.version + 1, "updatedAt" = now()
+      UPDATE "WhitelistEntry" w SET ${assignments}, version = w.version + 1, "updatedAt" = now()
       FROM before WHERE w.id = before.id AND ${isExpected}
       RETURNING w.*
     ), audited AS (
@@ -67,7 +71,10 @@ const updateEntry = namedStatement(
     )
     SELECT before.version AS "foundVersion", ${entryColumns('e')}
     FROM reached LEFT JOIN before ON true LEFT JOIN updated e ON true`,
-);
+  );
+
+const updateEntry = updateStatement('whitelist-update', valueAssignments);
+const setHours = updateStatement('whitelist-set-hours', 'hours = $hours::jsonb');
 
 const deleteEntry = namedStatement(
   'whitelist-delete',
@@ -110,7 +117,7 @@ export function createWhitelistWrites(services: {
     statement: NamedStatement,
     author: Author,
     locationId: string,
-    values: { id: string | null; expectedVersion?: ExpectedVersion } & Partial<WhitelistEntryValues>,
+    values: { id: string | null; expectedVersion?: ExpectedVersion } & Record<string, unknown>,
   ): Promise<WhitelistEntry | null> {
     if (!isId(locationId)) throw locationNotFound(locationId);
     const [row] = await sql.query<Nullable<WhitelistEntry> & { foundVersion: number | null }>(
@@ -132,13 +139,13 @@ export function createWhitelistWrites(services: {
      *   has an entry with the plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {
-      const created = await write(insertEntry, author, locationId, { id: newId(), ...values });
+      const created = await write(insertEntry, author, locationId, { id: newId(), ...valuesOf(values) });
       if (!created) throw duplicateVehicle(values);
       return created;
     },
 
     /**
-     * Replaces the values of an entry.
+     * Replaces the values of an entry; hours and the number of entries only where they are given.
      *
      * @param expectedVersion the version that the entry must still have; any when left out
      * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
@@ -153,10 +160,33 @@ export function createWhitelistWrites(services: {
     ): Promise<WhitelistEntry> {
       const updated = await write(updateEntry, author, locationId, {
         id: knownId(id),
-        ...values,
+        ...valuesOf(values),
         expectedVersion: expectedVersion ?? null,
       }).catch((error: unknown) => {
         throw isUniqueViolation(error, 'whitelist_entry_plate_unique') ? duplicateVehicle(values) : error;
+      });
+      if (!updated) throw whitelistEntryNotFound(id);
+      return updated;
+    },
+
+    /**
+     * Sets when in a week the vehicle of an entry may enter; null for at all times.
+     *
+     * @param expectedVersion the version that the entry must still have; any when left out
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
+     *   entry has another version
+     */
+    async setHours(
+      author: Author,
+      locationId: string,
+      id: string,
+      hours: readonly WeeklyHours[] | null,
+      expectedVersion?: ExpectedVersion,
+    ): Promise<WhitelistEntry> {
+      const updated = await write(setHours, author, locationId, {
+        id: knownId(id),
+        hours: hours && JSON.stringify(hours),
+        expectedVersion: expectedVersion ?? null,
       });
       if (!updated) throw whitelistEntryNotFound(id);
       return updated;

@@ -1,0 +1,72 @@
+import type { WeeklyHoursInput, Weekday } from './generated/operations.ts';
+
+// Hours as people write them, on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
+
+const weekdays = [
+  'MONDAY',
+  'TUESDAY',
+  'WEDNESDAY',
+  'THURSDAY',
+  'FRIDAY',
+  'SATURDAY',
+  'SUNDAY',
+] as const satisfies Weekday[];
+
+/** The short name of a day: `MON`. */
+const shortOf = (day: Weekday) => day.slice(0, 3);
+
+/** How hours are written, for messages. */
+export const hoursForm = 'MON-FRI 07:00-19:00; SAT 22:00-06:00';
+
+const timesForm = /^([A-Z,-]+)\s+([0-9]{2}:[0-9]{2})-([0-9]{2}:[0-9]{2})$/;
+
+function dayOf(name: string): number {
+  const day = weekdays.findIndex((known) => known === name || shortOf(known) === name);
+  if (day < 0) throw new TypeError(`Not a day: ${name}`);
+  return day;
+}
+
+/** The days of `MON-FRI`, `SAT` or `MON,WED`; `FRI-MON` goes on after Sunday. */
+function daysOf(text: string): Weekday[] {
+  return text.split(',').flatMap((part) => {
+    const [first, last = first, ...more] = part.split('-').map(dayOf);
+    if (first === undefined || last === undefined || more.length > 0)
+      throw new TypeError(`Not days: ${part}`);
+    const count = ((last - first + weekdays.length) % weekdays.length) + 1;
+    return Array.from({ length: count }, (_, index) => weekdays[(first + index) % weekdays.length]!);
+  });
+}
+
+/**
+ * Reads hours. What the times must be is for the gateway to say.
+ *
+ * @throws {TypeError} for a text of another form
+ */
+export function parseHours(text: string): WeeklyHoursInput[] {
+  const parts = text.split(';').map((part) => part.trim().toUpperCase());
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, days, from, to] = timesForm.exec(part) ?? [];
+      if (!days || !from || !to) throw new TypeError(`Not hours: ${part}`);
+      return { days: daysOf(days), from, to };
+    });
+}
+
+/** Days in the order of the week, three or more in a row as the first and the last. */
+function daysText(days: readonly Weekday[]): string {
+  const runs: number[][] = [];
+  for (const day of days.map((name) => weekdays.indexOf(name))) {
+    const run = runs.at(-1);
+    if (run && run.at(-1) === day - 1) run.push(day);
+    else runs.push([day]);
+  }
+  const names = (run: number[]) => run.map((day) => shortOf(weekdays[day]!));
+  return runs
+    .map((run) => (run.length > 2 ? `${names(run)[0]}-${names(run).at(-1)}` : names(run).join(',')))
+    .join(',');
+}
+
+/** Writes hours as `parseHours` reads them; an empty text for none. */
+export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
+  hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "ParkingEvent" ADD COLUMN     "confidence" DOUBLE PRECISION,
+ADD COLUMN     "text" TEXT;

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import {
+  maxWeeklyHours,
+  type WeeklyHours as Hours,
+  type Weekday as Day,
+  weekdays,
+} from '../src/whitelist/hours.ts';
+import { builder } from './builder.ts';
+
+const from = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'Must be a time of day, such as 07:00');
+const to = z
+  .string()
+  .regex(/^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/, 'Must be a time of day, such as 19:00 or 24:00');
+
+/** The days once each, in the order of the week. */
+const days = z
+  .array(z.enum(weekdays))
+  .min(1, 'At least one day is required')
+  .transform((named) => weekdays.filter((day) => named.includes(day)));
+
+/** When in a week a vehicle may enter. None is what null is: at all times. */
+export const weeklyHoursRule = z
+  .array(
+    z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {
+      path: ['to'],
+      message: 'Must differ from from; a whole day is 00:00 to 24:00',
+    }),
+  )
+  .max(maxWeeklyHours, `At most ${maxWeeklyHours} times of the week are allowed`)
+  .transform((hours): Hours[] | null => (hours.length > 0 ? hours : null));
+
+const dayNames = Object.fromEntries(
+  weekdays.map((day) => [day, { description: `${day[0]}${day.slice(1).toLowerCase()}.` }]),
+) as Record<Day, { description: string }>;
+
+const Weekday = builder.enumType('Weekday', { description: 'A day of the week.', values: dayNames });
+
+const descriptions = {
+  days: 'The days on which it begins.',
+  from: 'From when on, such as `07:00`, by the clocks of the location.',
+  to: 'Until when, such as `19:00` or `24:00`; earlier than `from`: on the next day.',
+};
+
+export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
+  description: "A time of the week, in the location's time zone.",
+  fields: (t) => ({
+    days: t.field({ type: [Weekday], description: descriptions.days, resolve: (hours) => [...hours.days] }),
+    from: t.exposeString('from', { description: descriptions.from }),
+    to: t.exposeString('to', { description: descriptions.to }),
+  }),
+});
+
+export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
+  description:
+    "A time of the week, in the location's time zone: by what the clocks show, also on days on which they change.",
+  fields: (t) => ({
+    days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
+    from: t.string({ required: true, description: descriptions.from }),
+    to: t.string({ required: true, description: descriptions.to }),
+  }),
+});

@@ -1,0 +1,252 @@
+import type { QuotaEnforcement, WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { Transaction } from '../audit/record.ts';
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { reachable } from '../auth/scope.ts';
+import { groupBy } from '../database/group-by.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { createStatementBatch } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+import { isId } from '../ids.ts';
+import {
+  type AccessDecision,
+  decideReading,
+  decideSimilar,
+  decisionBy,
+  entryOfReading,
+  type FittingEntry,
+} from './access.ts';
+import type { AccessFacts } from './access-rules.ts';
+import { entryColumns, samePlate } from './columns.ts';
+import type { Plate } from './plate.ts';
+import { numbersIn, type PlateReading, type RankedText, textsOfReading } from './plate-reading.ts';
+import { vehiclesInside } from './quotas.ts';
+import { entryOf, type Nullable } from './reads.ts';
+import { similarPlates } from './similar-plates.ts';
+
+// The statements behind gate decisions: one for each. test/statements.test.ts compares their results with those of
+// Prisma.
+
+type PlateQuestion = Plate & { locationId: string };
+
+/** A text of a question, and what else is known of its plate. */
+interface TextQuestion {
+  locationId: string;
+  plateType: string | null;
+  texts: readonly RankedText[];
+}
+
+/** The quota of an entry that was found, if it has one. */
+interface QuotaColumns {
+  quotaInside: number | null;
+  quotaEnforcement: QuotaEnforcement;
+  quotaUsed: number;
+}
+
+/** A location that exists, and an entry that was found there, if any, with what the rules look at. */
+type LocationAndEntry = Nullable<WhitelistEntry> &
+  Omit<AccessFacts, 'entry' | 'quota'> &
+  QuotaColumns & { n: number; foundId: string; companyId: string };
+
+/** The same, with the place of the text that the entry has. */
+type LocationAndFittingEntry = LocationAndEntry & { place: number };
+
+/** The location of the rows of a question; undefined for an unknown one. */
+const locationOf = ([first]: LocationAndEntry[]) =>
+  first && { id: first.foundId, companyId: first.companyId };
+
+/** What a question about a plate finds in a location that exists; undefined for an unknown one. */
+function foundIn(rows: LocationAndEntry[]) {
+  const location = locationOf(rows);
+  return location && { ...location, found: rows.flatMap(factsIn) };
+}
+
+/** What a decision reads, of a location `l` and an entry `e`: the rules of src/whitelist/access-rules.ts look at it. */
+const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
+      CASE WHEN e."maxEntries" IS NOT NULL
+        THEN (SELECT u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = e.id) END AS recorded,
+      k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
+        THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
+
+/** Joins the quota `k` of an entry `e`. */
+const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
+
+/** The facts of a row that has an entry; none for a location alone. */
+function factsIn(row: LocationAndEntry): AccessFacts[] {
+  const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed, ...columns } = row;
+  const entry = entryOf(columns);
+  const quota = inside === null ? null : { inside, enforcement: quotaEnforcement, used: quotaUsed };
+  return entry ? [{ entry, timezone, recorded, quota }] : [];
+}
+
+/** The columns of a plate that a question asks for, of many questions. */
+const plateArrays = (questions: readonly PlateQuestion[]) => ({
+  locationId: questions.map(({ locationId }) => locationId),
+  plateType: questions.map(({ plateType }) => plateType),
+  plateCode: questions.map(({ plateCode }) => plateCode),
+  plateNumber: questions.map(({ plateNumber }) => plateNumber),
+});
+
+const entryOfPlate = namedStatement(
+  'whitelist-entry-of-plate',
+  `
+    SELECT q.n::int, ${factColumns}
+    FROM unnest($locationId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
+      WITH ORDINALITY AS q("locationId", "plateType", "plateCode", "plateNumber", n)
+    JOIN "Location" l ON l.id = q."locationId"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
+    ${joinQuota}`,
+);
+
+/** The same for plates of which several stand for one question, the plate as read first. */
+const entriesOfSimilarPlates = namedStatement(
+  'whitelist-entries-of-similar-plates',
+  `
+    SELECT q.n, ${factColumns}
+    FROM unnest($n::int[], $exact::boolean[], $locationId::text[], $plateType::text[], $plateCode::text[],
+        $plateNumber::text[])
+      AS q(n, exact, "locationId", "plateType", "plateCode", "plateNumber")
+    JOIN "Location" l ON l.id = q."locationId"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
+    ${joinQuota}
+    WHERE q.exact OR e.id IS NOT NULL
+    ORDER BY q.n, e.id`,
+);
+
+/** The text of an entry in the form of `plateText`: an entry has only ASCII, so that capital letters are enough. */
+const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
+
+/**
+ * The entries that have one of the texts of a reading, with their type before it or without. The index of plate
+ * numbers finds them: the end of a text is the number, and there are few places where it can begin.
+ */
+const entriesOfTexts = namedStatement(
+  'whitelist-entries-of-texts',
+  `
+    SELECT q.n, q.place, ${factColumns}
+    FROM unnest($n::int[], $place::int[], $locationId::text[], $plateType::text[], $text::text[], $numbers::text[])
+      AS q(n, place, "locationId", "plateType", text, numbers)
+    JOIN "Location" l ON l.id = q."locationId"
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id
+      AND e."plateNumber" = ANY (string_to_array(q.numbers, ' '))
+      AND q.text IN (${textOf('e."plateCode"', 'e."plateNumber"')}, ${textOf('e."plateType"', 'e."plateCode"', 'e."plateNumber"')})
+      AND (q."plateType" IS NULL OR e."plateType" = q."plateType")
+    ${joinQuota}
+    WHERE q.place = 0 OR e.id IS NOT NULL`,
+);
+
+/** The parameters of `entriesOfTexts`: a row for each text of each question. */
+function textArrays(questions: readonly TextQuestion[]) {
+  const rows = questions.flatMap(({ locationId, plateType, texts }, index) =>
+    texts.map(({ text }, place) => ({ n: index + 1, place, locationId, plateType, text })),
+  );
+  return {
+    n: rows.map(({ n }) => n),
+    place: rows.map(({ place }) => place),
+    locationId: rows.map(({ locationId }) => locationId),
+    plateType: rows.map(({ plateType }) => plateType),
+    text: rows.map(({ text }) => text),
+    numbers: rows.map(({ text }) => numbersIn(text).join(' ')),
+  };
+}
+
+/** What a question about texts finds in a location that exists; undefined for an unknown one. */
+function fittingIn(rows: LocationAndFittingEntry[]) {
+  const location = locationOf(rows);
+  return location && { ...location, fitting: rows.flatMap(fittingEntryOf) };
+}
+
+/** The facts of a row, and the place of its text; nothing for a text that no entry has. */
+const fittingEntryOf = (row: LocationAndFittingEntry): FittingEntry[] =>
+  factsIn(row).map((facts) => ({ facts, place: row.place }));
+
+/**
+ * The entry that each reading of a location means: the only one that fits it best; null for none and for several.
+ * What is decided for a gate, within a transaction and whoever asks.
+ */
+export async function entriesOfReadings(
+  transaction: Transaction,
+  locationId: string,
+  readings: readonly PlateReading[],
+): Promise<(WhitelistEntry | null)[]> {
+  const questions = readings.map((reading) => ({
+    locationId,
+    plateType: reading.plateType ?? null,
+    texts: textsOfReading(reading, false),
+  }));
+  const rows = await queryInTransaction<LocationAndFittingEntry>(
+    transaction,
+    entriesOfTexts,
+    textArrays(questions),
+  );
+  const rowsByQuestion = groupBy(rows, ({ n }) => n);
+  return questions.map(({ texts }, index) =>
+    entryOfReading(texts, (rowsByQuestion.get(index + 1) ?? []).flatMap(fittingEntryOf)),
+  );
+}
+
+/** What a gate asks about: a plate in its parts, or what a camera read. */
+export type AskedPlate = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
+
+/** The decisions for gates over one database. */
+export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
+
+/** Prepares the decisions for gates. Those of one turn of the event loop are joined. */
+export function createAccessDecisions({ sql }: { sql: Sql }) {
+  const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
+    statementOf: () => entryOfPlate,
+    parametersOf: plateArrays,
+    answerOf: foundIn,
+  });
+
+  const findSimilar = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
+    statementOf: () => entriesOfSimilarPlates,
+    parametersOf: (questions) => {
+      const plates = questions.flatMap(({ locationId, ...question }, index) =>
+        similarPlates(question).map((plate, position) => ({
+          ...plate,
+          n: index + 1,
+          exact: position === 0,
+          locationId,
+        })),
+      );
+      return { n: plates.map(({ n }) => n), exact: plates.map(({ exact }) => exact), ...plateArrays(plates) };
+    },
+    answerOf: foundIn,
+  });
+
+  const findTexts = createStatementBatch<TextQuestion, LocationAndFittingEntry, ReturnType<typeof fittingIn>>(
+    sql,
+    { statementOf: () => entriesOfTexts, parametersOf: textArrays, answerOf: fittingIn },
+  );
+
+  return {
+    /**
+     * Whether a vehicle may enter a location at a time.
+     *
+     * @param similar also take entries that differ by one character that cameras confuse
+     * @throws {ServiceError} `NOT_FOUND` for a location out of reach
+     */
+    async decideAccess(
+      key: AuthenticatedKey,
+      locationId: string,
+      { plate, reading }: AskedPlate,
+      { at, similar }: { at: Date; similar: boolean },
+    ): Promise<AccessDecision> {
+      if (reading) {
+        const texts = textsOfReading(reading, similar);
+        const question = { locationId, plateType: reading.plateType ?? null, texts };
+        const found = isId(locationId) ? await findTexts(question) : undefined;
+        return decideReading(texts, reachable(key, locationId, found).fitting, at);
+      }
+      const find = similar ? findSimilar : findPlate;
+      const found = isId(locationId) ? await find({ locationId, ...plate }) : undefined;
+      const matching = reachable(key, locationId, found).found;
+      return similar ? decideSimilar(plate, matching, at) : decisionBy(matching[0] ?? null, at);
+    },
+
+    /** The entry of a plate, whoever asks; null when the location has none. */
+    async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
+      return (await findPlate({ locationId, ...plate }))?.found[0]?.entry ?? null;
+    },
+  };
+}
