@@ -1,5 +1,6 @@
 import type { Database } from '../src/database/types.ts';
-import { type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
+import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
+import { median } from './pairs.ts';
 import { type LoadProcess, processorTime, type Server } from './processes.ts';
 import type { CaseResult, GoalFigure } from './report.ts';
 

@@ -1,10 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../src/database/types.ts';
-import { type ComparedCase, type Side, trafficOf } from './cases.ts';
+import type { Side } from './cases.ts';
+import type { Gateway } from '../src/gateway.ts';
+import type { RawAnswer } from './limits.ts';
 import type { LoadJob, LoadResult } from './load.ts';
+import { inRandomOrder, median } from './pairs.ts';
 import { type LoadProcess, processorTime, type Server, watchMemory } from './processes.ts';
-import type { CaseResult, SideFigures } from './report.ts';
-import { removeCreated } from './seed.ts';
+import type { SideFigures } from './report.ts';
 import type { World } from './world.ts';
 
 /** What a case has to work with. */
@@ -13,7 +14,17 @@ export interface Bench {
   database: Database;
   /** The pepper and the URLs are set already. */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
+  /** Starts a server of Node alone that gives every request this answer. */
+  startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
+  /** Opens a gateway in this process, where one can see what it asks of the database. */
+  openHere(): Promise<Gateway>;
+  /** Where PostgreSQL is, and how many connections a side has; undefined on the embedded database. */
+  postgres: { url: string; poolSize: number } | undefined;
+  /** Pairs of rounds in which two sides are compared, and the seconds of each round. */
+  pairs: number;
+  pairSeconds: number;
+  /** Rounds of what is measured in another way, and their seconds. */
   rounds: number;
   seconds: number;
   warmUpSeconds: number;
@@ -26,12 +37,6 @@ let numbers = 1;
 /** The first of numbers that no other round uses. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return sorted.length % 2 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
 /** One side of a case: which server gets which traffic. */
 export interface MeasuredSide {
   side: Side;
@@ -40,7 +45,10 @@ export interface MeasuredSide {
   traffic: string;
 }
 
-/** Loads the sides in turns and takes the median of each figure over the rounds. */
+/**
+ * Loads the sides in short rounds, each side once and in a random order, again and again, and takes the median of each
+ * figure. Rounds of the same place in `rates` and `p99s` belong together.
+ */
 export async function alternate(
   bench: Bench,
   sides: readonly MeasuredSide[],
@@ -49,9 +57,9 @@ export async function alternate(
   const load = bench.startLoad();
   const roundsOf = new Map(sides.map((side) => [side, [] as Round[]]));
   try {
-    for (let round = -1; round < bench.rounds; round++) {
-      for (const side of sides) {
-        const seconds = round < 0 ? bench.warmUpSeconds : bench.seconds;
+    for (let round = -1; round < bench.pairs; round++) {
+      for (const side of inRandomOrder(sides)) {
+        const seconds = round < 0 ? bench.warmUpSeconds : bench.pairSeconds;
         const measured = await measureRound(load, side, {
           world: bench.world,
           connections: bench.connections,
@@ -91,16 +99,18 @@ async function measureRound(load: LoadProcess, { server }: MeasuredSide, job: Lo
 
 function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
   const rates = rounds.map(({ result }) => result.answers / result.seconds);
+  const p99s = rounds.map(({ result }) => result.p99);
   const answers = rounds.reduce((sum, { result }) => sum + result.answers, 0);
   const processorMs = rounds.reduce((sum, round) => sum + (round.processorMs ?? Number.NaN), 0);
   return {
     label,
     perSecond: median(rates),
     p50: median(rounds.map(({ result }) => result.p50)),
-    p99: median(rounds.map(({ result }) => result.p99)),
+    p99: median(p99s),
     peakMemory: Math.max(...rounds.map((round) => round.peakMemory)),
     processorMicroseconds: (processorMs * 1000) / answers,
     rates,
+    p99s,
   };
 }
 
@@ -113,96 +123,4 @@ export function expectStatuses(statuses: readonly number[], tolerance = 0) {
       throw new Error(`${failures} failures, statuses ${JSON.stringify(seen)}`);
     }
   };
-}
-
-/** Measures a case against its peer, after making sure that both give the same answers. */
-export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
-  const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
-  const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];
-  const servers: Server[] = [];
-  try {
-    for (const side of names) servers.push(await bench.start(side));
-    const sides = names.map((side, index) => ({ side, label: side, server: servers[index]!, traffic }));
-    if (bench.peers) await expectEqualAnswers(bench, compared, sides);
-    const figures = await alternate(bench, sides, expectStatuses(statuses, tolerance));
-    const [gateway, other] = figures;
-    const ratio = other && gateway!.perSecond / other.perSecond;
-    return {
-      name,
-      title,
-      sides: figures,
-      ...(ratio !== undefined && { ratio }),
-      goals: other
-        ? [
-            ...(goal ? [{ text: 'throughput to peer', value: ratio!, least: goal }] : []),
-            ...(lowerP99 ? [{ text: 'p99 to peer', value: gateway!.p99 / other.p99, most: 1 }] : []),
-          ]
-        : [],
-    };
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-  }
-}
-
-/** Requests whose answers are compared. */
-const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
-
-async function expectEqualAnswers(
-  bench: Bench,
-  { name, statuses, data = {} }: ComparedCase,
-  sides: readonly MeasuredSide[],
-): Promise<void> {
-  for (const number of comparedNumbers) {
-    const answers: unknown[] = [];
-    for (const { side, server, traffic } of sides) {
-      const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
-      let response = await fetch(server.origin + path, request);
-      // A limit is reached by the second request.
-      if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
-      const body = (await response.json()) as never;
-      if (!statuses.includes(response.status))
-        throw new Error(`${name}: ${side} answers ${response.status}: ${JSON.stringify(body).slice(0, 300)}`);
-      answers.push({
-        data: comparable(data[side]?.(body) ?? body),
-        headers: sides.every((other) => sendsOurHeaders(other.side)) ? headerNames(response) : [],
-      });
-      await removeCreated(bench.database);
-    }
-    if (!isDeepStrictEqual(answers[0], answers[1])) {
-      throw new Error(
-        `${name}: the answers differ: ${answers.map((answer) => JSON.stringify(answer).slice(0, 600)).join('\n')}`,
-      );
-    }
-  }
-}
-
-/** Peers that are to send the headers of the gateway. */
-const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
-/** What depends on how a body was written, on the connection, and on the surface that answers. */
-const transport = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'date',
-  'etag',
-  'keep-alive',
-  'transfer-encoding',
-  'vary',
-]);
-
-const headerNames = ({ headers }: Response) => [...headers.keys()].filter((name) => !transport.has(name));
-
-const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
-
-/** An answer without what each request has of its own; times as the instants that they are. */
-function comparable(value: unknown): unknown {
-  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(comparable);
-  const isNew = (value as { note?: unknown }).note === 'benchmark';
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key]) => !made.has(key) && !(isNew && key === 'id'))
-      .map(([key, item]) => [key, comparable(item)]),
-  );
 }

@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { Limit } from './limits.ts';
+import { type Spread, verdictOf } from './pairs.ts';
 
 /** What was measured of one side of a case: medians over the rounds. */
 export interface SideFigures {
@@ -12,12 +14,13 @@ export interface SideFigures {
   peakMemory: number;
   /** Processor time of the server for each request. */
   processorMicroseconds: number;
-  /** Requests per second of each round. */
+  /** Requests per second, and p99, of each round. */
   rates: number[];
+  p99s: number[];
 }
 
-/** A figure that has a goal. */
-export interface GoalFigure {
+/** A figure that has a goal; with its spread when it was measured several times. */
+export interface GoalFigure extends Partial<Spread> {
   text: string;
   value: number;
   least?: number;
@@ -30,8 +33,10 @@ export interface CaseResult {
   title: string;
   sides: SideFigures[];
   /** Requests per second, the first side to the second. */
-  ratio?: number;
+  ratio?: Spread;
   goals: GoalFigure[];
+  /** How many requests per second the machine allows. */
+  limits?: Limit[];
   /** Figures without a goal, and why something could not be measured. */
   notes?: string[];
 }
@@ -49,19 +54,28 @@ export function machine(): string {
   return `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
 }
 
-export const isMet = ({ value, least, most }: GoalFigure) =>
-  (least === undefined || value >= least) && (most === undefined || value <= most);
-
 const number = (value: number, digits = 0) =>
   Number.isFinite(value) ? value.toLocaleString('en', { maximumFractionDigits: digits }) : '–';
 
-function goalText(goal: GoalFigure): string {
-  const bound = goal.least === undefined ? `≤ ${goal.most}` : `≥ ${goal.least}`;
-  return `${isMet(goal) ? 'met   ' : 'MISSED'} ${goal.text} ${number(goal.value, 2)} (goal ${bound})`;
+function spreadText({ value, low, high }: Partial<Spread> & { value: number }): string {
+  return low === undefined || high === undefined
+    ? number(value, 2)
+    : `${number(value, 2)} (${number(low, 2)} to ${number(high, 2)})`;
 }
 
+function goalText(goal: GoalFigure): string {
+  const bound = goal.least === undefined ? `≤ ${goal.most}` : `≥ ${goal.least}`;
+  const verdict = verdictOf(goal);
+  const shown = verdict === 'met' ? verdict : verdict.toUpperCase();
+  return `${shown.padEnd(9)} ${goal.text} ${spreadText(goal)}, goal ${bound}`;
+}
+
+/** A limit, and how much of it the gateway reaches. */
+const limitText = ({ label, perSecond, reached }: Limit) =>
+  `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
+
 /** A case as lines of text. */
-export function caseLines({ title, sides, ratio, goals, notes = [] }: CaseResult): string {
+export function caseLines({ title, sides, ratio, goals, limits = [], notes = [] }: CaseResult): string {
   const rows = sides.map((side) =>
     [
       `  ${side.label.padEnd(24)}`,
@@ -73,9 +87,10 @@ export function caseLines({ title, sides, ratio, goals, notes = [] }: CaseResult
     ].join('  '),
   );
   return [
-    `${title}${ratio === undefined ? '' : `: ratio ${number(ratio, 2)}`}`,
+    `${title}${ratio === undefined ? '' : `: ratio ${spreadText(ratio)}`}`,
     ...rows,
     ...goals.map((goal) => `  ${goalText(goal)}`),
+    ...limits.map((limit) => `  ${limitText(limit)}`),
     ...notes.map((note) => `  ${note}`),
   ].join('\n');
 }
@@ -107,13 +122,13 @@ function drawChart({ cases, settings, at }: Report): string {
   const equal = left + scale;
   const bars = compared.map(({ title, sides, ratio, goals }, index) => {
     const y = 50 + index * row;
-    const length = Math.min(ratio!, largestRatio) * scale;
-    const color = goals.every(isMet) ? '#2f7d4f' : '#b7791f';
+    const length = Math.min(ratio!.value, largestRatio) * scale;
+    const color = goals.every((goal) => verdictOf(goal) === 'met') ? '#2f7d4f' : '#b7791f';
     const label = `${title} / ${sides[1]?.label}`;
     return (
       `<text x="${left - 8}" y="${y + 14}" text-anchor="end">${escape(label)}</text>` +
       `<rect x="${left}" y="${y + 3}" width="${length.toFixed(1)}" height="15" fill="${color}"/>` +
-      `<text x="${(left + length + 6).toFixed(1)}" y="${y + 14}">${number(ratio!, 2)}</text>`
+      `<text x="${(left + length + 6).toFixed(1)}" y="${y + 14}">${number(ratio!.value, 2)}</text>`
     );
   });
   const bottom = 50 + compared.length * row;

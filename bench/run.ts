@@ -1,18 +1,24 @@
 import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { loadConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/open.ts';
+import { openGateway } from '../src/gateway.ts';
 import { comparedCases, type Side } from './cases.ts';
-import { type Bench, compare } from './measure.ts';
+import { compare } from './compare.ts';
+import type { Bench } from './measure.ts';
 import { type ServerOptions, startLoad, startServer } from './processes.ts';
 import { hottest } from './profile.ts';
-import { caseLines, type CaseResult, isMet, machine, writeReport } from './report.ts';
+import { verdictOf } from './pairs.ts';
+import { readRecorded, worseThanRecorded, writeRecorded } from './recorded.ts';
+import { caseLines, type CaseResult, machine, writeReport } from './report.ts';
 import { seedWorld, tidy } from './seed.ts';
 import { specialCases } from './special-cases.ts';
 
@@ -22,8 +28,10 @@ const { values: options } = parseArgs({
     scale: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
     cases: { type: 'string' },
-    seconds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '1' },
+    pairs: { type: 'string', default: '9' },
     rounds: { type: 'string', default: '3' },
+    record: { type: 'boolean', default: false },
   },
 });
 const { embedded, scale, profile } = options;
@@ -50,7 +58,7 @@ if (!embedded && (!DATABASE_URL || !REDIS_URL)) {
 }
 // Where scratch databases are made follows from this variable.
 if (embedded) delete process.env.DATABASE_URL;
-const { createScratchDatabase } = await import('../test/support/scratch-database.ts');
+const { createScratchDatabase, migrationsFolder } = await import('../test/support/scratch-database.ts');
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
@@ -59,6 +67,8 @@ const poolSize = 10;
 const windowSeconds = 2;
 const burstWindowSeconds = 1;
 const connections = 50;
+/** What is not compared in pairs is measured in `--rounds` longer rounds. */
+const longRoundSeconds = 2;
 
 /** The servers that are no part of the product, bundled as the gateway is. */
 async function buildAll(): Promise<void> {
@@ -67,7 +77,7 @@ async function buildAll(): Promise<void> {
     absWorkingDir: root,
     entryPoints: Object.fromEntries([
       ['bench-load', 'bench/load.ts'],
-      ...['hand-written', 'postgraphile', 'sofa', 'node-http'].map((peer) => [
+      ...['hand-written', 'postgraphile', 'sofa', 'node-http', 'raw-answer'].map((peer) => [
         `bench-${peer}`,
         `bench/peers/${peer}.ts`,
       ]),
@@ -106,8 +116,9 @@ const database = await openScratch();
 const profiles = profile ? join(root, `bench/results/profile-${Date.now()}`) : undefined;
 
 try {
-  console.log(`Seeding${scale ? ', with one location of 1,000,000' : ''} …`);
-  const world = await seedWorld(database, { pepper, million: scale });
+  const million = scale && wanted.some((name) => name.startsWith('flat'));
+  console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
+  const world = await seedWorld(database, { pepper, million });
   const [version] = await database.sql.query<{ server_version: string }>(
     { name: '', text: 'SHOW server_version' },
     [],
@@ -147,17 +158,26 @@ try {
     }
   }
 
+  const answerFile = join(await mkdtemp(join(tmpdir(), 'parking-bench-')), 'answer.json');
   const bench: Bench = {
     world,
     database,
+    postgres: scratch.databaseUrl === undefined ? undefined : { url: scratch.databaseUrl, poolSize },
+    openHere: () => openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder),
+    startRaw: async (answer) => {
+      await writeFile(answerFile, JSON.stringify(answer));
+      return startServer({ script: 'bench-raw-answer', env: { ANSWER_FILE: answerFile } });
+    },
     start: async (side, nodeOptions = []) => {
       const server = await serverOptions(side);
       return startServer({ ...server, nodeOptions: [...(server.nodeOptions ?? []), ...nodeOptions] });
     },
     startLoad,
+    pairs: profile ? 1 : Number(options.pairs),
+    pairSeconds: profile ? 5 : Number(options.seconds),
     rounds: profile ? 1 : Number(options.rounds),
-    seconds: profile ? 5 : Number(options.seconds),
-    warmUpSeconds: Math.min(1.5, Number(options.seconds)),
+    seconds: longRoundSeconds,
+    warmUpSeconds: 1.5,
     connections,
     peers: !embedded && !profile,
   };
@@ -169,8 +189,8 @@ try {
       ? `embedded PostgreSQL ${version!.server_version}, no Redis`
       : `PostgreSQL ${version!.server_version}, Redis ${redisVersion}`,
     connections,
-    rounds: bench.rounds,
-    secondsOfARound: bench.seconds,
+    pairs: bench.pairs,
+    secondsOfARound: bench.pairSeconds,
     warmUpSeconds: bench.warmUpSeconds,
     databasePoolSize: poolSize,
     limits: `10,000,000 a window of ${windowSeconds} s and a burst of ${burstWindowSeconds} s on both sides, 10 keys in turn`,
@@ -183,10 +203,12 @@ try {
       .join('\n'),
   );
 
+  const recorded = await readRecorded();
+  const worse: string[] = [];
   const results: CaseResult[] = [];
   for (const { name, run: measure, needsPeers, needsScale } of cases) {
     if (!wanted.includes(name) || (needsPeers && embedded) || (needsScale && !scale)) continue;
-    const result = await measure(bench).catch((error: Error) => ({
+    const result: CaseResult = await measure(bench).catch((error: Error) => ({
       name,
       title: name,
       sides: [],
@@ -195,14 +217,20 @@ try {
     }));
     results.push(result);
     console.log(`\n${caseLines(result)}`);
+    worse.push(...worseThanRecorded(result, recorded));
     if (!embedded) await tidy(database);
   }
   if (profiles) console.log(`${await hottest(profiles)}\nFor a flame graph: ${profiles}`);
   else {
     const report = { at: new Date().toISOString(), settings, cases: results };
     const file = await writeReport(report, { chart: !embedded && options.cases === undefined });
-    const goals = results.flatMap((result) => result.goals);
-    console.log(`\n${goals.filter(isMet).length} of ${goals.length} goals met; ${file}`);
+    const verdicts = results.flatMap(({ goals }) => goals.map(verdictOf));
+    const count = (wanted: string) => verdicts.filter((verdict) => verdict === wanted).length;
+    console.log(
+      `\n${count('met')} of ${verdicts.length} goals met, ${count('missed')} missed, ${count('undecided')} undecided; ${file}`,
+    );
+    if (worse.length > 0) console.log(`Worse than recorded on ${recorded.machine}:\n  ${worse.join('\n  ')}`);
+    if (options.record) await writeRecorded(report);
   }
 } finally {
   if (!embedded) await database.close();

@@ -1,8 +1,10 @@
 import { feedCost } from './feed-case.ts';
 import { importing } from './import-case.ts';
-import { alternate, type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
+import { alternate, type Bench, expectStatuses, freshNumbers } from './measure.ts';
+import { median, ratioOfPairs } from './pairs.ts';
 import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
+import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
@@ -33,12 +35,12 @@ const flat = (name: string, title: string, small: string, large: string): Specia
         ],
         expectStatuses([200]),
       );
-      const cost = atSmall!.perSecond / atLarge!.perSecond;
+      const cost = ratioOfPairs(atSmall!.rates, atLarge!.rates);
       return {
         name,
         title,
         sides: [atSmall!, atLarge!],
-        goals: [{ text: 'cost at 1,000,000 to 1,000', value: cost, most: 1.3 }],
+        goals: [{ text: 'cost at 1,000,000 to 1,000', ...cost, most: 1.3 }],
       };
     } finally {
       await server.stop();
@@ -119,6 +121,7 @@ export const specialCases: readonly SpecialCase[] = [
   { name: 'import', needsPeers: true, needsScale: false, run: importing },
   { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },
   { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
+  { name: 'usage-hour', needsPeers: true, needsScale: true, run: usageHour },
   flat('flat-gate', 'Flat: gate decision', 'gate-at-1000', 'gate-at-1000000'),
   flat('flat-list', 'Flat: list of one reference id', 'list-at-1000', 'list-at-1000000'),
 ];

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bench, expectStatuses, freshNumbers, median } from './measure.ts';
+import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
+import { median } from './pairs.ts';
 import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
