@@ -91,7 +91,7 @@ export async function usageHour(bench: Bench): Promise<CaseResult> {
   };
   try {
     const before = await rounds();
-    await ask(`CREATE TABLE ${partition} PARTITION OF "UsageRecord"
+    await ask(`CREATE TABLE IF NOT EXISTS ${partition} PARTITION OF "UsageRecord"
       FOR VALUES FROM ('${day}') TO ('${new Date(Date.parse(day) + 86_400_000).toISOString()}')`);
     const { ids } = await ask<{ ids: string[] }>('SELECT array_agg(id) AS ids FROM "ApiKey"');
     const apiKeyIds = Array.from({ length: keysInUse }, (_, n) => ids[n] ?? newId());
