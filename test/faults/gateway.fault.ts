@@ -342,7 +342,11 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
 
 test('every change has reached its receiver, under one id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // What a killed gateway had taken is sent by another one when its lease is over; what failed, after a pause.
+  // What failed waits for as long as it was tried, which is long on a busy machine: the pause is skipped, not the retry.
+  await checker.query(`
+    UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
+    WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
+  // What a killed gateway had taken is sent by another one when its lease is over.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })
