@@ -57,6 +57,30 @@ describe('an exit of a plate that is not inside', () => {
       [entry('DXB/B/7', 1), exit('DXB/8/7', 3), exit('DXB/B/7', 2)],
       ['DXB/8/7 MISSED_ENTRY - 03-01T03:00', 'DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
+    [
+      'ends the one whose text a camera read, but for one character',
+      [entry('DXB/A/12345', 1), entry('AUH/1/12345', 1), exit('A 1234-S', 2)],
+      ['AUH/1/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'ends the one whose text a camera read with its type',
+      [entry('DXB/A/12345', 1), entry('AUH/A/12345', 1), exit('dxb a 12345', 2)],
+      ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'ends none of two types whose text a camera read',
+      [entry('DXB/A/12345', 1), entry('AUH/A/12345', 1), exit('A 12345', 2)],
+      [
+        '//A12345 MISSED_ENTRY - 03-01T02:00',
+        'AUH/A/12345 OPEN 03-01T01:00 -',
+        'DXB/A/12345 OPEN 03-01T01:00 -',
+      ],
+    ],
+    [
+      'ends that of a vehicle of which the entry knew only the text',
+      [entry('A 1234 S', 1), exit('DXB/A/12345', 2)],
+      ['//A1234S COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
   ])('%s', async (_, events, expected) => {
     const { locationId, see, sessions, status } = await newActivity();
     await see(locationId, ...events);

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
-/** What a gate saw, in short: the plate as in `DXB/A/7`. */
+/** What a gate saw, in short: the plate as in `DXB/A/7`, or the text that a camera read. */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
@@ -28,7 +28,8 @@ export function openActivity(gateway: TestGateway, key: string) {
     ask,
     async see(locationId: string, ...events: Seen[]) {
       for (const { eventId = newId(), kind, plate, at } of events) {
-        const input = { eventId, kind, plate: plateOf(plate), occurredAt: new Date(at).toISOString() };
+        const read = plate.includes('/') ? { plate: plateOf(plate) } : { reading: { text: plate } };
+        const input = { eventId, kind, ...read, occurredAt: new Date(at).toISOString() };
         const event = await ask(
           `mutation ($locationId: ID!, $input: ParkingEventInput!) {
             recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
