@@ -257,6 +257,8 @@ describe('the comparison', () => {
         const once = plateText(text);
         expect(plateText(once)).toBe(once);
       }),
+      // A letter whose capital comes in three parts, and a mark behind what is taken out.
+      { examples: [['\u1fd2'], ['A-\u0301']] },
     );
   });
 });

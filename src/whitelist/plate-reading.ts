@@ -44,7 +44,9 @@ export const plateText = (text: string) =>
     .toUpperCase()
     // The last four bits of both rows of Arabic-Indic digits are their values.
     .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
-    .replace(separators, '');
+    .replace(separators, '')
+    // Capital letters may come as a letter and its marks, and a mark may follow what was taken out.
+    .normalize('NFKC');
 
 /** What may stand before the number: a code, with or without a type (the rule of an entry, in capital letters). */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
