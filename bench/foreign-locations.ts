@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { pino } from 'pino';
+import { openDatabase } from '../src/database/open.ts';
+import { newId } from '../src/ids.ts';
+import { createScratchDatabase } from '../test/support/scratch-database.ts';
+import { type RequestSpec } from './cases.ts';
+import { median } from './measure.ts';
+import { startServer } from './processes.ts';
+import { seedWorld } from './seed.ts';
+import { bulkLocations, locationId } from './world.ts';
+
+// Whether the time of an answer tells a location of others from one that does not exist: both are asked for in turns,
+// and beside them two locations that do not exist, whose difference is noise.
+
+const { DATABASE_URL, REDIS_URL } = process.env;
+if (!DATABASE_URL || !REDIS_URL) throw new Error('Set DATABASE_URL and REDIS_URL');
+
+const roundsOfEach = 4_000;
+const warmUpRounds = 300;
+const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+async function timeOf(origin: string, { path, body, ...options }: RequestSpec): Promise<number> {
+  const startedAt = performance.now();
+  const request = httpRequest(new URL(path, origin), { ...options, agent }).end(body);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  await once(response.resume(), 'end');
+  return performance.now() - startedAt;
+}
+
+const gate = `query ($id: ID!) { plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed } }`;
+const byId = 'query ($id: ID!) { location(id: $id) { id } }';
+
+/** What is asked about a location. */
+const questions: [string, (secret: string, id: string) => RequestSpec][] = [
+  ...Object.entries({ plateAccess: gate, location: byId }).map(
+    ([name, query]): [string, (secret: string, id: string) => RequestSpec] => [
+      name,
+      (secret, id) => ({
+        method: 'POST',
+        path: '/graphql',
+        headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ query, variables: { id } }),
+      }),
+    ],
+  ),
+  ...['status', 'whitelist'].map((part): [string, (secret: string, id: string) => RequestSpec] => [
+    `GET ${part}`,
+    (secret, id) => ({
+      method: 'GET',
+      path: `/api/locations/${id}/${part}`,
+      headers: { 'X-API-Key': secret },
+    }),
+  ]),
+];
+
+const scratch = await createScratchDatabase();
+const { databaseUrl, dataDir } = scratch;
+const database = await openDatabase({ databaseUrl, dataDir, poolSize: 2, log: pino({ level: 'warn' }) });
+try {
+  const { secrets } = await seedWorld(database, { pepper, million: false });
+  await database.close();
+  const env = { DATABASE_URL: databaseUrl, REDIS_URL, KEY_PEPPER: pepper };
+  const server = await startServer({ script: 'server', env });
+  try {
+    const ids = {
+      foreign: () => locationId(bulkLocations.hundredThousand),
+      unknown: newId,
+      'also unknown': newId,
+    };
+    for (const [name, build] of questions) {
+      const times: Record<string, number[]> = {};
+      for (let round = -warmUpRounds; round < roundsOfEach; round += 1) {
+        const turn = Object.entries(ids);
+        // No kind of location is always asked for after the same one.
+        const order = round % 2 ? turn : turn.reverse();
+        for (const [kind, id] of order) {
+          const time = await timeOf(server.origin, build(secrets[0]!, id()));
+          if (round >= 0) (times[kind] ??= []).push(time * 1000);
+        }
+      }
+      const medians = Object.fromEntries(
+        Object.entries(times).map(([kind, values]) => [kind, median(values)]),
+      );
+      const difference = medians.foreign! - medians.unknown!;
+      const noise = medians['also unknown']! - medians.unknown!;
+      console.log(
+        `${name}: foreign ${medians.foreign!.toFixed(1)} µs, unknown ${medians.unknown!.toFixed(1)} µs, ` +
+          `difference ${difference.toFixed(1)} µs, of two unknown ones ${noise.toFixed(1)} µs`,
+      );
+    }
+  } finally {
+    agent.destroy();
+    await server.stop();
+  }
+} finally {
+  await scratch.drop();
+}

@@ -1,0 +1,125 @@
+import { bulkLocations, locationId } from '../world.ts';
+import { ask, type Attack, type AttackRequest, post, times } from './requests.ts';
+import type { WorstWorld } from './seed.ts';
+
+// Requests whose bodies cost much: to read, to check and to carry out.
+
+/** A bit less than the largest body, for what is around. */
+const largestBody = 16 * 1024 * 1024 - 1000;
+/** The most values that a body may have, but for those around. */
+const mostValues = 149_000;
+const deepestNesting = 34;
+
+const target = locationId(bulkLocations.import);
+
+/** A question that a value of any form can be sent with. */
+const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
+
+/** The body of that question with the JSON of a value. */
+const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
+
+const bodyOf =
+  (json: () => string) =>
+  (world: WorstWorld): AttackRequest[] => [post(world, withValue(json()))];
+
+function notUtf8(world: WorstWorld): AttackRequest[] {
+  const [before, after] = withValue('"-"').split('-') as [string, string];
+  return [
+    post(world, Buffer.concat([Buffer.from(before), Buffer.alloc(largestBody, 0xff), Buffer.from(after)])),
+  ];
+}
+
+const importRows = 10_000;
+const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!, $mode: ImportMode, $dryRun: Boolean) {
+  importWhitelistEntries(locationId: $locationId, entries: $entries, mode: $mode, dryRun: $dryRun) {
+    total created rows { index error { code message field value } }
+  }
+}`;
+
+/** Rows as large as the rules allow; those of each round have plates of their own. */
+const largestRow = (round: number, row: number) => ({
+  referenceId: `${round}-${row}`.padEnd(100, 'r'),
+  plateType: 'RAK',
+  plateCode: String(round),
+  plateNumber: String(row).padStart(20, '0'),
+  vehicleType: 'v'.repeat(50),
+  note: 'n'.repeat(500),
+  validFrom: '2026-01-01T00:00:00Z',
+  validUntil: '2027-01-01T00:00:00Z',
+});
+
+const importOf =
+  (options: { mode: string; dryRun?: boolean }, row: (round: number, row: number) => unknown = largestRow) =>
+  (world: WorstWorld): AttackRequest[] =>
+    times(3, (round) =>
+      ask(world, importMutation, {
+        locationId: target,
+        entries: times(importRows, (index) => row(round, index)),
+        ...options,
+      }),
+    );
+
+const eventsPerCall = 1_000;
+const eventsMutation = `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+  recordParkingEvents(locationId: $locationId, events: $events) { total recorded rows { index error { message } } }
+}`;
+
+const events = (world: WorstWorld): AttackRequest[] =>
+  times(20, (round) =>
+    ask(world, eventsMutation, {
+      locationId: target,
+      events: times(eventsPerCall, (index) => ({
+        eventId: `${round}-${index}`.padEnd(100, 'e'),
+        kind: index % 2 ? 'EXIT' : 'ENTRY',
+        occurredAt: new Date(Date.UTC(2026, 0, 1 + round, 0, 0, index)).toISOString(),
+        plate: { plateType: 'DXB', plateCode: 'A', plateNumber: String(1 + (index % 100)) },
+      })),
+    }),
+  );
+
+const requests: [string, Attack['build']][] = [
+  ['16 MiB of empty objects', bodyOf(() => `[${'{},'.repeat(largestBody / 3)}{}]`)],
+  ['16 MiB of brackets', bodyOf(() => '['.repeat(largestBody))],
+  ['as many empty objects as allowed', bodyOf(() => `[${'{},'.repeat(mostValues / 1.01)}{}]`)],
+  [
+    'as many nested values as allowed',
+    bodyOf(() => {
+      const nested = '['.repeat(deepestNesting) + ']'.repeat(deepestNesting);
+      return `[${times(Math.floor(mostValues / (deepestNesting + 1)), () => nested).join(',')}]`;
+    }),
+  ],
+  [
+    'as many fields as allowed',
+    bodyOf(() => `{${times(mostValues / 2, (index) => `"f${index}":[]`).join(',')}}`),
+  ],
+  ['16 MiB in the name of a field', bodyOf(() => `{"${'x'.repeat(largestBody)}":1}`)],
+  [
+    'long names of fields',
+    bodyOf(() => `{${times(500, (index) => `"${index}${'x'.repeat(32_000)}":1`).join(',')}}`),
+  ],
+  ['16 MiB in one string', bodyOf(() => `"${'x'.repeat(largestBody)}"`)],
+  ['16 MiB of escaped quotes', bodyOf(() => `"${'\\"'.repeat(largestBody / 2)}"`)],
+  ['16 MiB that are not UTF-8', notUtf8],
+  ['16 MiB of a document', (world) => [ask(world, `{${'a '.repeat(largestBody / 2)}}`)]],
+  [
+    'import of 10,000 bad rows',
+    importOf({ mode: 'CREATE' }, () => ({ referenceId: 1, plateType: {}, note: [] })),
+  ],
+  ['import of 10,000 new rows', importOf({ mode: 'CREATE' })],
+  [
+    'import that changes 10,000 rows',
+    importOf({ mode: 'UPSERT' }, (round, row) => ({
+      ...largestRow(0, row),
+      note: `${round}`.padEnd(500, 'n'),
+    })),
+  ],
+  ['import that replaces 10,000 rows', importOf({ mode: 'REPLACE' })],
+  ['import of 10,000 rows as a dry run', importOf({ mode: 'REPLACE', dryRun: true })],
+  ['batches of 1,000 events', events],
+];
+
+export const bodyAttacks: readonly Attack[] = requests.map(([name, build]) => ({
+  name,
+  build,
+  reads: 'everything',
+}));

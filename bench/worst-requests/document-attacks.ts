@@ -1,0 +1,127 @@
+import { getIntrospectionQuery } from 'graphql';
+import { bulkLocations, companyId, locationId } from '../world.ts';
+import { aliases, ask, type Attack, get, times } from './requests.ts';
+import type { WorstWorld } from './seed.ts';
+
+// Requests that are small, and whose work or answers are large.
+
+const hundredThousand = locationId(bulkLocations.hundredThousand);
+const longTexts = locationId(bulkLocations.import);
+const day = 24 * 3_600_000;
+
+const entryFields =
+  'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
+
+const instant = (daysAgo: number, minutes: number) =>
+  new Date(Math.floor(Date.now() / day) * day - daysAgo * day + minutes * 60_000).toISOString();
+
+/** Every alias asks about another month, to the minute. */
+const usage = ({ busyKeyId }: WorstWorld) =>
+  `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { hour surface operation requests refused errors } }`)} }`;
+
+/** Documents that were never seen, as long as documents may be. */
+const freshDocuments = (world: WorstWorld) =>
+  times(100, (round) =>
+    ask(
+      world,
+      `{ ${aliases(29, (index) => `location(id: "${round} ${index}") { ${'id name slug '.repeat(3)} }`)} }`,
+    ),
+  );
+
+const feedPage = (fields: string) =>
+  `whitelistChanges(locationId: "${longTexts}", first: 5000) { upserts { ${fields} } }`;
+const subscription = (world: WorstWorld) => ({
+  ...ask(world, `subscription { locationStatusChanged(locationId: "${longTexts}") { occupied } }`),
+});
+
+const reading: [string, Attack['build']][] = [
+  [
+    '190 counts',
+    (world) => [
+      ask(world, `{ ${aliases(2, () => 'companies(first: 95) { nodes { locations { totalCount } } }')} }`),
+    ],
+  ],
+  [
+    'counts of 100,000 entries',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(28, (index) => `whitelist(locationId: "${hundredThousand}", validAt: "${instant(0, index)}") { totalCount }`)} }`,
+      ),
+    ],
+  ],
+  ['usage of 30 months', (world) => [ask(world, usage(world))]],
+  [
+    'changes of imports in the audit log',
+    (world) => [ask(world, '{ auditLog(first: 100) { nodes { changes } } }')],
+  ],
+  [
+    'introspection',
+    (world) => [ask(world, getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }))],
+  ],
+  ['documents never seen before', freshDocuments],
+  ['feed pages of 5,000 entries', (world) => [ask(world, `{ ${feedPage(entryFields)} }`)]],
+  ['feed pages under 14 aliases', (world) => [ask(world, `{ ${aliases(14, () => feedPage(entryFields))} }`)]],
+  [
+    'feed pages with nested lists',
+    (world) => [
+      ask(
+        world,
+        `{ ${feedPage('location { company { locations(first: 30) { nodes { id name slug } } } }')} }`,
+      ),
+    ],
+  ],
+  [
+    'whitelist pages under 7 aliases',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(7, () => `whitelist(locationId: "${longTexts}", first: 100) { nodes { ${entryFields} } }`)} }`,
+      ),
+    ],
+  ],
+  [
+    '30 gate decisions with a tolerance',
+    (world) => [
+      ask(
+        world,
+        `{ ${aliases(30, (index) => `plateAccess(locationId: "${longTexts}", tolerance: 1, plate: { plateType: "SOBZ", plateCode: "0O1", plateNumber: "801580158015801${String(index).padStart(5, '0')}" }) { reason candidates { entry { id } differences { field } } }`)} }`,
+      ),
+    ],
+  ],
+  ['REST: status of all locations', (world) => [get(world, '/api/locations/status')]],
+  ['REST: whole list of 100,000', (world) => [get(world, `/api/locations/${hundredThousand}/whitelist`)]],
+  ['REST: whole list of long texts', (world) => [get(world, `/api/locations/${longTexts}/whitelist`)]],
+  ['REST: companies with old settings', (world) => [get(world, '/api/companies')]],
+  [
+    'graph: companies with old settings',
+    (world) =>
+      times(60, (number) => ask(world, `{ company(id: "${companyId(1000 + number)}") { settings } }`)),
+  ],
+];
+
+const leaving: [string, Attack['build']][] = [
+  ['unread feed pages', (world) => [ask(world, `{ ${feedPage(entryFields)} }`)]],
+  [
+    'unread feed pages, compressed',
+    (world) =>
+      [ask(world, `{ ${feedPage(entryFields)} }`)].map((request) => ({
+        ...request,
+        headers: { ...request.headers, 'Accept-Encoding': 'br' },
+      })),
+  ],
+  ['unread companies with old settings', (world) => [get(world, '/api/companies')]],
+  [
+    'subscriptions',
+    (world) =>
+      [subscription(world)].map((request) => ({
+        ...request,
+        headers: { ...request.headers, Accept: 'text/event-stream' },
+      })),
+  ],
+];
+
+export const documentAttacks: readonly Attack[] = [
+  ...reading.map(([name, build]): Attack => ({ name, build, reads: 'everything' })),
+  ...leaving.map(([name, build]): Attack => ({ name, build, reads: 'nothing' })),
+];

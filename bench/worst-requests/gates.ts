@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RequestSpec, trafficOf } from '../cases.ts';
+import type { World } from '../world.ts';
+
+// A process of its own: the gates of other companies, which ask at a fixed rate, whether or not the last one is answered.
+
+/** Starts the gates. */
+export interface GatesJob {
+  origin: string;
+  world: World;
+}
+
+/** A gate decision: when it was asked, by the clock of the machine, and how long its answer took, in milliseconds. */
+export interface Decision {
+  askedAt: number;
+  delay: number;
+}
+
+/** What the gates saw until they were stopped. */
+export interface GatesResult {
+  decisions: Decision[];
+  /** Decisions without an answer of 200. */
+  failures: number;
+}
+
+const decisionsPerSecond = 200;
+/** Enough connections for a gateway that says nothing for seconds: no decision waits for a free one. */
+const maxConnections = 1000;
+
+const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
+const decisions: Decision[] = [];
+let failures = 0;
+let stopped = false;
+
+async function ask(origin: string, { path, body, ...options }: RequestSpec): Promise<void> {
+  const askedAt = Date.now();
+  const startedAt = performance.now();
+  try {
+    const request = httpRequest(new URL(path, origin), { ...options, agent }).end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    if (response.statusCode !== 200) failures += 1;
+  } catch {
+    failures += 1;
+  }
+  decisions.push({ askedAt, delay: performance.now() - startedAt });
+}
+
+async function askAll({ origin, world }: GatesJob): Promise<void> {
+  const { build } = trafficOf('gate', 'gateway', world);
+  const startedAt = performance.now();
+  const asked: Promise<void>[] = [];
+  while (!stopped) {
+    if (startedAt + (asked.length * 1000) / decisionsPerSecond > performance.now()) await sleep(1);
+    else asked.push(ask(origin, build(asked.length)));
+  }
+  await Promise.all(asked);
+  agent.destroy();
+  process.send!({ decisions, failures } satisfies GatesResult);
+}
+
+process.on('message', (message: GatesJob | 'stop') => {
+  if (message === 'stop') stopped = true;
+  else void askAll(message);
+});

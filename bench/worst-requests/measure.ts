@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { defaultLimits } from '../../src/auth/key.ts';
+import { residentMemory, type Server, watchMemory } from '../processes.ts';
+import type { Decision, GatesResult } from './gates.ts';
+import type { WorstWorld } from './seed.ts';
+import type { SpendJob, SpendResult } from './spend.ts';
+
+/** What an attack did to the gates. Delays in milliseconds. */
+export interface AttackResult {
+  attack: string;
+  /** Delays of gate decisions before the attack. */
+  quiet: number[];
+  /** The largest delay while one request was answered alone. */
+  largestOfOne: number;
+  /** Delays while the budget was spent, and how long that took. */
+  busy: number[];
+  busySeconds: number;
+  /** Decisions that were not answered with 200. */
+  failures: number;
+  /** By how much the memory of the gateway grew at most, in MiB. */
+  growth: number;
+  statuses: Record<number, number>;
+  sample: string;
+}
+
+const warmUpMs = 1_500;
+const quietMs = 2_500;
+/** What is under way at the end of an attack goes on for a moment. */
+const settleMs = 500;
+/** The most requests of a key that a process answers at once. */
+const atOnce = 50;
+
+const child = (name: string) =>
+  fork(fileURLToPath(new URL(`../../dist/bench-${name}.js`, import.meta.url)), { execArgv: [] });
+
+async function answerOf<Result>(process: ChildProcess, message: object | string): Promise<Result> {
+  const waiting = new AbortController();
+  const ended = once(process, 'exit', { signal: waiting.signal }).then(() => {
+    throw new Error('a process of the benchmark ended');
+  });
+  ended.catch(() => undefined);
+  process.send(message);
+  const [result] = (await Promise.race([once(process, 'message'), ended])) as [Result];
+  waiting.abort();
+  return result;
+}
+
+/** Spends the budget of a key on one kind of request, while gates of others ask for decisions. */
+export async function measureAttack(
+  server: Server,
+  { attack, world, maxSeconds }: { attack: string; world: WorstWorld; maxSeconds: number },
+): Promise<AttackResult> {
+  const gates = child('gates');
+  const spender = child('spend');
+  try {
+    gates.send({ origin: server.origin, world });
+    await sleep(warmUpMs);
+    const quietFrom = Date.now();
+    await sleep(quietMs);
+    const before = (await residentMemory(server.pid)) ?? Number.NaN;
+    const memory = watchMemory(server.pid);
+    const job: SpendJob = { attack, origin: server.origin, world, requests: 1, atOnce: 1, maxSeconds };
+    const oneFrom = Date.now();
+    const one = await answerOf<SpendResult>(spender, { ...job, maxSeconds: maxSeconds / 2 });
+    await sleep(settleMs);
+    const allFrom = Date.now();
+    const all = await answerOf<SpendResult>(spender, {
+      ...job,
+      requests: defaultLimits.burstLimit - 1,
+      atOnce,
+    });
+    await sleep(settleMs);
+    const growth = memory.stop() - before;
+    const endedAt = Date.now();
+    const { decisions, failures } = await answerOf<GatesResult>(gates, 'stop');
+    const between = (from: number, to: number) => delaysOf(decisions, from, to);
+    return {
+      attack,
+      quiet: between(quietFrom, oneFrom),
+      largestOfOne: Math.max(...between(oneFrom, allFrom)),
+      busy: between(allFrom, endedAt),
+      busySeconds: all.seconds,
+      failures,
+      growth,
+      statuses: all.statuses,
+      sample: one.sample,
+    };
+  } finally {
+    gates.kill();
+    spender.kill();
+  }
+}
+
+const delaysOf = (decisions: readonly Decision[], from: number, to: number) =>
+  decisions.filter(({ askedAt }) => askedAt >= from && askedAt < to).map(({ delay }) => delay);

@@ -1,0 +1,104 @@
+import { Permission } from '../../prisma/generated/client/enums.ts';
+import { defaultLimits } from '../../src/auth/key.ts';
+import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
+import type { Database } from '../../src/database/types.ts';
+import { newId } from '../../src/ids.ts';
+import { seedWorld } from '../seed.ts';
+import { bulkLocations, companyId, locationId, type World } from '../world.ts';
+
+/** The world of the benchmark, and the keys that spend their budgets. */
+export interface WorstWorld extends World {
+  /** A key with default limits and every permission, which reaches the large locations and the old companies. */
+  spenderSecret: string;
+  /** A key of the same company that has made many requests. */
+  busyKeyId: string;
+}
+
+/** Companies whose settings are as large as earlier versions allowed: half of them long text, half many values. */
+const oldCompanies = 60;
+const oldSettingsBytes = 16 * 1024 * 1024;
+/** Audit records of imports that replaced a whitelist of this many entries. */
+const importRecords = 120;
+const importedEntries = 10_000;
+/** Requests of the spender that the usage records tell of: an hour's budget for a fortnight. */
+const usageRecords = 300_000;
+const usageDays = 30;
+/** Entries whose texts are as long as they may be. */
+const longEntries = 10_000;
+const longNote = '漢'.repeat(500);
+
+const bulkCompany = 10;
+const oldCompanyId = (number: number) => companyId(1000 + number);
+
+/**
+ * Fills an empty, migrated database with what makes requests expensive.
+ *
+ * @param spenders how many keys with a full budget there are
+ * @returns the world as each of these keys knows it
+ */
+export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
+  const { sql } = database;
+  const world = await seedWorld(database, { pepper, million: false });
+  const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
+
+  const settings = [
+    `jsonb_build_object('text', repeat('x', ${oldSettingsBytes - 20}))`,
+    `('{"values":[' || repeat('{},', ${Math.floor(oldSettingsBytes / 3) - 10}) || '{}]}')::jsonb`,
+  ];
+  for (const [kind, value] of settings.entries()) {
+    for (let number = kind; number < oldCompanies; number += settings.length) {
+      const made =
+        number > kind ? `(SELECT settings FROM "Company" WHERE id = '${oldCompanyId(kind)}')` : value;
+      await run(
+        `INSERT INTO "Company" (id, name, slug, address, settings) VALUES ($1, 'Old', $2, 'Dubai', ${made})`,
+        [oldCompanyId(number), `old-${number}`],
+      );
+    }
+  }
+  const keys = [];
+  for (let number = 0; number <= spenders; number += 1) keys.push(await createSpender(database, pepper));
+  const { id } = keys.pop()!;
+  await run(
+    `INSERT INTO "UsageRecord" ("apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
+      SELECT $1, i::text, 'graphql', 'query ' || i % 50, 200, 1, '192.0.2.1', now() - i * interval '1 second' * $3::float8
+      FROM generate_series(1, $2::int) i`,
+    [id, usageRecords, (usageDays * 24 * 3600) / usageRecords],
+  );
+  await run(
+    `INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)
+      SELECT gen_random_uuid()::text, $1, 'seed', 'whitelist.imported', $2, $3, $3, ids.changes
+      FROM generate_series(1, $4::int), (
+        SELECT jsonb_build_object('mode', 'REPLACE', 'created', jsonb_agg(gen_random_uuid()), 'deleted', jsonb_agg(gen_random_uuid())) AS changes
+        FROM generate_series(1, $5::int)) ids`,
+    [id, companyId(bulkCompany), locationId(bulkLocations.import), importRecords, importedEntries],
+  );
+  await run(
+    `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "vehicleType", note)
+      SELECT '01900000-0004-7000-8000-' || lpad(to_hex(i), 12, '0'), $1, repeat('r', 100), 'DXB', 'A', i::text, repeat('v', 50), $2
+      FROM generate_series(1, $3::int) i`,
+    [locationId(bulkLocations.import), longNote, longEntries],
+  );
+  await run('VACUUM ANALYZE');
+  return keys.map(({ secret }) => ({ ...world, spenderSecret: secret, busyKeyId: id }));
+}
+
+async function createSpender({ prisma }: Database, pepper: string): Promise<{ id: string; secret: string }> {
+  const secret = newSecret('development');
+  const id = newId();
+  const reached = [
+    companyId(bulkCompany),
+    ...Array.from({ length: oldCompanies }, (_, number) => oldCompanyId(number)),
+  ];
+  await prisma.apiKey.create({
+    data: {
+      id,
+      name: 'Spender',
+      environment: 'development',
+      permissions: Object.values(Permission),
+      companies: { connect: reached.map((company) => ({ id: company })) },
+      ...defaultLimits,
+      secrets: { create: { id: newId(), hash: hashSecret(secret, pepper), hint: secretHint(secret) } },
+    },
+  });
+  return { id, secret };
+}

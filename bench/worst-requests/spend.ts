@@ -1,0 +1,85 @@
+import { once, setMaxListeners } from 'node:events';
+import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { attackOf } from './attacks.ts';
+import type { AttackRequest } from './requests.ts';
+import type { WorstWorld } from './seed.ts';
+
+// A process of its own: the key that spends its budget on one kind of request.
+
+/** What to send. */
+export interface SpendJob {
+  attack: string;
+  origin: string;
+  world: WorstWorld;
+  /** How many requests, and how many of them at once. */
+  requests: number;
+  atOnce: number;
+  /** When to give up, in seconds. */
+  maxSeconds: number;
+}
+
+/** What was answered. */
+export interface SpendResult {
+  seconds: number;
+  /** How often each status came; 0 stands for no answer, or for one that nobody reads. */
+  statuses: Record<number, number>;
+  /** The start of an answer, to see what the requests do. */
+  sample: string;
+}
+
+const sampleCharacters = 160;
+
+async function spend({
+  attack,
+  origin,
+  world,
+  requests,
+  atOnce,
+  maxSeconds,
+}: SpendJob): Promise<SpendResult> {
+  const { build, reads } = attackOf(attack);
+  const specs = build(world);
+  const agent = new Agent({ keepAlive: true, maxSockets: requests });
+  const statuses: Record<number, number> = {};
+  let sample = '';
+  let next = 0;
+  const startedAt = performance.now();
+  const secondsSpent = () => (performance.now() - startedAt) / 1000;
+  const deadline = AbortSignal.timeout(maxSeconds * 1000);
+  setMaxListeners(0, deadline);
+
+  async function send({ path, body, ...options }: AttackRequest): Promise<number> {
+    const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
+    request.on('error', () => undefined);
+    // A gateway that refuses a body early closes the connection, also after its answer was read.
+    request.once('socket', (socket) => socket.on('error', () => undefined));
+    request.end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.on('error', () => undefined);
+    if (reads === 'nothing' && response.statusCode === 200) await once(deadline, 'abort');
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      if (sample.length < sampleCharacters) sample += chunk.toString('utf8', 0, sampleCharacters);
+    }
+    return response.statusCode!;
+  }
+
+  async function sendInTurn(): Promise<void> {
+    while (next < requests && !deadline.aborted) {
+      const status = await send(specs[next++ % specs.length]!).catch(() => 0);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, sendInTurn));
+  agent.destroy();
+  return { seconds: secondsSpent(), statuses, sample: sample.slice(0, sampleCharacters) };
+}
+
+process.on('message', (job: SpendJob) => {
+  spend(job).then(
+    (result) => process.send!(result),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});
