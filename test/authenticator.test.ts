@@ -52,6 +52,13 @@ describe('the authenticator', () => {
     expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
   });
 
+  test('refuses a key that it knows as soon as its end has come', async () => {
+    const secret = await gateway.newKey({ expiresAt: new Date(Date.now() + 4_500) });
+    await authenticator.authenticate(secret);
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 4_501);
+    expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
+  });
+
   test('refuses a secret with a wrong checksum without the database', async () => {
     const mistyped = `${invented().slice(0, -6)}000000`;
     expect(await statementsOf(() => isRefused(mistyped))).toEqual([]);

@@ -49,7 +49,7 @@ const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** A key with the time at which its secret ends, in milliseconds since 1970. */
+/** A key with the time at which its secret ends, by the clock that nobody sets (`performance.now`), in milliseconds. */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
@@ -155,7 +155,7 @@ export async function createAuthenticator(options: {
 }
 
 function usable(found: FoundKey | undefined): AuthenticatedKey {
-  if (!found || found.endsAtMs <= Date.now()) throw keyInvalid;
+  if (!found || found.endsAtMs <= performance.now()) throw keyInvalid;
   return found.key;
 }
 
@@ -169,23 +169,30 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
   return newest.map(({ hash }) => hash);
 }
 
+/** A secret, and the time at which the database found it. */
+type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
+
 /** The keys behind some hashes, in the order of the hashes; undefined for a hash that opens nothing here. */
 async function findKeys(
   prisma: PrismaClient,
   hashes: readonly string[],
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
+  const askedAtMs = performance.now();
   // One statement whatever the number of hashes, and the only one when they are all unknown.
-  const secrets = await prisma.$queryRaw<Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'>[]>`
-    SELECT hash, "apiKeyId", "expiresAt" FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
+  const secrets = await prisma.$queryRaw<FoundSecret[]>`
+    SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
   const keyById = secrets.length > 0 ? await readKeys(prisma, secrets, environment) : undefined;
   return hashes.map((hash) => {
     const secret = secretByHash.get(hash);
     const key = secret && keyById?.get(secret.apiKeyId);
     if (!key) return undefined;
-    const ends = [secret.expiresAt, key.expiresAt].map((end) => end?.getTime() ?? Infinity);
-    return { key, endsAtMs: Math.min(...ends) };
+    // What is left is told by the clock of the database: that of this process may be wrong.
+    const left = [secret.expiresAt, key.expiresAt].map((end) =>
+      end ? end.getTime() - secret.now.getTime() : Infinity,
+    );
+    return { key, endsAtMs: askedAtMs + Math.min(...left) };
   });
 }
 
