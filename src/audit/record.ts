@@ -1,4 +1,5 @@
 import type { Prisma } from '../../prisma/generated/client/client.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { activeTraceparent } from '../telemetry/spans.ts';
 import { type AuditAction, sqlAction } from './actions.ts';
@@ -50,6 +51,19 @@ export async function recordChange(
   return data.id;
 }
 
+/** Prisma would take a tenth of a second of the process for hundreds of records. */
+const insertRecords = namedStatement(
+  'audit-records-insert',
+  `
+  INSERT INTO "AuditRecord"
+    (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
+  SELECT r.id, $apiKeyId, $requestId, $traceparent, r.action, r."companyId", r."locationId", r."targetId",
+    r.changes::jsonb
+  FROM unnest($id::text[], $action::text[], $companyId::text[], $locationId::text[], $targetId::text[], $changes::text[])
+    WITH ORDINALITY AS r(id, action, "companyId", "locationId", "targetId", changes, n)
+  ORDER BY r.n`,
+);
+
 /** Leaves the records of many changes, in their order, as `recordChange` would one by one. */
 export async function recordChanges(
   transaction: Transaction,
@@ -57,7 +71,17 @@ export async function recordChanges(
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  await transaction.auditRecord.createMany({ data: changes.map((change) => recordOf(author, change)) });
+  await queryInTransaction(transaction, insertRecords, {
+    apiKeyId: author.key?.id ?? null,
+    requestId: author.requestId,
+    traceparent: activeTraceparent(),
+    id: changes.map(() => newId()),
+    action: changes.map(({ action }) => action),
+    companyId: changes.map(({ companyId }) => companyId ?? null),
+    locationId: changes.map(({ locationId }) => locationId ?? null),
+    targetId: changes.map(({ targetId }) => targetId),
+    changes: changes.map((change) => (change.changes ? JSON.stringify(change.changes) : null)),
+  });
 }
 
 /**

@@ -7,7 +7,8 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
-import type { Database, Statement } from './types.ts';
+import { shareConnection, type SharedConnection } from './embedded-turns.ts';
+import type { Connections, Database, Statement } from './types.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './session.ts';
 import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
@@ -69,32 +70,36 @@ async function openFolder(folder: string): Promise<PGlite> {
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
   // As in openPostgres: Prisma's adapter takes every time for UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
-  const prisma = new PrismaClient({
-    adapter: tracedAdapters(new PrismaPGlite(pglite)),
-    transactionOptions: TRANSACTION_OPTIONS,
-    errorFormat: 'minimal',
+  const shared = shareConnection(pglite);
+  const connectionsOver = (client: SharedConnection['gates']): Connections => ({
+    prisma: new PrismaClient({
+      // The adapter asks for a whole PGlite, and uses what the client has.
+      adapter: tracedAdapters(new PrismaPGlite(client as PGlite)),
+      transactionOptions: TRANSACTION_OPTIONS,
+      errorFormat: 'minimal',
+    }),
+    sql: tracedSql({
+      async query<Row>({ text }: Statement, values: readonly unknown[]) {
+        const result = await client.query<Row>(text, [...values], { parsers: PG_PARSERS });
+        return result.rows;
+      },
+    }),
   });
-  const sql = tracedSql({
-    async query<Row>({ text }: Statement, values: readonly unknown[]) {
-      const result = await pglite.query<Row>(text, [...values], { parsers: PG_PARSERS });
-      return result.rows;
-    },
-  });
-  const connections = { prisma, sql };
+  const [gates, others] = [connectionsOver(shared.gates), connectionsOver(shared.others)];
   return {
-    ...connections,
-    gates: connections,
-    heavy: connections,
+    ...others,
+    gates,
+    heavy: others,
     standby: undefined,
     kind: 'embedded',
     state: () =>
-      answersInTime(pglite.query('SELECT 1')).then(
+      answersInTime(shared.gates.query('SELECT 1')).then(
         () => 'ok',
         () => 'unavailable',
       ),
     pools: () => [],
     async close() {
-      await prisma.$disconnect();
+      await Promise.all([gates.prisma.$disconnect(), others.prisma.$disconnect()]);
       await pglite.close();
       unlock();
     },

@@ -3,6 +3,7 @@ import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import { ServiceError } from '../errors/error-table.ts';
+import type { Database } from '../database/types.ts';
 import type { LocationReads } from '../locations/reads.ts';
 import type { LocationNotices } from '../locations/notices.ts';
 import { createTurns, type Turns } from '../locations/turns.ts';
@@ -12,8 +13,11 @@ import type { Reading } from './seen-plate.ts';
 /** How many events one call may have. */
 export const maxEventsPerCall = 1_000;
 
-/** How many events one transaction records: it locks the location for a fraction of a second. */
-const eventsPerTransaction = 200;
+/**
+ * How many events one transaction records: it locks the location for a fraction of a second, and the embedded database
+ * for everybody.
+ */
+const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
 /** How many batches a process records at once: each holds a connection, which others need too. */
 const maxBatchesAtOnce = 2;
@@ -51,8 +55,11 @@ export function createParkingBatches(services: {
   locations: Pick<LocationReads, 'find'>;
   locationTurns: Turns;
   statusNotices: LocationNotices;
+  /** The kind of the database. */
+  kind: Database['kind'];
 }) {
-  const { prisma, locations, locationTurns, statusNotices } = services;
+  const { prisma, locations, locationTurns, statusNotices, kind } = services;
+  const batchSize = eventsPerTransaction[kind];
   const keyTurns = createTurns({
     maxWaiting: maxWaitingBatchesPerKey,
     refusal: `More than ${maxWaitingBatchesPerKey} batches of this key are waiting, please try again later`,
@@ -102,9 +109,9 @@ export function createParkingBatches(services: {
           { mayRefuse },
         );
       try {
-        for (let start = 0; start < rows.length; start += eventsPerTransaction) {
+        for (let start = 0; start < rows.length; start += batchSize) {
           const readings: Reading[] = [];
-          for (const [position, row] of rows.slice(start, start + eventsPerTransaction).entries()) {
+          for (const [position, row] of rows.slice(start, start + batchSize).entries()) {
             try {
               readings.push(readRow(row));
             } catch (error) {
