@@ -2,8 +2,9 @@
 //
 // app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
 
-/** What every folder may use: libraries, Node, generated types of the database, and the types, ids and spans that all share. */
-const shared = '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|pages|telemetry/spans)\\.ts$)';
+/** What every folder may use: libraries, Node, generated types of the database, and the types, ids, turns and spans that all share. */
+const shared =
+  '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|pages|deferred-json|fair-turns|telemetry/spans)\\.ts$)';
 
 /** Files at the top of src/ that describe what is put together; whoever answers requests may know them. */
 const requestContext = '^src/(context|log|metrics|config)\\.ts$';

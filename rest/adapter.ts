@@ -8,6 +8,7 @@ import { nodeShape } from '../src/graphql/node-shape.ts';
 import { brokenRule } from '../src/graphql/explain-variables.ts';
 import type { WholeList } from '../src/pages.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
+import { bodyOfPieces, piecesOf } from './json-pieces.ts';
 import { restFieldsOf } from './json-schema.ts';
 import { createListValidator, listTag } from './list-validator.ts';
 import {
@@ -96,40 +97,25 @@ export function createRouteHandler(
   ): Promise<Answer> {
     // Before the page is read: what changes later is newer than the tag.
     const tag = await validator?.current(request, context);
-    const page = route.list!(await execute({ ...variables, ...pageOf(request) }, context));
+    const own = { ...context, defersLargeValues: true };
+    const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
     const { hasNextPage, endCursor } = page.pageInfo;
-    const answered = successAnswer({ data: page.nodes, nextCursor: hasNextPage ? endCursor : null });
-    return validator ? { ...answered, headers: validatorHeaders(tag) } : answered;
+    const pieces = piecesOf({ success: true, data: page.nodes, nextCursor: hasNextPage ? endCursor : null });
+    const body = bodyOfPieces(pieces, context, (error) => breakOff(error, context));
+    return { status: 200, body, ...(validator && { headers: validatorHeaders(tag) }) };
   }
 
   async function answerWhole(variables: Record<string, unknown>, context: Context): Promise<Answer> {
-    let pageSize = graphPageSize;
     let list: WholeList | undefined;
     const takeWholeList = (taken: WholeList) => (list = taken);
-    /** A page of the graph, with fewer items from now on where so many are too large for one answer. */
-    const fetchFittingPage = async (after?: string): Promise<ConnectionPage> => {
-      for (;;) {
-        try {
-          // What one answer may hold counts for each page of its own.
-          const own = { ...context, takeWholeList };
-          return route.list!(await execute({ ...variables, after, first: pageSize }, own));
-        } catch (error) {
-          const isTooLarge = error instanceof ServiceError && error.code === 'VALIDATION_ERROR';
-          if (!isTooLarge || pageSize === 1) throw error;
-          pageSize = Math.ceil(pageSize / 4);
-        }
-      }
+    const fetchPage = async (after?: string): Promise<ConnectionPage> => {
+      const own = { ...context, takeWholeList, defersLargeValues: true };
+      return route.list!(await execute({ ...variables, after, first: graphPageSize }, own));
     };
-    const firstPage = await fetchFittingPage();
+    const firstPage = await fetchPage();
     const written = list && (await firstJsonPart(list, shape));
-    const first = written?.part ?? partOfPage(firstPage, fetchFittingPage);
-    const breakOff = (error: unknown) => {
-      const { message } = maskError(error, context);
-      context.log.warn({ requestId: context.requestId, cause: message }, 'a list was broken off');
-      return context.cutConnection();
-    };
-    // A list ends with its key, however long it is.
-    const body = wholeListBody(first, () => context.reauthenticate(), breakOff);
+    const first = written?.part ?? partOfPage(firstPage, fetchPage);
+    const body = wholeListBody(first, context, (error) => breakOff(error, context));
     const headers = written && { headers: validatorHeaders(listTag(written.changesCursor)) };
     return { status: 200, body, ...headers };
   }
@@ -196,6 +182,13 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   if (!name) return details;
   const errors = details.errors?.map((fault) => ({ ...fault, field: name }));
   return { ...details, field: name, ...(errors && { errors }) };
+}
+
+/** Cuts an answer that cannot be completed. Returns whether there was a connection. */
+function breakOff(error: unknown, context: Context): boolean {
+  const { message } = maskError(error, context);
+  context.log.warn({ requestId: context.requestId, cause: message }, 'a list was broken off');
+  return context.cutConnection();
 }
 
 /** The headers of a list with an entity tag: a cache keeps it for one client, and asks whether it has changed. */

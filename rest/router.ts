@@ -3,7 +3,7 @@ import { accepts } from 'hono/accepts';
 import { respond } from '../src/http/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
 import { isJson, limitBody } from '../src/http/body.ts';
-import { parseJson } from '../src/http/json.ts';
+import { createJsonParser } from '../src/http/large-bodies.ts';
 import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
@@ -49,6 +49,7 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 /** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
+  const parse = createJsonParser();
   const limitToOneMiB = limitBody(maxBodyBytes, (c) =>
     respond(refusal(413, 'Request body is larger than 1 MiB'), c.var.state),
   );
@@ -69,7 +70,7 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
       const request = {
         params: c.req.param(),
         query: firstValues(c),
-        body: text === '' ? undefined : parseJson(text),
+        body: text === '' ? undefined : await parse(text, context.key.id),
         asTwin,
         ifNoneMatch: requestHeader(c, 'if-none-match'),
         ifMatch: requestHeader(c, 'if-match'),

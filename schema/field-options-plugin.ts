@@ -45,6 +45,10 @@ declare global {
 interface FieldCost {
   field: number;
   multiplier: number;
+  /** Whether objects within count for each item of the page around the list, however little its plain fields count. */
+  wholeObjects?: boolean;
+  /** For a field with pages whose items count by `multiplier`: how many a page has when the client does not say it. */
+  pageSize?: number;
 }
 
 /**
@@ -60,7 +64,11 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { permission, errors, complexity, rowsPerPoint } = fieldConfig.pothosOptions;
     const isPaged = 'first' in fieldConfig.args && complexity === undefined;
-    const pageSize = isPaged ? defaultPageSize : undefined;
+    const pageSize = isPaged
+      ? defaultPageSize
+      : typeof complexity === 'object'
+        ? complexity.pageSize
+        : undefined;
     const cost = typeof complexity === 'number' ? { field: complexity, multiplier: 1 } : complexity;
     const options = { permission, errors, cost, pageSize, rowsPerPoint };
     const given = Object.entries(options).filter(([, value]) => value !== undefined);

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import {
-  maxFeedPageSize,
-  type WhitelistChanges as Changes,
-  type WhitelistRemoval as Removal,
-} from '../src/whitelist/changes.ts';
+import { maxFeedPageSize } from '../src/whitelist/changes.ts';
+import type { WhitelistChanges as Changes, WhitelistRemoval as Removal } from '../src/whitelist/feed-page.ts';
 import { maxFeedCursorLength } from '../src/whitelist/feed-cursor.ts';
 import { builder } from './builder.ts';
 import { wholeNumber } from './rules.ts';
@@ -12,8 +9,11 @@ import { WhitelistEntry } from './whitelist.ts';
 /** Changes of a page when the client says nothing. */
 const defaultFeedPageSize = 1000;
 
-/** What a page counts for in the cost of an operation: a page of any size, with every field, is one point. */
-const pageComplexity = { field: 1, multiplier: 50 };
+/**
+ * What a page counts for in the cost of an operation: a page of any size, with every plain field of its entries, is one
+ * point.
+ */
+const pageComplexity = { field: 1, multiplier: 110, wholeObjects: true };
 
 const feedCursor = z.string().max(maxFeedCursorLength, `Must be at most ${maxFeedCursorLength} characters`);
 
@@ -71,7 +71,7 @@ builder.queryField('whitelistChanges', (t) =>
   t.field({
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
-    complexity: 1, // `first` does not count here: see `pageComplexity`
+    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // see `pageComplexity`
     description:
       'The whitelist of a location as a feed, for gates that keep a copy: without `after` the whole list in pages, and from then on only what changed since the cursor.',
     args: {
@@ -82,7 +82,7 @@ builder.queryField('whitelistChanges', (t) =>
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `How many changes at most: 1 to ${maxFeedPageSize}.`,
+        description: `How many changes at most: 1 to ${maxFeedPageSize}. A page of long texts has fewer.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },

@@ -102,7 +102,9 @@ export function createApp(dependencies: AppDependencies): {
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
     const response = await graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
-    return response === state.response ? response : compressJson(response, state.acceptEncoding);
+    return response === state.response
+      ? response
+      : compressJson(response, state.acceptEncoding, context.holdBytes);
   });
   app.all('/graphql/*', ({ var: { state } }) =>
     respond(renderGraph(new ServiceError('NOT_FOUND', 'No such path'), state), state),

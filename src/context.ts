@@ -11,6 +11,7 @@ import type { ParkingWrites } from './parking/record-event.ts';
 import type { AuthenticatedKey } from './auth/key.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { RateLimitDecision } from './rate-limit/types.ts';
+import type { LargeValues } from './database/large-values.ts';
 import type { Sql } from './database/types.ts';
 import type { LocationReads } from './locations/reads.ts';
 import type { LocationWrites } from './locations/writes.ts';
@@ -43,7 +44,7 @@ export interface Services {
   /** The audit records that meet a condition; they may be some seconds behind. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** The changes of an audit record, by its id (see large-values.ts). */
-  auditChangesOf: (request: object, id: string) => Promise<unknown>;
+  auditChangesOf: LargeValues;
   /** The present state of a key's rate limit; takes nothing from it. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
@@ -77,6 +78,10 @@ export interface Context extends Services {
    * REST reads the list as JSON.
    */
   takeWholeList?: (list: WholeList) => void;
+  /** Whether the surface writes the answer piece by piece, and large values as they are read (see large-values.ts). */
+  defersLargeValues?: boolean;
+  /** Counts bytes of the answer that wait in memory for the client; less than 0 for those that were passed on. */
+  holdBytes(change: number): void;
   /** Names the request in the log, in the audit log and in an unexpected error. */
   requestId: string;
   log: Logger;

@@ -32,6 +32,7 @@ import { applyMigrations } from './database/migrations.ts';
 import { applyOperatorKey } from './auth/operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
 import { keySubject } from './http/charge.ts';
+import { structureFault } from './http/json.ts';
 import type { RefuseKnown } from './http/known-refusals.ts';
 import { askAtMostEvery, readinessIntervalMs } from './http/readiness.ts';
 import { checkSettings } from './redis/check-settings.ts';
@@ -59,6 +60,9 @@ const limiterTimeoutMs = 150;
 
 /** How long an answer about the backlog of the webhooks counts, whoever asks for the metrics, in milliseconds. */
 const backlogIntervalMs = 15_000;
+
+/** Whether a stored JSON is parsed in little time: by the bounds for JSON of clients. */
+const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
 /** A gateway that is ready to answer: both surfaces, and what stands behind them. */
 export interface Gateway {
@@ -93,7 +97,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     log,
   });
   await applyMigrations(database, log, migrations);
-  const { prisma, sql, gates, heavy } = database;
+  const { prisma, sql, gates, heavy, kind } = database;
   // Before the first record of today: it may have been weeks since the last start.
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
     log.warn({ err: error }, 'the days of usage records could not be made; they go to the default partition'),
@@ -163,7 +167,10 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     services: {
       prisma,
       sql,
-      companies: { ...createCompanyReads(database), ...createCompanyWrites({ prisma, authenticator }) },
+      companies: {
+        ...createCompanyReads({ ...database, isBoundedJson }),
+        ...createCompanyWrites({ prisma, authenticator }),
+      },
       locations: {
         ...locations,
         ...createLocationWrites({ prisma, locations, locationTurns, statusNotices }),
@@ -173,14 +180,14 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createAccessDecisions(database),
         decideAccess: createAccessDecisions(gates).decideAccess,
         ...createWhitelistWrites({ sql, whitelistNotices }),
-        ...createWhitelistImport({ ...heavy, locations, locationTurns, whitelistNotices }),
+        ...createWhitelistImport({ ...heavy, kind, locations, locationTurns, whitelistNotices }),
         quotas: createQuotas({ prisma, sql, locations, locationTurns }),
         feed: createWhitelistFeed({ sql, whitelist, removalsKeptDays: config.retentionDays.removals }),
       },
       parking: {
         ...createParkingReads(database),
         ...createParkingWrites({ prisma, locations, locationTurns, statusNotices }),
-        ...createParkingBatches({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
+        ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationTurns, statusNotices }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
       },
       usage: createUsageReads({
@@ -189,7 +196,10 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       }),
       auditRecords: (where) =>
         listAuditRecords((read) => readHistory((from) => read(from.prisma), database), where),
-      auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', valuesTooLarge('changes')),
+      auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', {
+        isBounded: isBoundedJson,
+        tooLarge: valuesTooLarge('changes'),
+      }),
       statusNotices,
       whitelistNotices,
       rateLimitOf: (key) => limiter.read(keySubject(key)),

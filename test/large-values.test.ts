@@ -30,6 +30,31 @@ test('a list of companies with large settings comes page by page over REST', asy
   expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
 });
 
+test('settings of many values are passed on over REST as they are, and the graph refuses them', async () => {
+  const id = newId();
+  const values = 200_000;
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "Company" (id, name, slug, address, settings)
+        VALUES ($1, 'Old', $2, 'Dubai', ('{"values":[' || repeat('{},', $3::int) || '{}]}')::jsonb)`,
+    },
+    [id, newSlug(), values - 1],
+  );
+  const tied = await gateway.newKey({ companyIds: [id] });
+  for (const path of ['/companies', '/companies?limit=1']) {
+    const { status, body } = await gateway.rest('GET', path, { key: tied });
+    expect([status, body.data.length]).toEqual([200, 1]);
+    expect(body.data[0].settings.values).toHaveLength(values);
+  }
+  const { body } = await gateway.graph(`{ company(id: "${id}") { id settings } }`, { key: tied });
+  expect(body.errors[0]).toMatchObject({
+    path: ['company', 'settings'],
+    extensions: { code: 'VALIDATION_ERROR' },
+  });
+  expect(body.data.company).toEqual({ id, settings: null });
+});
+
 test('the graph refuses settings that are too large for one answer, and lists the companies without them', async () => {
   const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
   expect(refused.body.errors[0]).toMatchObject({
@@ -41,7 +66,7 @@ test('the graph refuses settings that are too large for one answer, and lists th
   for (const attempt of ['first', 'again']) {
     const { body } = await gateway.graph(`{ company(id: "${id}") { id settings } }`, { key });
     expect([attempt, body.errors[0].extensions.code]).toEqual([attempt, 'VALIDATION_ERROR']);
-    expect(body.errors[0].message).toContain('larger than 8 MiB');
+    expect(body.errors[0].message).toContain('too large for one answer');
   }
   const listed = await gateway.graph('{ companies { nodes { id } } }', { key });
   expect(listed.body.data.companies.nodes).toHaveLength(companies);

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createBodyReader } from '../src/http/large-bodies.ts';
+import { createBodyAnswerer } from '../src/http/large-bodies.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
 import { statementsOf } from './support/statements.ts';
 
@@ -81,6 +81,30 @@ describe('a request is charged', () => {
   });
 });
 
+test('values that do not fit are not put into the words of each fault', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const query = `query ($plate: PlateInput!) {
+    plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
+  const fields = Array.from({ length: 20_000 }, (_, index) => [`field${index}`, []]);
+  const { body } = await gateway.graph(query, { key, variables: { plate: Object.fromEntries(fields) } });
+  expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR' });
+  expect(JSON.stringify(body).length).toBeLessThan(50_000);
+});
+
+test('a page of the feed costs one point with its plain fields; what is nested counts for each entry', async () => {
+  const { companyId, locationId } = await gateway.newTenant();
+  const feed = (first: number, fields: string) =>
+    `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
+  const plain =
+    'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
+  const points = (query: string) => pointsOf((key) => gateway.graph(query, { key }), [companyId]);
+  expect(await points(feed(5_000, plain))).toBe(1);
+  expect(await points(feed(1_000, 'location { name }'))).toBe(2);
+  const nested = feed(5_000, 'location { company { locations(first: 30) { nodes { id } } } }');
+  const { body } = await gateway.graph(nested, { key: await gateway.newKey({ companyIds: [companyId] }) });
+  expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+});
+
 describe('equal questions', () => {
   test('are asked once: a list that is counted under 28 aliases', async () => {
     const { key } = await gateway.newTenant();
@@ -117,11 +141,14 @@ describe('a body is refused before it is parsed', () => {
   const manyValues = `[${'{},'.repeat(200_000)}{}]`;
   const deep = '['.repeat(41) + ']'.repeat(41);
   const inVariables = (json: string) => `{"query":"{ health { status } }","variables":{"a":${json}}}`;
+  const longText = `"${'x'.repeat(32_768)}"`;
   const textOfBytes = '{"query":"{ health { status } }","a":"\u{fffd}"}';
 
   test.each([
     ['for many small values', manyValues, /more than 150000 values/],
     ['for its nesting', deep, /nested more than 40 levels/],
+    ['for a long text', `{"a":${longText}}`, /text of more than 32768 characters/],
+    ['for the long name of a field', `{${longText}:1}`, /text of more than 32768 characters/],
     ['when its bytes are not UTF-8', textOfBytes, /valid JSON in UTF-8/],
   ])('%s, on both surfaces', async (_, json, message) => {
     const { key, locationId } = await gateway.newTenant();
@@ -141,7 +168,7 @@ describe('a body is refused before it is parsed', () => {
   });
 
   test('over 1 MiB, for a key that may not import', async () => {
-    const body = inVariables(JSON.stringify('x'.repeat(1024 * 1024)));
+    const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
     const send = async (key: string) =>
       gateway.app.request('/graphql', {
         method: 'POST',
@@ -202,11 +229,15 @@ test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59
 );
 
 test('a large body that does not arrive in 30 s is refused, and the next one is read', async () => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  const read = createBodyReader();
+  const answerBody = createBodyAnswerer();
   const large = (text: Promise<string>) =>
-    read({ headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request);
+    answerBody(
+      { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request,
+      'a',
+      async (body) => body,
+    );
   const slow = large(new Promise(() => undefined)).catch((error: Error) => error);
   const next = large(Promise.resolve('{}'));
   await vi.advanceTimersByTimeAsync(30_000);
@@ -214,18 +245,45 @@ test('a large body that does not arrive in 30 s is refused, and the next one is 
   expect(await next).toEqual({});
 });
 
-test('large bodies are read one at a time, and few may wait', async () => {
-  const read = createBodyReader();
+test('large bodies are read and answered one at a time, and few of a key may wait', async () => {
+  const answerBody = createBodyAnswerer();
   let arrive = () => {};
   const arrived = new Promise<void>((resolve) => {
     arrive = resolve;
   });
-  const bodyOf = (bytes: number, text: () => Promise<string>) =>
-    read({ headers: new Headers({ 'Content-Length': String(bytes) }), text } as Request);
-  const large = () => bodyOf(2 * 1024 * 1024, () => arrived.then(() => '{}'));
-  const waiting = Array.from({ length: 11 }, large);
+  const send = (bytes: number, text: () => Promise<string>, key = 'a') =>
+    answerBody(
+      { headers: new Headers({ 'Content-Length': String(bytes) }), text } as Request,
+      key,
+      async (body) => body,
+    );
+  const large = (key?: string) => send(2 * 1024 * 1024, () => arrived.then(() => '{}'), key);
+  const waiting = Array.from({ length: 11 }, () => large());
   await expect(large()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
-  expect(await bodyOf(2, () => Promise.resolve('{}'))).toEqual({});
+  const ofAnother = large('b');
+  expect(await send(2, () => Promise.resolve('{}'))).toEqual({});
   arrive();
-  expect(await Promise.all(waiting)).toEqual(Array(11).fill({}));
+  expect(await Promise.all([...waiting, ofAnother])).toEqual(Array(12).fill({}));
+});
+
+test('bodies of medium size are answered one at a time for each key', async () => {
+  const answerBody = createBodyAnswerer();
+  const running: string[] = [];
+  const ends: (() => void)[] = [];
+  const send = (name: string) =>
+    answerBody(
+      { headers: new Headers({ 'Content-Length': '100000' }), text: async () => '{}' } as Request,
+      name[0]!,
+      () =>
+        new Promise<void>((resolve) => {
+          running.push(name);
+          ends.push(resolve);
+        }),
+    );
+  const answers = ['a1', 'a2', 'b1'].map(send);
+  await expect.poll(() => running).toEqual(['a1', 'b1']);
+  ends.shift()!();
+  await expect.poll(() => running).toEqual(['a1', 'b1', 'a2']);
+  ends.forEach((end) => end());
+  await Promise.all(answers);
 });

@@ -100,6 +100,22 @@ describe('the requests of a key in a process', () => {
     await expect.poll(paths).toContain('/a/2');
   });
 
+  test('wait while answers of the key are held in memory before they reach a connection', async () => {
+    const requests = createRequestsInProgress({ ...requestLimits, checkIntervalMs: 5 });
+    let held = requestLimits.maxUnreadBytesPerKey + 1;
+    const end = await requests.begin('a', undefined, () => held);
+    let begun = false;
+    const waiting = Promise.resolve(requests.begin('a', undefined)).then((endWaiting) => {
+      begun = true;
+      endWaiting();
+    });
+    (await requests.begin('b', undefined))();
+    expect(begun).toBe(false);
+    held = 0;
+    await waiting;
+    end();
+  });
+
   test('lose a connection of the key that has read least when the process holds too much', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytes: 50_000_000,

@@ -39,12 +39,20 @@ const companiesById = namedStatement(
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
 /** Prepares the reads of companies. Look-ups by id of one turn of the event loop are joined. */
-export function createCompanyReads({ prisma, sql }: { prisma: PrismaClient; sql: Sql }) {
+export function createCompanyReads(services: {
+  prisma: PrismaClient;
+  sql: Sql;
+  isBoundedJson: (text: string) => boolean;
+}) {
+  const { prisma, sql, isBoundedJson: isBounded } = services;
   const byId = createRowById<ReadCompany>(sql, companiesById);
 
   return {
     /** The settings of a company, by its id (see large-values.ts). */
-    settingsOf: createLargeValues(sql, 'Company', 'settings', valuesTooLarge('settings')),
+    settingsOf: createLargeValues(sql, 'Company', 'settings', {
+      isBounded,
+      tooLarge: valuesTooLarge('settings'),
+    }),
 
     /** The companies that a key may see. */
     visibleTo(key: AuthenticatedKey): PagedList<ReadCompany> {

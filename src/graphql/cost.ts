@@ -27,8 +27,11 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 
 /** How a field counts, as schema/field-options-plugin.ts says it. */
 interface CostExtensions {
-  /** What the field costs itself, and how often its selection is counted. */
-  cost?: { field: number; multiplier: number };
+  /**
+   * What the field costs itself, and how often its selection is counted; objects within for each item of the page
+   * when `wholeObjects` says so.
+   */
+  cost?: { field: number; multiplier: number; wholeObjects?: boolean };
   /** For a field with pages: how many items a page has when the client does not say it. */
   pageSize?: number;
 }
@@ -100,20 +103,28 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
     const multiplier = Math.max(0, multiplierOf(field, { ...around, lists: within.lists }));
-    return own + multiplier * ofSelections(node.selectionSet, getNamedType(field.type), within);
+    const objects = cost?.wholeObjects ? Math.max(multiplier, around.items) : multiplier;
+    return (
+      own + ofSelections(node.selectionSet, getNamedType(field.type), within, { plain: multiplier, objects })
+    );
   }
 
-  function ofSelections({ selections }: SelectionSetNode, type: unknown, around: Surroundings): number {
+  function ofSelections(
+    { selections }: SelectionSetNode,
+    type: unknown,
+    around: Surroundings,
+    times = { plain: 1, objects: 1 },
+  ): number {
     if (!isObjectType(type)) return 0; // the graph has no interfaces and no unions
     const fields = type.getFields();
     let total = 0;
     for (const node of selections) {
       if (node.kind === Kind.FIELD) {
         const field = fields[node.name.value] ?? metaFields[node.name.value];
-        if (field) total += ofField(node, field, around);
+        if (field) total += ofField(node, field, around) * (node.selectionSet ? times.objects : times.plain);
       } else {
         const part = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
-        if (part) total += ofSelections(part.selectionSet, type, around);
+        if (part) total += ofSelections(part.selectionSet, type, around, times);
       }
     }
     return total;

@@ -9,7 +9,7 @@ import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'gr
 import { LRUCache } from 'lru-cache';
 import type { Answer } from '../http/response.ts';
 import { isJson } from '../http/body.ts';
-import { createBodyReader } from '../http/large-bodies.ts';
+import { createBodyAnswerer } from '../http/large-bodies.ts';
 import { maskError, toldError } from '../errors/masking.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorStatus, ServiceError } from '../errors/error-table.ts';
@@ -57,7 +57,7 @@ export function createGraphEndpoint(
   executor: GraphExecutor,
   { countSubscription, countError }: Pick<Metrics, 'countSubscription' | 'countError'>,
 ): GraphEndpoint {
-  const readBody = createBodyReader();
+  const answerBody = createBodyAnswerer();
   const streams = createKeyBoundStreams(countSubscription);
 
   /** An error of an event of a stream, whose request was counted long before. */
@@ -156,24 +156,32 @@ export function createGraphEndpoint(
     return isTooLarge ? respond(tooLargeAnswer(context)) : response;
   }
 
+  async function answerParsed(
+    body: unknown,
+    { url, method, headers }: Request,
+    context: GraphRequestContext,
+    respond: Respond,
+  ): Promise<Response> {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      return respond(graphRefusal(400, 'Request body must be a JSON object'));
+    }
+    const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
+    if (answer) return respond(answer);
+    return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
+  }
+
   return {
     async handle(request, context, respond) {
       const refusal = refusalOf(request);
       if (refusal) return respond(refusal);
       if (request.method !== 'POST') return answerByYoga(request, context, respond);
-      let body: unknown;
       try {
-        body = await readBody(request);
+        return await answerBody(request, context.key.id, (body) =>
+          answerParsed(body, request, context, respond),
+        );
       } catch (error) {
         return respond(graphFailure(maskError(error, context)));
       }
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-        return respond(graphRefusal(400, 'Request body must be a JSON object'));
-      }
-      const { url, method, headers } = request;
-      const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
-      if (answer) return respond(answer);
-      return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
     },
   };
 }

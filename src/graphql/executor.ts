@@ -1,4 +1,5 @@
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors/error-table.ts';
@@ -7,7 +8,8 @@ import type { RequestState } from '../http/request-state.ts';
 import { authorizeOperation } from './authorize.ts';
 import { affordableCost, countValues, type OperationCost } from './cost.ts';
 import { asSent, explainVariables, requireValues } from './explain-variables.ts';
-import { maxVariableFaults } from './limits.ts';
+import { maxLightCost, maxVariableFaults } from './limits.ts';
+import { createFairTurns } from '../fair-turns.ts';
 import { operationName, type OperationPlan, planOperation, type Variables } from './operation-plan.ts';
 import { createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
@@ -61,6 +63,9 @@ export interface GraphExecutor {
   /** Prepares a document of the service's own. */
   prepare(document: DocumentNode): PreparedOperation;
 }
+
+/** Queries over `maxLightCost` that a process runs at once, one of each key: what they read and make delays others. */
+const heavyTurns = createFairTurns(2);
 
 /** Documents that are remembered with their operations. */
 const maxKnownDocuments = 500;
@@ -125,6 +130,12 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     context: Context,
   ): Promise<OperationResult> {
     const interpret = countValues(variables) > maxVariableFaults;
+    if (interpret) {
+      // Both executors put whole values into the words of each fault: of many values that takes seconds.
+      const fault = await explainVariables(schema, plan, variables);
+      if (fault) return { errors: [fault] };
+      await nextTurn();
+    }
     const { data, errors } = await run(variables, context, { interpret });
     if (!errors) return { data };
     if (data === undefined) {
@@ -157,7 +168,11 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
         const text = document.loc?.source.body;
         if (text) documents.set(text, document);
         const cost = await admit(operation.plan, values, context);
-        result = await run(operation, values, context);
+        const known = operation;
+        const { plan } = known;
+        const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && cost.requested > maxLightCost;
+        const runNow = () => run(known, values, context);
+        result = isHeavy ? await heavyTurns.run(context.key.id, runNow) : await runNow();
         if (context.showsCost) result = { ...result, extensions: { cost } };
       } catch (error) {
         result = { errors: [await explain(error, operation?.plan, values, context)] };

@@ -27,6 +27,9 @@ export const maxCost = 10_000;
 /** How much cost the point of a request pays for, and each further point. */
 export const costPerPoint = 2_000;
 
+/** Cost up to which a query runs at once; others take turns. A page of 20 entries with every field costs 300. */
+export const maxLightCost = 500;
+
 /** Changes in one request. */
 export const maxRootMutationFields = 10;
 

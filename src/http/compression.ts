@@ -41,6 +41,9 @@ export function contentCoding(
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 
+/** Counts bytes of an answer that wait in memory for the client; less than 0 for those that were passed on. */
+type HoldBytes = (change: number) => void;
+
 /**
  * Compresses a finished answer in JSON when it is large. Event streams pass as they are: each event must arrive at
  * once.
@@ -48,6 +51,7 @@ export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
 export async function compressJson(
   response: Response,
   acceptEncoding: string | undefined,
+  hold: HoldBytes,
 ): Promise<Response> {
   const { status, headers } = response;
   const isJson = headers.get('content-type')?.includes('json');
@@ -59,7 +63,30 @@ export async function compressJson(
   if (!coding) return new Response(text, { status, headers: answer });
   answer.delete('content-length');
   answer.set('Content-Encoding', coding);
-  return new Response(compressed(text, coding), { status, headers: answer });
+  return new Response(compressed(text, coding, hold), { status, headers: answer });
+}
+
+/** How much of a text is compressed at once, in bytes: the rest waits until the client has taken what came before. */
+const bytesAtOnce = 64 * 1024;
+
+/** A text as a stream that makes nothing before it is asked for. */
+function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let passed = 0;
+  hold(bytes.length);
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const part = bytes.subarray(passed, passed + bytesAtOnce);
+        passed += part.length;
+        hold(-part.length);
+        controller.enqueue(part);
+        if (passed === bytes.length) controller.close();
+      },
+      cancel: () => hold(passed - bytes.length),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /**
@@ -69,6 +96,7 @@ export async function compressJson(
 export function compressed(
   body: string | ReadableStream<Uint8Array>,
   coding: ContentCoding,
+  hold: HoldBytes,
 ): ReadableStream<Uint8Array> {
   const encoder =
     coding === 'br'
@@ -77,6 +105,6 @@ export function compressed(
           params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality },
         })
       : createGzip({ flush: constants.Z_SYNC_FLUSH });
-  const source = typeof body === 'string' ? new Blob([body]).stream() : body;
+  const source = typeof body === 'string' ? textStream(body, hold) : body;
   return source.pipeThrough(Duplex.toWeb(encoder) as TransformStream<Uint8Array, Uint8Array>);
 }

@@ -64,6 +64,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     log,
     operation: unknownOperation,
     acceptEncoding: requestHeader(c, 'accept-encoding'),
+    heldBytes: 0,
   });
 
   /** The key of a request. Only a secret that this process does not know takes the way past the address's budget. */
@@ -122,7 +123,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const authenticated = authenticate(secret, state);
           const key = authenticated instanceof Promise ? await authenticated : authenticated;
           state.key = key;
-          const begun = requests.begin(key.id, c.env?.outgoing);
+          const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
           endRequest = begun instanceof Promise ? await waitForTurn(begun, key, state) : begun;
           await charge(limiter, state, keySubject(key));
           c.set('context', {
@@ -130,6 +131,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             key,
             reauthenticate: () => reauthenticate(authenticator, secret, key),
             cutConnection: () => c.env?.outgoing?.destroy() !== undefined,
+            holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
           });

@@ -74,6 +74,7 @@ export function createKnownRefusals(
         log,
         operation: unknownOperation,
         acceptEncoding: undefined,
+        heldBytes: 0,
         ...(key && { key }),
         decision,
       };

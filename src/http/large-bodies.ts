@@ -1,39 +1,85 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { ServiceError } from '../errors/error-table.ts';
-import { parseJson } from './json.ts';
+import { createFairTurns } from '../fair-turns.ts';
+import { parseJson, requireBoundedStructure } from './json.ts';
 
-/** From how many bytes on a body is large: to read and parse it takes memory and time that others need. */
+/** From how many bytes on a body is large: to read it takes memory that others need. */
 export const largeBodyBytes = 1024 * 1024;
 
-/** How many large bodies may wait in a process: with 16 MiB each, what they hold stays bounded. */
+/** Up to how many bytes a body is answered at once: to parse and check it takes less than a millisecond. */
+const smallBodyBytes = 16 * 1024;
+
+/** Requests with bodies between these sizes that a process answers at once, one of each key. */
+const maxMediumAtOnce = 4;
+
+/** Requests with large bodies that a process answers at once, one of each key. */
+const maxLargeAtOnce = 2;
+
+/** How many large bodies of a key may wait in a process; they are not read yet. */
 const maxWaitingLargeBodies = 10;
 
 /** How long a large body may take to arrive, so that a slow sender does not keep the others waiting. */
 const largeBodyTimeoutMs = 30_000;
 
-/** Reads and parses the JSON of a request. */
-type BodyReader = (request: Request) => Promise<unknown>;
-
 /**
- * Creates what reads the bodies of one process: large ones, and those of unknown length, one at a time.
+ * Reads and parses the JSON of a request and answers it: small bodies at once, others in turn, so that one of each key
+ * is answered at a time and other requests have their turn in between.
  *
- * The reader throws `VALIDATION_ERROR` for a body that is not JSON within bounds, or that comes too slowly, and
- * `RATE_LIMIT_EXCEEDED` when too many large bodies wait.
+ * @param keyId whose request it is: keys take turns
+ * @param answer is told what the JSON says
+ * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON within bounds, or that comes too slowly, and
+ *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
  */
-export function createBodyReader(): BodyReader {
-  const inTurn = pLimit(1);
-  return async (request) => {
+type BodyAnswerer = <Answer>(
+  request: Request,
+  keyId: string,
+  answer: (body: unknown) => Promise<Answer>,
+) => Promise<Answer>;
+
+/** Creates what answers the bodies of one process. Large ones, and those of unknown length, are read one at a time. */
+export function createBodyAnswerer(): BodyAnswerer {
+  const mediumTurns = createFairTurns(maxMediumAtOnce);
+  const largeTurns = createFairTurns(maxLargeAtOnce);
+  const reading = pLimit(1);
+  return async (request, keyId, answer) => {
     const { headers } = request;
-    const isLarge = Number(headers.get('content-length') ?? 0) > largeBodyBytes;
-    if (!isLarge && !headers.has('transfer-encoding')) return parseJson(await request.text());
-    if (inTurn.pendingCount >= maxWaitingLargeBodies) {
+    const bytes = headers.has('transfer-encoding') ? Infinity : Number(headers.get('content-length') ?? 0);
+    if (bytes <= smallBodyBytes) return answer(parseJson(await request.text()));
+    if (bytes <= largeBodyBytes) {
+      const text = await request.text();
+      return mediumTurns.run(keyId, async () => answer(await parseInTurns(text)));
+    }
+    if (largeTurns.waiting(keyId) >= maxWaitingLargeBodies) {
       throw new ServiceError(
         'RATE_LIMIT_EXCEEDED',
-        'Too many large requests are waiting, please try again later',
+        'Too many large requests of this API key are waiting, please try again later',
       );
     }
-    return inTurn(async () => parseJson(await textInTime(request)));
+    return largeTurns.run(keyId, async () =>
+      answer(await parseInTurns(await reading(() => textInTime(request)))),
+    );
   };
+}
+
+/** Parses a JSON text as `parseJson` does, with the turns of other requests between the parts of the work. */
+async function parseInTurns(text: string): Promise<unknown> {
+  await nextTurn();
+  requireBoundedStructure(text);
+  await nextTurn();
+  const value = parseJson(text, { isBounded: true });
+  await nextTurn();
+  return value;
+}
+
+/**
+ * Creates what parses the JSON of requests that are small when they are answered: texts that are not small in turn, one
+ * of each key.
+ */
+export function createJsonParser(): (text: string, keyId: string) => unknown {
+  const turns = createFairTurns(maxMediumAtOnce);
+  return (text, keyId) =>
+    text.length <= smallBodyBytes ? parseJson(text) : turns.run(keyId, () => parseInTurns(text));
 }
 
 async function textInTime(request: Request): Promise<string> {

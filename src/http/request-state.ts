@@ -23,6 +23,8 @@ export interface RequestState {
   readonly log: Logger;
   /** The codings in which the client takes an answer, as its `Accept-Encoding` says. */
   readonly acceptEncoding: string | undefined;
+  /** Bytes of the answer that wait in memory for the client, besides those that its connection has in its buffers. */
+  heldBytes: number;
   /** What runs: a row of the endpoint table, or the root fields of a GraphQL operation. */
   operation: string;
   key?: AuthenticatedKey;

@@ -30,22 +30,33 @@ export interface RequestsInProgress {
    *
    * @param answer the request runs until its answer is written or its connection is closed; without an answer, for a
    *   request within the process, until it is ended
+   * @param heldBytes bytes of the answer that wait in memory besides those that its connection has in its buffers
    * @returns what ends it earlier
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejection) when too many requests of the key wait
    */
-  begin(keyId: string, answer: ServerResponse | undefined): EndRequest | Promise<EndRequest>;
+  begin(
+    keyId: string,
+    answer: ServerResponse | undefined,
+    heldBytes?: () => number,
+  ): EndRequest | Promise<EndRequest>;
 }
 
 type EndRequest = () => void;
 
+/** A request with its answer. */
+interface AnsweredRequest {
+  answer: ServerResponse | undefined;
+  heldBytes: () => number;
+}
+
 /** What is answered of one key, and who waits. */
 interface RequestsOfKey {
-  running: Set<{ answer: ServerResponse | undefined }>;
+  running: Set<AnsweredRequest>;
   waiting: Set<{ start: () => void }>;
 }
 
 /** Bytes of an answer that are made and that the client has not taken. */
-const unreadBytes = (answer: ServerResponse | undefined) => answer?.writableLength ?? 0;
+const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writableLength ?? 0) + heldBytes();
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
@@ -59,13 +70,13 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   const keys = new Map<string, RequestsOfKey>();
   let timer: NodeJS.Timeout | undefined;
 
-  const unreadOf = ({ running }: RequestsOfKey) => sum([...running].map(({ answer }) => unreadBytes(answer)));
+  const unreadOf = ({ running }: RequestsOfKey) => sum([...running].map(unreadBytes));
 
   const mayRun = (key: RequestsOfKey) =>
     key.running.size < limits.maxRunningPerKey && unreadOf(key) <= limits.maxUnreadBytesPerKey;
 
-  function run(keyId: string, key: RequestsOfKey, answer: ServerResponse | undefined): EndRequest {
-    const request = { answer };
+  function run(keyId: string, key: RequestsOfKey, request: AnsweredRequest): EndRequest {
+    const { answer } = request;
     const end = () => {
       if (!key.running.delete(request)) return;
       startWaiting(keyId, key);
@@ -84,21 +95,22 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     if (key.running.size === 0) keys.delete(keyId);
   }
 
-  function wait(keyId: string, key: RequestsOfKey, answer: ServerResponse | undefined): Promise<EndRequest> {
+  function wait(keyId: string, key: RequestsOfKey, request: AnsweredRequest): Promise<EndRequest> {
+    const { answer } = request;
     if (key.waiting.size >= limits.maxWaitingPerKey) return Promise.reject(tooManyWaiting);
     return new Promise((resolve, reject) => {
       const giveUp = () => {
-        key.waiting.delete(request);
+        key.waiting.delete(waiting);
         reject(tooManyWaiting); // nobody is there to read it
       };
-      const request = {
+      const waiting = {
         start: () => {
-          key.waiting.delete(request);
+          key.waiting.delete(waiting);
           answer?.off('close', giveUp);
-          resolve(run(keyId, key, answer));
+          resolve(run(keyId, key, request));
         },
       };
-      key.waiting.add(request);
+      key.waiting.add(waiting);
       answer?.once('close', giveUp);
     });
   }
@@ -109,10 +121,10 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     let total = sum([...unread.values()]);
     while (total > limits.maxUnreadBytes) {
       const [[key]] = [...unread].sort(([, a], [, b]) => b - a) as [[RequestsOfKey, number]];
-      const [largest] = [...key.running].sort((a, b) => unreadBytes(b.answer) - unreadBytes(a.answer));
-      const freed = unreadBytes(largest!.answer);
+      const [largest] = [...key.running].sort((a, b) => unreadBytes(b) - unreadBytes(a));
+      const freed = unreadBytes(largest!);
       if (freed === 0) return;
-      largest!.answer!.destroy();
+      largest!.answer?.destroy();
       key.running.delete(largest!);
       unread.set(key, unread.get(key)! - freed);
       total -= freed;
@@ -128,14 +140,15 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   return {
-    begin(keyId, answer) {
+    begin(keyId, answer, heldBytes = () => 0) {
       timer ??= setInterval(check, limits.checkIntervalMs).unref();
       let key = keys.get(keyId);
       if (!key) {
         key = { running: new Set(), waiting: new Set() };
         keys.set(keyId, key);
       }
-      return key.waiting.size === 0 && mayRun(key) ? run(keyId, key, answer) : wait(keyId, key, answer);
+      const request = { answer, heldBytes };
+      return key.waiting.size === 0 && mayRun(key) ? run(keyId, key, request) : wait(keyId, key, request);
     },
   };
 }

@@ -55,7 +55,10 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   const body = typeof made === 'function' ? made(state?.requestId) : made;
   const large = state !== undefined && body !== null && isLarge(body);
   const coding = large ? contentCoding(state.acceptEncoding) : undefined;
-  const response = new Response(coding && body !== null ? compressed(body, coding) : body, {
+  const hold = (change: number) => {
+    if (state) state.heldBytes += change;
+  };
+  const response = new Response(coding && body !== null ? compressed(body, coding, hold) : body, {
     status,
     headers: {
       ...(body !== null && jsonHeaders),

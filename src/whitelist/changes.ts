@@ -7,9 +7,9 @@ import type { Sql } from '../database/types.ts';
 import { invalidField } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import { entryColumns } from './columns.ts';
+import { readInParts, type WhitelistChanges } from './feed-page.ts';
 import { decodeFeedCursor, encodeFeedCursor, type FeedCursor, type FeedPosition } from './feed-cursor.ts';
 import { feedLife, positionColumns, positionOf, type PositionRow } from './feed-position.ts';
-import type { Plate } from './plate.ts';
 import type { Nullable, WhitelistReads } from './reads.ts';
 
 // The feed of a whitelist: the whole list once, and from then on what changed. A change belongs to the
@@ -19,24 +19,6 @@ import type { Nullable, WhitelistReads } from './reads.ts';
 
 /** The most changes of one page. */
 export const maxFeedPageSize = 5_000;
-
-/** An entry that is no longer in the whitelist. */
-export type WhitelistRemoval = Plate & { id: string };
-
-/** A page of the feed. Removals are to be applied before upserts. */
-export interface WhitelistChanges {
-  /** Entries that are new or changed, as they are now. */
-  upserts: WhitelistEntry[];
-  removals: WhitelistRemoval[];
-  /** Where to go on: with the next page, or later with what will have changed. */
-  cursor: string;
-  /** Whether there is more at once. */
-  hasMore: boolean;
-  /** Whether the client has to forget what it has: this page starts the whole list again. */
-  reset: boolean;
-  /** The time zone of the location, by whose clocks hours count. */
-  timezone: string;
-}
 
 /** The present position of locations, and whether a client can go on from an earlier one. */
 const readPositions = namedStatement(
@@ -192,48 +174,50 @@ export function createWhitelistFeed(services: {
     };
   }
 
+  /** A part of a page, from a cursor on. */
+  async function readPart(
+    key: AuthenticatedKey,
+    locationId: string,
+    after: string | null | undefined,
+    size: number,
+  ): Promise<WhitelistChanges> {
+    const cursor = after ? decodeFeedCursor(after) : undefined;
+    if (after && cursor?.locationId !== locationId) {
+      throw invalidField('after', 'Must be a cursor that whitelistChanges of this location returned', after);
+    }
+    const { now, isContinued, timezone } = await presentPosition(key, locationId, cursor?.next);
+    if (!cursor || !isContinued) {
+      const start = { locationId, next: now, round: null };
+      return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined, timezone };
+    }
+    const { next, round } = cursor;
+    if (!round) {
+      const from = { since: next, changedIn: '0', id: '' };
+      return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
+    }
+    const page =
+      'entryId' in round
+        ? await listPage(key, cursor, round.entryId, size)
+        : await changesPage(cursor, round, size);
+    return { ...page, reset: false, timezone };
+  }
+
   return {
     /**
-     * A page of the feed of a location.
+     * A page of the feed of a location. It ends earlier than asked for when its texts are long.
      *
      * @param after the cursor of the page before; the whole list from its start when left out
      * @param size how many changes at most
      * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `VALIDATION_ERROR` for a text that is no
      *   cursor of this location
      */
-    async changes(
+    changes(
       key: AuthenticatedKey,
       locationId: string,
       after: string | null | undefined,
       size: number,
     ): Promise<WhitelistChanges> {
-      const cursor = after ? decodeFeedCursor(after) : undefined;
-      if (after && cursor?.locationId !== locationId) {
-        throw invalidField(
-          'after',
-          'Must be a cursor that whitelistChanges of this location returned',
-          after,
-        );
-      }
-      const { now, isContinued, timezone } = await presentPosition(key, locationId, cursor?.next);
-      if (!cursor || !isContinued) {
-        const start = { locationId, next: now, round: null };
-        return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined, timezone };
-      }
-      const { next, round } = cursor;
-      if (!round) {
-        const from = { since: next, changedIn: '0', id: '' };
-        return {
-          ...(await changesPage({ locationId, next: now, round }, from, size)),
-          reset: false,
-          timezone,
-        };
-      }
-      const page =
-        'entryId' in round
-          ? await listPage(key, cursor, round.entryId, size)
-          : await changesPage(cursor, round, size);
-      return { ...page, reset: false, timezone };
+      return readInParts(after, size, (from, most) => readPart(key, locationId, from, most));
     },
 
     /**

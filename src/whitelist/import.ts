@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
-import type { Sql } from '../database/types.ts';
+import type { Database, Sql } from '../database/types.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import type { LocationNotices } from '../locations/notices.ts';
@@ -15,8 +15,11 @@ import type { WhitelistEntryValues } from './columns.ts';
 /** How many rows one call may have. */
 export const maxImportRows = 10_000;
 
-/** How many rows one statement merges; REPLACE merges all rows of a call at once. */
-const rowsPerStatement = 2_500;
+/**
+ * How many rows one statement merges; REPLACE merges all rows of a call at once. The embedded database does one thing at
+ * a time: gates wait for the statement that runs.
+ */
+const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
 /** How many rows are checked before other requests have their turn. */
 const rowsCheckedPerTurn = 500;
@@ -76,6 +79,8 @@ export function createWhitelistImport(services: {
   locations: Pick<LocationReads, 'find'>;
   locationTurns: Turns;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
+  /** The kind of the database. */
+  kind: Database['kind'];
 }) {
   const { locations, whitelistNotices } = services;
   const merge = createWhitelistMerge(services);
@@ -126,7 +131,7 @@ export function createWhitelistImport(services: {
     }
 
     const check = createRowCheck(rows, readRow);
-    const size = options.mode === 'REPLACE' ? total : rowsPerStatement;
+    const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];
     let batch = await check(0, Math.min(size, total));
     for (let end = size; end < total; end += size) {
       // While the database merges one batch, the next one is checked.

@@ -1,0 +1,106 @@
+import type { Context } from '../src/context.ts';
+import { DeferredJson } from '../src/deferred-json.ts';
+
+/** A part of an answer: JSON, or a value that is read when its place is reached. */
+export type Piece = string | DeferredJson;
+
+/** Bytes that are handed to the connection at once: the rest waits until the client has taken them. */
+const bytesAtOnce = 64 * 1024;
+
+/**
+ * The JSON of a value in pieces.
+ *
+ * What is deferred is marked with U+0000, which no text of the database can hold.
+ */
+export function piecesOf(value: unknown): Piece[] {
+  const deferred: DeferredJson[] = [];
+  const json = JSON.stringify(value, (_, part: unknown) =>
+    part instanceof DeferredJson ? `\0${deferred.push(part) - 1}` : part,
+  );
+  if (deferred.length === 0) return [json];
+  return json.split(/"\\u0000(\d+)"/).map((text, index) => (index % 2 ? deferred[Number(text)]! : text));
+}
+
+/** What is written of the large values of keys: one of each key at a time, however many of its requests are answered. */
+const writing = new Map<string, Promise<void>>();
+
+/** Waits until no other request of a key writes a large value. @returns what lets the next one begin */
+async function turnToWrite(keyId: string): Promise<() => void> {
+  const before = writing.get(keyId);
+  let end = () => {};
+  const own = new Promise<void>((resolve) => {
+    end = resolve;
+  }).then(() => before);
+  writing.set(keyId, own);
+  void own.then(() => {
+    if (writing.get(keyId) === own) writing.delete(keyId);
+  });
+  await before;
+  return end;
+}
+
+/** The bytes of a large value, each part of them when the client has taken the one before. */
+async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
+  const end = await turnToWrite(context.key.id);
+  let held = 0;
+  try {
+    const bytes = Buffer.from(await value.read());
+    held = bytes.length;
+    context.holdBytes(held);
+    for (let start = 0; start < bytes.length; start += bytesAtOnce) {
+      const part = bytes.subarray(start, start + bytesAtOnce);
+      held -= part.length;
+      context.holdBytes(-part.length);
+      yield part;
+    }
+  } finally {
+    context.holdBytes(-held);
+    end();
+  }
+}
+
+/**
+ * Writes an answer piece by piece, as fast as the client reads.
+ *
+ * @param breakOff is told why a piece could not be made, and cuts the connection: the server would end the answer as if
+ *   it were complete. Returns whether there was one.
+ */
+export function streamPieces(
+  pieces: AsyncIterable<Piece> | Iterable<Piece>,
+  context: Context,
+  breakOff: (error: unknown) => boolean,
+): ReadableStream<Uint8Array> {
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      if (typeof piece === 'string') yield Buffer.from(piece);
+      else yield* bytesOf(piece, context);
+    }
+  }
+  const made = parts();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await made.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          if (!breakOff(error)) controller.error(error);
+        }
+      },
+      cancel: async () => void (await made.return(undefined)),
+    },
+    // Nothing is made before it is asked for.
+    { highWaterMark: 0 },
+  );
+}
+
+/** The body of an answer: a text, or a stream when a part of it is deferred. */
+export function bodyOfPieces(
+  pieces: readonly Piece[],
+  context: Context,
+  breakOff: (error: unknown) => boolean,
+): string | ReadableStream<Uint8Array> {
+  const texts = pieces.filter((piece) => typeof piece === 'string');
+  return texts.length === pieces.length ? texts.join('') : streamPieces(pieces, context, breakOff);
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { compressed } from '../src/http/compression.ts';
+import { newId } from '../src/ids.ts';
+import { newSlug, openTestGateway, serve } from './support/harness.ts';
+
+// What waits in memory for clients that do not read: counted, and bounded for each key.
+
+describe('a text that is compressed', () => {
+  const text = 'مواقف'.repeat(300_000);
+
+  test('counts until it is passed on', async () => {
+    let held = 0;
+    const stream = compressed(text, 'br', (change) => (held += change));
+    expect(held).toBe(Buffer.byteLength(text));
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    expect(brotliDecompressSync(bytes).toString()).toBe(text);
+    expect(held).toBe(0);
+  });
+
+  test('no longer counts when its reader leaves', async () => {
+    let held = 0;
+    const reader = compressed(text, 'gzip', (change) => (held += change)).getReader();
+    await reader.read();
+    await reader.cancel();
+    await expect.poll(() => held).toBe(0);
+  });
+});
+
+describe('large values of one key', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+  const mebibyte = 1024 * 1024;
+
+  test('are read one at a time, however many lists nobody reads; another key gets its own meanwhile', async () => {
+    const companies = [newId(), newId()];
+    for (const id of companies) {
+      await gateway.database.sql.query(
+        {
+          name: '',
+          text: `INSERT INTO "Company" (id, name, slug, address, settings) VALUES ($1, 'Old', $2, 'Dubai',
+            jsonb_build_object('text', repeat('x', $3::int)))`,
+        },
+        [id, newSlug(), 8 * mebibyte],
+      );
+    }
+    const [lazy, other] = [
+      await gateway.newKey({ companyIds: companies }),
+      await gateway.newKey({ companyIds: companies }),
+    ];
+    const open = async (key: string) => {
+      const request = get(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response;
+    };
+    const unread = [await open(lazy), await open(lazy), await open(lazy)];
+    const read = await buffer(await open(other));
+    expect(JSON.parse(read.toString()).data).toHaveLength(companies.length);
+    // Once they are read, they are whole.
+    const lengths = await Promise.all(unread.map(async (response) => (await buffer(response)).length));
+    expect(lengths).toEqual(unread.map(() => read.length));
+  });
+});
