@@ -61,16 +61,8 @@ const reading: [string, Attack['build']][] = [
   ],
   ['documents never seen before', freshDocuments],
   ['feed pages of 5,000 entries', (world) => [ask(world, `{ ${feedPage(entryFields)} }`)]],
-  ['feed pages under 14 aliases', (world) => [ask(world, `{ ${aliases(14, () => feedPage(entryFields))} }`)]],
-  [
-    'feed pages with nested lists',
-    (world) => [
-      ask(
-        world,
-        `{ ${feedPage('location { company { locations(first: 30) { nodes { id name slug } } } }')} }`,
-      ),
-    ],
-  ],
+  ['feed pages under 5 aliases', (world) => [ask(world, `{ ${aliases(5, () => feedPage(entryFields))} }`)]],
+  ['feed pages with nested lists', (world) => [ask(world, `{ ${feedPage('location { name }')} }`)]],
   [
     'whitelist pages under 7 aliases',
     (world) => [

@@ -26,8 +26,8 @@ export interface AttackResult {
   sample: string;
 }
 
-const warmUpMs = 1_500;
-const quietMs = 2_500;
+const warmUpMs = 1_000;
+const quietMs = 2_000;
 /** What is under way at the end of an attack goes on for a moment. */
 const settleMs = 500;
 /** The most requests of a key that a process answers at once. */

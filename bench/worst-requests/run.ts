@@ -80,6 +80,8 @@ try {
         `${rowOf(result)} ${JSON.stringify(result.statuses)} ${result.sample.replaceAll('\n', ' ')}`,
       );
     } finally {
+      // Not asked to stop: it would wait for what it still answers.
+      process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }
   }

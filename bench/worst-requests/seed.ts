@@ -18,10 +18,10 @@ export interface WorstWorld extends World {
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
 /** Audit records of imports that replaced a whitelist of this many entries. */
-const importRecords = 120;
+const importRecords = 60;
 const importedEntries = 10_000;
 /** Requests of the spender that the usage records tell of: an hour's budget for a fortnight. */
-const usageRecords = 300_000;
+const usageRecords = 150_000;
 const usageDays = 30;
 /** Entries whose texts are as long as they may be. */
 const longEntries = 10_000;
@@ -37,20 +37,23 @@ const oldCompanyId = (number: number) => companyId(1000 + number);
  * @returns the world as each of these keys knows it
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
-  const { sql } = database;
+  const { sql, kind } = database;
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
+  // The memory of the embedded database takes no larger structure.
+  const [value, values] =
+    kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [
     `jsonb_build_object('text', repeat('x', ${oldSettingsBytes - 20}))`,
-    `('{"values":[' || repeat('{},', ${Math.floor(oldSettingsBytes / 3) - 10}) || '{}]}')::jsonb`,
+    `('{"values":[' || repeat('${value},', ${Math.floor(values)}) || '{}]}')::jsonb`,
   ];
-  for (const [kind, value] of settings.entries()) {
-    for (let number = kind; number < oldCompanies; number += settings.length) {
-      const made =
-        number > kind ? `(SELECT settings FROM "Company" WHERE id = '${oldCompanyId(kind)}')` : value;
+  for (const [first, made] of settings.entries()) {
+    for (let number = first; number < oldCompanies; number += settings.length) {
+      const copied = `(SELECT settings FROM "Company" WHERE id = '${oldCompanyId(first)}')`;
+      const stored = number > first ? copied : made;
       await run(
-        `INSERT INTO "Company" (id, name, slug, address, settings) VALUES ($1, 'Old', $2, 'Dubai', ${made})`,
+        `INSERT INTO "Company" (id, name, slug, address, settings) VALUES ($1, 'Old', $2, 'Dubai', ${stored})`,
         [oldCompanyId(number), `old-${number}`],
       );
     }
