@@ -75,7 +75,9 @@ describe('issuing a key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    for (const wrong of [-60, 60]) {
+    // The embedded database has the clock of its process.
+    const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
+    for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });
       try {
         expect([await keys.statusWith(valid), await keys.statusWith(ended)]).toEqual([200, 401]);
