@@ -53,7 +53,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, as `recordParkingEvent` would one after the other: for a gate that was offline. Events that break a rule are reported and the others taken. Each batch of 200 is one transaction; a call that failed can be sent again.',
+      'Records many events of a location, as `recordParkingEvent` would one after the other: for a gate that was offline. Events that break a rule are reported and the others taken. Each batch of 200 (25 on the embedded database) is one transaction; a call that failed can be sent again.',
     args: {
       locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
       events: t.arg({

@@ -118,7 +118,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Takes many vehicles at once. Rows that break a rule are reported and the others taken, except in REPLACE, which takes all or none. Each batch of 2,500 rows is one transaction; REPLACE is one as a whole.',
+      'Takes many vehicles at once. Rows that break a rule are reported and the others taken, except in REPLACE, which takes all or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction; REPLACE is one as a whole.',
     args: {
       locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
       entries: t.arg({
