@@ -129,14 +129,13 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     variables: Variables,
     context: Context,
   ): Promise<OperationResult> {
-    const interpret = countValues(variables) > maxVariableFaults;
-    if (interpret) {
-      // Both executors put whole values into the words of each fault: of many values that takes seconds.
+    if (countValues(variables) > maxVariableFaults) {
+      // graphql-js puts whole values into the words of each fault, and graphql-jit words them all: that takes seconds.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await nextTurn();
     }
-    const { data, errors } = await run(variables, context, { interpret });
+    const { data, errors } = await run(variables, context);
     if (!errors) return { data };
     if (data === undefined) {
       const explained = await explainVariables(schema, plan, variables);

@@ -1,8 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   coerceInputValue,
+  getNullableType,
   type GraphQLArgument,
+  type GraphQLError,
+  type GraphQLInputType,
   type GraphQLSchema,
   isInputType,
+  isListType,
   typeFromAST,
 } from 'graphql';
 import { type FieldFault, invalidField, ServiceError, shown } from '../errors/error-table.ts';
@@ -29,20 +34,21 @@ export async function explainVariables(
     const value = valueOf(variables, name);
     if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
     let fits = true;
+    const note = (path: readonly (string | number)[], invalidValue: unknown, error: GraphQLError) => {
+      fits = false;
+      if (faults.length === maxVariableFaults) {
+        const message = `${error.message} It is one of more than ${faults.length} faults.`;
+        throw invalidField(fieldName([name, ...path]), message, invalidValue);
+      }
+      // graphql-js names a missing field in its words alone.
+      const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
+      const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
+      const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
+      if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
+      faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
+    };
     try {
-      coerceInputValue(value, type, (path, invalidValue, error) => {
-        fits = false;
-        if (faults.length === maxVariableFaults) {
-          const message = `${error.message} It is one of more than ${faults.length} faults.`;
-          throw invalidField(fieldName([name, ...path]), message, invalidValue);
-        }
-        // graphql-js names a missing field in its words alone.
-        const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
-        const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
-        const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
-        if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
-        faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
-      });
+      await coerceInParts(value, type, note);
     } catch (error) {
       if (error instanceof ServiceError) return error;
       throw error;
@@ -62,6 +68,23 @@ export async function explainVariables(
       errors: faults,
     })
   );
+}
+
+/** Items of a list that are checked before other requests have their turn. */
+const itemsPerTurn = 500;
+
+/** Coerces a value as graphql-js does, a long list part by part. */
+async function coerceInParts(
+  value: unknown,
+  type: GraphQLInputType,
+  note: (path: readonly (string | number)[], invalidValue: unknown, error: GraphQLError) => void,
+): Promise<void> {
+  const listType = getNullableType(type);
+  if (!isListType(listType) || !Array.isArray(value)) return void coerceInputValue(value, type, note);
+  for (const [index, item] of value.entries()) {
+    if (index % itemsPerTurn === itemsPerTurn - 1) await nextTurn();
+    coerceInputValue(item, listType.ofType, (path, ...fault) => note([index, ...path], ...fault));
+  }
 }
 
 /**

@@ -8,42 +8,36 @@ import { operationName, type OperationPlan, type Variables } from './operation-p
 const usesBeforeCompiling = 2;
 
 /** Runs one operation, again and again. */
-export type OperationRunner = (
-  variables: Variables,
-  context: Context,
-  options: { interpret: boolean },
-) => Promise<ExecutionResult>;
+export type OperationRunner = (variables: Variables, context: Context) => Promise<ExecutionResult>;
 
 /**
  * Creates what runs an operation: graphql-js at first, and graphql-jit's compiled form from the third time on. What
  * variables of the wrong type kept from running does not count.
- * `interpret` keeps to graphql-js, which gives up after the first faults of the variables where graphql-jit
- * words all of them.
  */
 export function createOperationRunner(schema: GraphQLSchema, plan: OperationPlan): OperationRunner {
   const { document, operation, rootFields } = plan;
   let uses = 0;
   let compiled: CompiledQuery | ExecutionResult | undefined;
 
-  const run: OperationRunner = async (variables, context, { interpret }) => {
+  const run: OperationRunner = async (variables, context) => {
     if (uses >= usesBeforeCompiling) compiled ??= compileQuery(schema, document);
     const result =
-      compiled && isCompiledQuery(compiled) && !interpret
+      compiled && isCompiledQuery(compiled)
         ? ((await compiled.query({}, context, { ...variables })) as ExecutionResult)
         : await execute({ schema, document, contextValue: context, variableValues: variables });
     if (result.data !== undefined) uses += 1;
     return result;
   };
 
-  return (variables, context, options) => {
+  return (variables, context) => {
     const tracer = activeTracer();
-    if (!tracer) return run(variables, context, options);
+    if (!tracer) return run(variables, context);
     const attributes = {
       'graphql.operation.type': operation.operation,
       ...(operation.name && { 'graphql.operation.name': operation.name.value }),
     };
     return inSpan(tracer, operationName(operation.operation, rootFields), { attributes }, () =>
-      run(variables, context, options),
+      run(variables, context),
     );
   };
 }
