@@ -20,9 +20,9 @@ const oldSettingsBytes = 16 * 1024 * 1024;
 /** Audit records of imports that replaced a whitelist of this many entries. */
 const importRecords = 60;
 const importedEntries = 10_000;
-/** Requests of the spender that the usage records tell of: an hour's budget for a fortnight. */
-const usageRecords = 150_000;
-const usageDays = 30;
+/** Hours of usage of a key, and operations that it used in each. */
+const usageHours = 31 * 24;
+const usedOperations = 50;
 /** Entries whose texts are as long as they may be. */
 const longEntries = 10_000;
 const longNote = '漢'.repeat(500);
@@ -62,10 +62,10 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   for (let number = 0; number <= spenders; number += 1) keys.push(await createSpender(database, pepper));
   const { id } = keys.pop()!;
   await run(
-    `INSERT INTO "UsageRecord" ("apiKeyId", "requestId", surface, operation, status, "durationMs", address, "createdAt")
-      SELECT $1, i::text, 'graphql', 'query ' || i % 50, 200, 1, '192.0.2.1', now() - i * interval '1 second' * $3::float8
-      FROM generate_series(1, $2::int) i`,
-    [id, usageRecords, (usageDays * 24 * 3600) / usageRecords],
+    `INSERT INTO "UsageTotal" ("apiKeyId", hour, operation, surface, status, "errorCode", requests, "lastUsedAt")
+      SELECT $1, date_trunc('hour', now()) - h * interval '1 hour', 'query ' || o, 'graphql', 200, '', 20, now()
+      FROM generate_series(0, $2::int) h, generate_series(1, $3::int) o`,
+    [id, usageHours, usedOperations],
   );
   await run(
     `INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", action, "companyId", "locationId", "targetId", changes)
