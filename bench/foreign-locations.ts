@@ -5,7 +5,7 @@ import { openDatabase } from '../src/database/open.ts';
 import { newId } from '../src/ids.ts';
 import { createScratchDatabase } from '../test/support/scratch-database.ts';
 import { type RequestSpec } from './cases.ts';
-import { median } from './measure.ts';
+import { median } from './pairs.ts';
 import { startServer } from './processes.ts';
 import { seedWorld } from './seed.ts';
 import { bulkLocations, locationId } from './world.ts';
