@@ -84,6 +84,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     }),
     hours: t.field({
       type: [WeeklyHours],
+      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which no list of it reads apart
       description: `${description.hours}; none: at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),

@@ -191,7 +191,7 @@ test('tables fit 100 columns and keep ids whole', async () => {
 
 describe('the program', () => {
   const runShell = async (script: string) =>
-    promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
       cwd: projectFolder,
       env: { ...process.env, PMS_URL: url, PMS_API_KEY: (await gateway.newTenant()).key },
     });

@@ -66,7 +66,7 @@ describe('commands of the documentation', () => {
     'of $path work when they are pasted from top to bottom',
     async ({ script, path }) => {
       const commands = withFiles(script, path).replaceAll('http://127.0.0.1:3000', url);
-      const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], {
+      const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
         cwd: projectFolder,
         env: environment,
       });

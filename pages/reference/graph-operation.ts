@@ -57,6 +57,12 @@ const isList = (type: GraphQLOutputType): boolean =>
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
+/** Arguments of which exactly one must be given, so that each is nullable: the one that an example gives. */
+const givenOfSeveral = new Set(['plate']);
+
+const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
+  isNonNullType(type) || givenOfSeveral.has(name);
+
 /** A value for an argument: that of an example body where there is one. */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
@@ -64,8 +70,8 @@ function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknow
   if (isInputObjectType(type)) {
     const example = Object.values(examples[type.name] ?? {})[0];
     if (example) return example;
-    const required = Object.values(type.getFields()).filter((field) => isNonNullType(field.type));
-    return Object.fromEntries(required.map((field) => [field.name, argumentValue(field)]));
+    const given = Object.values(type.getFields()).filter(isGiven);
+    return Object.fromEntries(given.map((field) => [field.name, argumentValue(field)]));
   }
   if (isEnumType(type)) return type.getValues()[0]!.name;
   const byName: Record<string, unknown> = { plateType: 'DXB', plateCode: 'A', plateNumber: '12345' };
@@ -84,7 +90,7 @@ export function exampleOperation(
   kind: OperationTypeNode,
   field: GraphQLField<unknown, unknown>,
 ): ExampleOperation {
-  const required = field.args.filter((argument) => isNonNullType(argument.type));
+  const required = field.args.filter(isGiven);
   const pages = field.args.find((argument) => argument.name === 'first');
   const name = field.name[0]!.toUpperCase() + field.name.slice(1);
   const declared = required.map((argument) => `$${argument.name}: ${argument.type}`);

@@ -46,6 +46,7 @@ export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unkno
   const types = [type].flat();
   if (types[0] === 'null') return null;
   if (types.includes('integer')) return 12;
+  if (types.includes('number')) return 0.9;
   if (types.includes('boolean')) return true;
   if (format === 'date-time') return '2026-01-31T08:00:00.000Z';
   if (name === 'id' || name.endsWith('Id')) return sampleId;
