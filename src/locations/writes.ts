@@ -1,4 +1,4 @@
-import type { Location, PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { Location } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
 import type { Author } from '../auth/key.ts';
 import { owningCompany } from '../companies/owning-company.ts';
@@ -9,9 +9,7 @@ import { newId } from '../ids.ts';
 import { applyLongestStay } from '../parking/longest-stay.ts';
 import { lockLocation } from './lock.ts';
 import { announceState, locationState } from './occupancy.ts';
-import type { LocationReads } from './reads.ts';
-import type { LocationNotices } from './notices.ts';
-import type { Turns } from './turns.ts';
+import type { LocationChangeServices } from './change-services.ts';
 
 type Optional<Value> = Value | null | undefined;
 
@@ -37,13 +35,12 @@ export type LocationChanges = {
 export type LocationWrites = ReturnType<typeof createLocationWrites>;
 
 /** Prepares the changes of locations. */
-export function createLocationWrites(services: {
-  prisma: PrismaClient;
-  locations: Pick<LocationReads, 'find'>;
-  locationTurns: Turns;
-  statusNotices: LocationNotices;
-}) {
-  const { prisma, locations, locationTurns, statusNotices } = services;
+export function createLocationWrites({
+  prisma,
+  locations,
+  locationTurns,
+  statusNotices,
+}: LocationChangeServices) {
   return {
     /**
      * Creates a location.

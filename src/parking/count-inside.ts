@@ -1,25 +1,18 @@
-import type {
-  Location,
-  OccupancyCount,
-  ParkingSession,
-  PrismaClient,
-} from '../../prisma/generated/client/client.ts';
+import type { Location, OccupancyCount, ParkingSession } from '../../prisma/generated/client/client.ts';
 import { recordChange, type Transaction } from '../audit/record.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../locations/lock.ts';
-import type { LocationNotices } from '../locations/notices.ts';
 import { announceState, recountSessions } from '../locations/occupancy.ts';
-import type { LocationReads } from '../locations/reads.ts';
-import type { Turns } from '../locations/turns.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './misread-plate.ts';
 import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
 import { matchEntries, matchOf, type Reading } from './seen-plate.ts';
 import { endOf, startOf } from './session-columns.ts';
+import type { LocationChangeServices } from '../locations/change-services.ts';
 
 /** How many vehicles one count may have: more than the largest car parks hold, and few enough for one transaction. */
 export const maxPlatesInside = 10_000;
@@ -48,14 +41,12 @@ const msPerHour = 3_600_000;
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
 /** Prepares the counts of vehicles inside. */
-export function createInsideCounts(services: {
-  prisma: PrismaClient;
-  locations: Pick<LocationReads, 'find'>;
-  locationTurns: Turns;
-  statusNotices: LocationNotices;
-}) {
-  const { prisma, locations, locationTurns, statusNotices } = services;
-
+export function createInsideCounts({
+  prisma,
+  locations,
+  locationTurns,
+  statusNotices,
+}: LocationChangeServices) {
   /** Makes one change of a location in its turn. */
   async function change(
     author: Author,

@@ -1,22 +1,19 @@
-import type { ParkingEvent, PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
-import type { LocationReads } from '../locations/reads.ts';
-import type { LocationNotices } from '../locations/notices.ts';
-import type { Turns } from '../locations/turns.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './seen-plate.ts';
+import type { LocationChangeServices } from '../locations/change-services.ts';
 
 /** The changes of parking activity by single events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
 
 /** Prepares the changes of parking activity by single events. */
-export function createParkingWrites(services: {
-  prisma: PrismaClient;
-  locations: Pick<LocationReads, 'find'>;
-  locationTurns: Turns;
-  statusNotices: LocationNotices;
-}) {
-  const { prisma, locations, locationTurns, statusNotices } = services;
+export function createParkingWrites({
+  prisma,
+  locations,
+  locationTurns,
+  statusNotices,
+}: LocationChangeServices) {
   return {
     /**
      * Records what a gate saw (`recordReadings`). Events of one location are recorded one after the other.
