@@ -156,8 +156,11 @@ describe('an answer', () => {
     }
   });
 
+  /** Entries of a list that is sent in more than two parts. */
+  const listLength = 1_500;
+
   test('that is a long list arrives compressed, and part by part', async () => {
-    const { get } = await newListHolder(450);
+    const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'gzip' });
     expect(answer.headers.get('Content-Encoding')).toBe('gzip');
     const reader = answer.body!.getReader();
@@ -171,12 +174,12 @@ describe('an answer', () => {
     unzip.end();
     await new Promise((resolve) => unzip.on('end', resolve));
     const whole = JSON.parse(texts.join(''));
-    expect(whole.data).toHaveLength(450);
+    expect(whole.data).toHaveLength(listLength);
     expect(early).toBeLessThan(texts.join('').length / 2);
   });
 
   test('ends quietly when its reader leaves in the middle', async () => {
-    const { get } = await newListHolder(450);
+    const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'br' });
     const reader = answer.body!.getReader();
     await reader.read();
