@@ -10,8 +10,11 @@ export const largeBodyBytes = 1024 * 1024;
 /** Up to how many bytes a body is answered at once: to parse and check it takes less than a millisecond. */
 const smallBodyBytes = 16 * 1024;
 
-/** Requests with bodies between these sizes that a process answers at once, one of each key. */
-const maxMediumAtOnce = 4;
+/**
+ * Requests with bodies between these sizes that a process answers at once, one of each key: together at most 32 MiB. So
+ * many, since some of them may wait for a location that is locked.
+ */
+const maxMediumAtOnce = 32;
 
 /** Requests with large bodies that a process answers at once, one of each key. */
 const maxLargeAtOnce = 2;
