@@ -24,3 +24,15 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
       !partsOfTimedStatements.some((part) => statement.includes(part)),
   );
 }
+
+/** Parts of the statements that look a key up or record its usage. */
+const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
+
+/**
+ * The statements that a request took for itself: without the look-up of its key, which any change of any key makes
+ * anew, and the usage of requests before it, which is written once a second.
+ */
+export const statementsOfRequest = async (work: () => Promise<unknown>): Promise<string[]> =>
+  (await statementsOf(work)).filter(
+    (statement) => !partsOfGuardStatements.some((part) => statement.includes(part)),
+  );
