@@ -1,4 +1,3 @@
-import { build } from 'esbuild';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
@@ -11,6 +10,7 @@ import { pino } from 'pino';
 import { loadConfig } from '../src/config.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { openGateway } from '../src/gateway.ts';
+import { buildWithGateway } from './build.ts';
 import { comparedCases, type Side } from './cases.ts';
 import { compare } from './compare.ts';
 import type { Bench } from './measure.ts';
@@ -70,27 +70,18 @@ const connections = 50;
 /** What is not compared in pairs is measured in `--rounds` longer rounds. */
 const longRoundSeconds = 2;
 
-/** The servers that are no part of the product, bundled as the gateway is. */
-async function buildAll(): Promise<void> {
-  await run('npm', ['run', '--silent', 'build'], { cwd: root });
-  await build({
-    absWorkingDir: root,
-    entryPoints: Object.fromEntries([
+/** The gateway, what loads it, and its peers. */
+const buildAll = () =>
+  buildWithGateway(
+    root,
+    Object.fromEntries([
       ['bench-load', 'bench/load.ts'],
       ...['hand-written', 'postgraphile', 'sofa', 'node-http', 'raw-answer'].map((peer) => [
         `bench-${peer}`,
         `bench/peers/${peer}.ts`,
       ]),
     ]) as Record<string, string>,
-    outdir: 'dist',
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'warning',
-  });
-}
+  );
 
 const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
 

@@ -1,5 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { DeferredJson } from '../src/deferred-json.ts';
+import { createFairTurns } from '../src/fair-turns.ts';
 
 /** A part of an answer: JSON, or a value that is read when its place is reached. */
 export type Piece = string | DeferredJson;
@@ -21,23 +22,14 @@ export function piecesOf(value: unknown): Piece[] {
   return json.split(/"\\u0000(\d+)"/).map((text, index) => (index % 2 ? deferred[Number(text)]! : text));
 }
 
-/** What is written of the large values of keys: one of each key at a time, however many of its requests are answered. */
-const writing = new Map<string, Promise<void>>();
+/** Large values that are written: one of each key at a time, however many of its requests are answered. */
+const writingTurns = createFairTurns(Number.POSITIVE_INFINITY);
 
 /** Waits until no other request of a key writes a large value. @returns what lets the next one begin */
-async function turnToWrite(keyId: string): Promise<() => void> {
-  const before = writing.get(keyId);
-  let end = () => {};
-  const own = new Promise<void>((resolve) => {
-    end = resolve;
-  }).then(() => before);
-  writing.set(keyId, own);
-  void own.then(() => {
-    if (writing.get(keyId) === own) writing.delete(keyId);
+const turnToWrite = (keyId: string) =>
+  new Promise<() => void>((begin) => {
+    void writingTurns.run(keyId, () => new Promise<void>(begin));
   });
-  await before;
-  return end;
-}
 
 /** The bytes of a large value, each part of them when the client has taken the one before. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {

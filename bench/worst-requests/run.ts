@@ -1,9 +1,8 @@
-import { build } from 'esbuild';
-import { execFile } from 'node:child_process';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
+import { buildWithGateway } from '../build.ts';
 import { startServer } from '../processes.ts';
 import { machine } from '../report.ts';
 import { attacks } from './attacks.ts';
@@ -35,20 +34,9 @@ const { createScratchDatabase } = await import('../../test/support/scratch-datab
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
 
-await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
-await build({
-  absWorkingDir: root,
-  entryPoints: {
-    'bench-gates': 'bench/worst-requests/gates.ts',
-    'bench-spend': 'bench/worst-requests/spend.ts',
-  },
-  outdir: 'dist',
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
-  logLevel: 'warning',
+await buildWithGateway(root, {
+  'bench-gates': 'bench/worst-requests/gates.ts',
+  'bench-spend': 'bench/worst-requests/spend.ts',
 });
 
 const scratch = await createScratchDatabase();
