@@ -296,6 +296,73 @@ describe('what is known of a location', () => {
     );
   });
 
+  /** Vehicles whose texts mean no other one, each with the text that cameras send. */
+  const textOf: Record<string, string> = {
+    'DXB/B/10': 'b 10',
+    'DXB/8/10': '8-10',
+    'DXB/S8/10': 'S8 10',
+    'DXB/5B/10': '5b10',
+    'DXB/58/10': '58 10',
+    'DXB/A/7': 'DXB A 7',
+  };
+  const vehicles = Object.keys(textOf);
+  const sighting = fc.oneof(
+    {
+      weight: 7,
+      arbitrary: fc.record({
+        eventId: fc.uuid(),
+        kind: fc.constantFrom('ENTRY' as const, 'EXIT' as const),
+        plate: fc.constantFrom(...vehicles, ...Object.values(textOf)),
+        hours: anyHour,
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
+  );
+  /** The vehicle of a session, whether it is known by its plate or by a text. */
+  const withVehicle = (session: string) => {
+    const [plate = '', ...rest] = session.split(' ');
+    return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
+  };
+
+  test('is the same whenever its vehicles are listed, and in whatever order it arrives', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc
+          .uniqueArray(sighting, { minLength: 3, maxLength: 8, selector: identityOf })
+          .chain((items) =>
+            fc.tuple(fc.constant(items), fc.shuffledSubarray(items, { minLength: items.length })),
+          ),
+        fc.infiniteStream(fc.subarray(vehicles)),
+        fc.constantFrom(null, 2, 6),
+        async ([sorted, shuffled], listings, longestStayHours) => {
+          const { companyId, see, setInside, sessions, change, list, unlist } = await newActivity();
+          const states = [];
+          for (const items of [sorted, shuffled]) {
+            const locationId = await gateway.newLocation(companyId);
+            await change(locationId, { longestStayHours });
+            const listed = new Map<string, string>();
+            for (const item of items) {
+              // The first time nobody is ever listed; then those change between any two of them.
+              const changing = items === sorted ? [] : listings.next().value;
+              for (const plate of changing) {
+                const entryId = listed.get(plate);
+                if (entryId) await unlist(locationId, entryId);
+                if (entryId) listed.delete(plate);
+                else listed.set(plate, await list(locationId, plate));
+              }
+              const at = hour(item.hours);
+              if ('inside' in item) await setInside(locationId, item.inside, at);
+              else await see(locationId, { ...item, at });
+            }
+            states.push((await sessions(locationId)).map(withVehicle).sort());
+          }
+          expect(states[1]).toEqual(states[0]);
+        },
+      ),
+      { numRuns: 10 },
+    );
+  });
+
   test.runIf(testServerUrl)('is right when everything arrives at once', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     const events = Array.from({ length: 24 }, (_, index): Seen => {

@@ -91,6 +91,134 @@ describe('an exit of a plate that is not inside', () => {
   });
 });
 
+describe('a vehicle whose entry is made or deleted while it is inside', () => {
+  /** Which vehicles are listed from then on, instead of those before. */
+  type Listing = { listed: string[] };
+
+  test.each<[string, (Seen | Listing)[], string[]]>([
+    [
+      'leaves by the same text',
+      [entry('A 12345', 1), { listed: ['DXB/A/12345'] }, exit('a-12345', 2)],
+      ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'leaves by the same text, with two characters and a type',
+      [entry('DXB A 7', 1), { listed: ['DXB/A/7'] }, exit('DXB A 7', 2)],
+      ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'leaves by its plate',
+      [entry('dxb a 7', 1), exit('DXB/A/7', 2)],
+      ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'leaves by the same text, although a similar one is inside',
+      [
+        { listed: ['DXB/8/12345'] },
+        ...[entry('8 12345', 1), entry('B 12345', 1)],
+        { listed: ['DXB/8/12345', 'DXB/B/12345'] },
+        exit('B 12345', 2),
+      ],
+      ['//B12345 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/8/12345 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'leaves by the same text, although the plate of a similar one is inside and it is no longer listed',
+      [
+        { listed: ['DXB/8/12345', 'DXB/B/12345'] },
+        ...[entry('8 12345', 1), entry('B 12345', 1)],
+        { listed: [] },
+        exit('B 12345', 2),
+      ],
+      ['DXB/8/12345 OPEN 03-01T01:00 -', 'DXB/B/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'leaves by a text with its type',
+      [{ listed: ['DXB/A/7'] }, entry('A 7', 1), { listed: [] }, exit('DXB-A-7', 2)],
+      ['DXB/A/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'comes again: nobody saw its exit',
+      [entry('A 12345', 1), { listed: ['DXB/A/12345'] }, entry('A 12345', 2), exit('A 12345', 3)],
+      ['//A12345 MISSED_EXIT 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T02:00 03-01T03:00'],
+    ],
+    [
+      'comes again without an entry: nobody saw its exit',
+      [{ listed: ['DXB/A/12345'] }, entry('A 12345', 1), { listed: [] }, entry('A 12345', 2)],
+      ['//A12345 OPEN 03-01T02:00 -', 'DXB/A/12345 MISSED_EXIT 03-01T01:00 -'],
+    ],
+    [
+      'leaves by the same text, whose division an entry had wrong',
+      [{ listed: ['DXB/A1/2345'] }, entry('A12345', 1), { listed: ['DXB/A/12345'] }, exit('A12345', 2)],
+      ['DXB/A1/2345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'is not taken for one of another type',
+      [
+        { listed: ['AUH/A/12345'] },
+        { ...entry('A 12345', 1), plateType: 'AUH' },
+        { listed: ['AUH/A/12345', 'DXB/A/12345'] },
+        { ...exit('A 12345', 2), plateType: 'DXB' },
+      ],
+      ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 MISSED_ENTRY - 03-01T02:00'],
+    ],
+  ])('%s', async (_, happenings, expected) => {
+    const { locationId, see, sessions, list, unlist } = await newActivity();
+    const listed = new Map<string, string>();
+    for (const happening of happenings) {
+      if ('kind' in happening) {
+        await see(locationId, happening);
+        continue;
+      }
+      for (const [plate, id] of listed) {
+        if (happening.listed.includes(plate)) continue;
+        await unlist(locationId, id);
+        listed.delete(plate);
+      }
+      for (const plate of happening.listed) {
+        if (!listed.has(plate)) listed.set(plate, await list(locationId, plate));
+      }
+    }
+    expect(await sessions(locationId)).toEqual(expected);
+  });
+
+  test('leaves by the text of the camera, although the gate had let another plate in', async () => {
+    const { locationId, see, sessions, list } = await newActivity();
+    const entryId = await list(locationId, 'DXB/B/1');
+    await see(locationId, { ...entry('8 I', 1), entryId });
+    await see(locationId, exit('8 I', 2));
+    expect(await sessions(locationId)).toEqual(['DXB/B/1 COMPLETED 03-01T01:00 03-01T02:00']);
+  });
+
+  test('leaves when its exit arrives first', async () => {
+    const { locationId, see, sessions, list, unlist } = await newActivity();
+    const id = await list(locationId, 'DXB/A/7');
+    await see(locationId, exit('DXB A 7', 2));
+    await unlist(locationId, id);
+    await see(locationId, entry('DXB A 7', 1));
+    expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
+  });
+
+  test('leaves after the longest stay, as one that was always listed', async () => {
+    const { locationId, see, sessions, change, list } = await newActivity();
+    await change(locationId, { longestStayHours: 10 });
+    await see(locationId, entry('A 12345', 1));
+    await list(locationId, 'DXB/A/12345');
+    await see(locationId, exit('A 12345', 20));
+    expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
+  });
+
+  test('is known to be inside by a count of plates', async () => {
+    const { locationId, see, sessions, setInside } = await newActivity();
+    await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
+    expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });
+    expect(await sessions(locationId)).toEqual([
+      '//A12345 CORRECTED 03-01T01:00 -',
+      '//DXBA7 OPEN 03-01T01:00 -',
+      'AUH/9/1 OPEN - -',
+    ]);
+  });
+});
+
 describe('the longest stay of a location', () => {
   test.each<[string, Seen[], string[]]>([
     ['ends a session that is older', [entry('DXB/A/7', 1)], ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -']],

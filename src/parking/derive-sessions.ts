@@ -1,6 +1,6 @@
 import type { CountedPlate, ParkingEvent, ParkingSession } from '../../prisma/generated/client/client.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { createMisreadTest, plateKey } from './misread-plate.ts';
+import { createMisreadTest, createSameTextTest, plateKey, type PlateWithText } from './misread-plate.ts';
 
 // Sessions are a function of what was seen, in whatever order it arrived: sorted by the time at which it occurred (an
 // entry before an exit of the same instant and both before a count, then by `eventId`). Nothing here reads the database or
@@ -9,7 +9,7 @@ import { createMisreadTest, plateKey } from './misread-plate.ts';
 /** What a gate saw, as far as sessions depend on it. */
 export type SeenVehicle = Pick<
   ParkingEvent,
-  'id' | 'eventId' | 'kind' | keyof Plate | 'occurredAt' | 'whitelistEntryId' | 'listed'
+  'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
 /** The vehicles that somebody counted inside at a time. */
@@ -43,6 +43,8 @@ interface Past {
   locationId: string;
   /** The sessions that had begun before, and that nothing had ended yet. */
   begun: readonly ParkingSession[];
+  /** What a camera read of their vehicles, by the id of the session. */
+  texts: ReadonlyMap<string, string | null>;
   /** Everything that was seen from then on, in any order. */
   seen: readonly (SeenVehicle | SeenInside)[];
   /** How long a vehicle stays at the most; null: for ever. */
@@ -67,22 +69,36 @@ const inOrder = (one: SeenVehicle | SeenInside, other: SeenVehicle | SeenInside)
 /** When a session begins: the vehicle entered, was counted inside, or left without having been seen before. */
 const startOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) => (enteredAt ?? countedAt ?? exitedAt)!;
 
+const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ? -1 : 1);
+
+/** The only one of a list; undefined when there is none, or several. */
+const onlyOf = <Item>(list: readonly Item[]): Item | undefined => (list.length === 1 ? list[0] : undefined);
+
 const byStart = (one: ParkingSession, other: ParkingSession) =>
   startOf(one).getTime() - startOf(other).getTime();
 
 /**
  * The sessions that follow from what was seen: those that had begun, as they go on, and those that begin since.
  *
- * - An entry begins a session, and ends an earlier one of its plate whose exit nobody saw.
- * - An exit ends the session of its plate. When that plate is not inside, it ends the only open session whose plate
- *   differs by one character that cameras confuse. Otherwise it is a session of its own, whose entry nobody saw.
- * - A session is open for the longest stay at the most. An exit of its own plate that comes later still completes it.
+ * - An entry begins a session, and ends an earlier one of its vehicle whose exit nobody saw.
+ * - An exit ends the session of its vehicle. When that is not inside, it ends the only open session whose plate differs by
+ *   one character that cameras confuse. Otherwise it is a session of its own, whose entry nobody saw.
+ * - The session of a vehicle is that of its plate, or else the only one with the same text (`createSameTextTest`).
+ * - A session is open for the longest stay at the most. An exit of its vehicle that comes later still completes it.
  * - A count ends the sessions of vehicles that it did not find, and begins one for each that nobody had seen enter.
  */
-export function deriveSessions({ locationId, begun, seen, longestStayMs, now }: Past): ParkingSession[] {
+export function deriveSessions({
+  locationId,
+  begun,
+  texts,
+  seen,
+  longestStayMs,
+  now,
+}: Past): ParkingSession[] {
   const sessions: ParkingSession[] = [];
   /** The session of each plate that nothing has ended: it is open, or its longest stay is over. */
   const unended = new Map<string, ParkingSession>();
+  const textById = new Map(texts);
 
   function end(session: ParkingSession, at: Date, exitedAt: Date | null): void {
     Object.assign(session, { open: false, endedAt: at, exitedAt });
@@ -90,10 +106,8 @@ export function deriveSessions({ locationId, begun, seen, longestStayMs, now }: 
   }
 
   function begin(session: ParkingSession): void {
-    const start = startOf(session);
-    const earlier = unended.get(plateKey(session));
-    if (earlier) end(earlier, start, null);
-    session.staysUntil = longestStayMs === null ? null : new Date(start.getTime() + longestStayMs);
+    const staysFrom = startOf(session).getTime();
+    session.staysUntil = longestStayMs === null ? null : new Date(staysFrom + longestStayMs);
     sessions.push(session);
     unended.set(plateKey(session), session);
   }
@@ -101,15 +115,24 @@ export function deriveSessions({ locationId, begun, seen, longestStayMs, now }: 
   /** Whether the longest stay of a session was over before a time: what happens in that instant still finds it open. */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
+  /** The sessions that a vehicle may have: that of its plate, or else those with the same text. */
+  function sessionsOf(vehicle: PlateWithText): ParkingSession[] {
+    const own = unended.get(plateKey(vehicle));
+    if (own) return [own];
+    const isSame = createSameTextTest(vehicle);
+    return [...unended.values()].filter((session) =>
+      isSame({ ...session, text: textById.get(session.id) ?? null }),
+    );
+  }
+
   /** The session that an exit ends; undefined when nobody saw the vehicle enter. */
   function leaving(exit: SeenVehicle): ParkingSession | undefined {
-    const own = unended.get(plateKey(exit));
-    if (own) return own;
+    const same = sessionsOf(exit);
+    if (same.length > 0) return onlyOf(same);
     const isMisread = createMisreadTest(exit);
-    const misread = [...unended.values()].filter(
-      (session) => isMisread(session) && !isOverdue(session, exit.occurredAt),
+    return onlyOf(
+      [...unended.values()].filter((session) => isMisread(session) && !isOverdue(session, exit.occurredAt)),
     );
-    return misread.length === 1 ? misread[0] : undefined;
   }
 
   /** A session of which only the vehicle is known. */
@@ -124,16 +147,26 @@ export function deriveSessions({ locationId, begun, seen, longestStayMs, now }: 
 
   /** Makes the open sessions those of the vehicles that were counted. */
   function count({ occurredAt: at, plates }: SeenInside): void {
-    const counted = new Set(plates.map(plateKey));
     for (const session of [...unended.values()]) {
-      const overdue = isOverdue(session, at);
-      if (!overdue && counted.has(plateKey(session))) continue;
-      end(session, at, null);
-      session.corrected = !overdue;
+      if (isOverdue(session, at)) end(session, at, null);
     }
+    const found = new Set<ParkingSession>();
+    const unknown = plates.filter((vehicle) => !unended.has(plateKey(vehicle)));
     for (const vehicle of plates) {
-      if (!unended.has(plateKey(vehicle))) begin({ ...sessionOf(vehicle), countedAt: at });
+      const own = unended.get(plateKey(vehicle));
+      if (own) found.add(own);
     }
+    const unseen = unknown.toSorted(byPlate).filter((vehicle) => {
+      const session = onlyOf(sessionsOf({ ...vehicle, text: null }).filter((each) => !found.has(each)));
+      if (session) found.add(session);
+      return !session;
+    });
+    for (const session of [...unended.values()]) {
+      if (found.has(session)) continue;
+      end(session, at, null);
+      session.corrected = true;
+    }
+    for (const vehicle of unseen) begin({ ...sessionOf(vehicle), countedAt: at });
   }
 
   for (const session of [...begun].sort(byStart)) {
@@ -142,8 +175,12 @@ export function deriveSessions({ locationId, begun, seen, longestStayMs, now }: 
   for (const item of [...seen].sort(inOrder)) {
     const at = item.occurredAt;
     if (item.kind === 'INSIDE') count(item);
-    else if (item.kind === 'ENTRY') begin({ ...sessionOf(item), enteredAt: at });
-    else {
+    else if (item.kind === 'ENTRY') {
+      const earlier = onlyOf(sessionsOf(item));
+      if (earlier) end(earlier, at, null);
+      textById.set(item.id, item.text);
+      begin({ ...sessionOf(item), enteredAt: at });
+    } else {
       const session = leaving(item);
       if (session) end(session, at, at);
       else sessions.push({ ...sessionOf(item), exitedAt: at, endedAt: at, open: false });

@@ -14,11 +14,11 @@ import { deriveSessions, type SeenInside, type SeenVehicle, sessionState } from 
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * What plates that cameras may take for each other have in common, as SQL that indexes have: the last three characters, but
+ * What plates that cameras may take for each other have in common, as SQL that indexes have: the last two characters, but
  * for those that cameras confuse (`similarPlates`). Other plates may have it too: a family is what is read together.
  */
 const familyOf = (alias: string) =>
-  `translate(upper(right(${alias}."plateCode" || ${alias}."plateNumber", 3)), 'OIBSZ', '01852')`;
+  `translate(upper(right(${alias}."plateCode" || ${alias}."plateNumber", 2)), 'OIBSZ', '01852')`;
 
 /** The families in which something changed, each with the time of its first change. */
 const changedFamilies = `
@@ -27,11 +27,12 @@ const changedFamilies = `
     AS c("plateCode", "plateNumber", "occurredAt")
   GROUP BY 1`;
 
-/** The sessions that a change may concern, and whether they had begun before it. */
+/** The sessions that a change may concern, whether they had begun before it, and what a camera had read then. */
 const readSessions = namedStatement(
   'parking-sessions-of-families',
   `
-  SELECT ${modelColumns(Prisma.ParkingSessionScalarFieldEnum, 's')}, c.family, ${startOf('s')} < c."from" AS begun
+  SELECT ${modelColumns(Prisma.ParkingSessionScalarFieldEnum, 's')}, c.family, ${startOf('s')} < c."from" AS begun,
+    CASE WHEN s."plateCode" <> '' THEN (SELECT e.text FROM "ParkingEvent" e WHERE e.id = s.id) END AS text
   FROM (${changedFamilies}) c
   JOIN "ParkingSession" s
     ON s."locationId" = $locationId AND ${familyOf('s')} = c.family AND ${endOf('s')} >= c."from"`,
@@ -45,20 +46,21 @@ const readSeen = namedStatement(
   'parking-seen-of-families',
   `
   WITH changed AS MATERIALIZED (${changedFamilies})
-  SELECT c.family, e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e."occurredAt",
-    e."whitelistEntryId", e.listed
+  SELECT c.family, e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e.text,
+    e."occurredAt", e."whitelistEntryId", e.listed
   FROM changed c
   JOIN "ParkingEvent" e
     ON e."locationId" = $locationId AND ${familyOf('e')} = c.family AND e."occurredAt" >= c."from"
   UNION ALL
   SELECT c.family, CASE k.kind WHEN 'VEHICLES' THEN 'INSIDE' ELSE 'NUMBER' END, p.id, NULL, p."plateType", p."plateCode",
-    p."plateNumber", k."countedAt", p."whitelistEntryId", p.listed
+    p."plateNumber", NULL, k."countedAt", p."whitelistEntryId", p.listed
   FROM changed c
   JOIN "OccupancyCount" k ON k."locationId" = $locationId AND k."countedAt" >= c."from"
   LEFT JOIN "CountedPlate" p ON p."countId" = k.id AND ${familyOf('p')} = c.family`,
 );
 
 type OfFamily<Row> = Row & { family: string };
+type StoredSession = OfFamily<ParkingSession> & { begun: boolean; text: string | null };
 type EventRow = OfFamily<SeenVehicle>;
 type CountedRow = OfFamily<{ kind: 'INSIDE' | 'NUMBER'; occurredAt: Date }> &
   (Omit<CountedPlate, 'countId'> | { id: null });
@@ -133,12 +135,11 @@ export async function refreshSessions(
     plateNumber: places.map(({ plateNumber }) => plateNumber),
     occurredAt: places.map(({ occurredAt }) => occurredAt),
   };
-  const stored = await queryInTransaction<OfFamily<ParkingSession> & { begun: boolean }>(
-    transaction,
-    readSessions,
-    parameters,
+  const stored = await queryInTransaction<StoredSession>(transaction, readSessions, parameters);
+  const before = new Map(
+    stored.map(({ begun: _, family: __, text: ___, ...session }) => [session.id, session]),
   );
-  const before = new Map(stored.map(({ begun: _, family: __, ...session }) => [session.id, session]));
+  const texts = new Map(stored.map(({ id, text }) => [id, text]));
   const rows = await queryInTransaction<EventRow | CountedRow>(transaction, readSeen, parameters);
   const seen = groupBy(rows, ({ family }) => family);
   const begun = groupBy(
@@ -149,6 +150,7 @@ export async function refreshSessions(
     deriveSessions({
       locationId,
       begun: (begun.get(family) ?? []).map(({ id }) => before.get(id)!),
+      texts,
       seen: seenOf(seen.get(family) ?? []),
       longestStayMs: longestStayHours === null ? null : longestStayHours * msPerHour,
       now,

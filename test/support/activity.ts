@@ -8,6 +8,10 @@ export interface Seen {
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
+  /** The type that a camera knew beside the text. */
+  plateType?: string;
+  /** The entry that the gate let in. */
+  entryId?: string;
 }
 
 /** A plate of the graph from its text, such as `DXB/A/7`. */
@@ -27,9 +31,11 @@ export function openActivity(gateway: TestGateway, key: string) {
   return {
     ask,
     async see(locationId: string, ...events: Seen[]) {
-      for (const { eventId = newId(), kind, plate, at } of events) {
-        const read = plate.includes('/') ? { plate: plateOf(plate) } : { reading: { text: plate } };
-        const input = { eventId, kind, ...read, occurredAt: new Date(at).toISOString() };
+      for (const { eventId = newId(), kind, plate, plateType, at, entryId } of events) {
+        const read = plate.includes('/')
+          ? { plate: plateOf(plate) }
+          : { reading: { text: plate, plateType } };
+        const input = { eventId, kind, ...read, occurredAt: new Date(at).toISOString(), entryId };
         const event = await ask(
           `mutation ($locationId: ID!, $input: ParkingEventInput!) {
             recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
@@ -38,6 +44,22 @@ export function openActivity(gateway: TestGateway, key: string) {
         expect(event).toMatchObject({ id: expect.any(String) });
       }
     },
+    /** Puts a vehicle such as `DXB/A/7` on the whitelist; returns the identifier of its entry. */
+    async list(locationId: string, plate: string): Promise<string> {
+      const input = { referenceId: 'unit-7', ...plateOf(plate) };
+      const { id } = await ask(
+        `mutation ($locationId: ID!, $input: WhitelistEntryInput!) {
+          createWhitelistEntry(locationId: $locationId, input: $input) { id } }`,
+        { locationId, input },
+      );
+      return id;
+    },
+    /** Takes an entry off the whitelist. */
+    unlist: (locationId: string, id: string) =>
+      ask(
+        'mutation ($locationId: ID!, $id: ID!) { deleteWhitelistEntry(locationId: $locationId, id: $id) { id } }',
+        { locationId, id },
+      ),
     /** Changes a location. */
     change: (id: string, input: Record<string, unknown>) =>
       ask(
