@@ -53,6 +53,14 @@ describe('pms events and status', () => {
     expect(await json(key, 'status', locationId)).toMatchObject([{ locationId, occupied: 0 }]);
   });
 
+  test('watch 50 locations at most: each is a stream of its own', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    for (let index = 0; index < 50; index += 1) await gateway.newLocation(companyId);
+    const { code, out, err } = await pms(key, 'status', '--watch');
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('At most 50 locations can be watched at once');
+  });
+
   test('watch each change as a line of JSON', async () => {
     const { key, locationId } = await gateway.newTenant();
     const watching: ChildProcess = spawn('node', ['dist/pms.js', '--json', 'status', locationId, '--watch'], {

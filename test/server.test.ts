@@ -47,8 +47,8 @@ interface RawConnection {
   closed: Promise<unknown>;
 }
 
-async function open(port: number, bytes = ''): Promise<RawConnection> {
-  const socket = connect(port, '127.0.0.1');
+async function open(port: number, bytes = '', { allowHalfOpen = false } = {}): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   let received = '';
   socket.on('data', (chunk) => (received += chunk.toString('latin1')));
   socket.on('error', () => undefined);
@@ -56,6 +56,13 @@ async function open(port: number, bytes = ''): Promise<RawConnection> {
   await once(socket, 'connect');
   if (bytes) socket.write(bytes, 'latin1');
   return { socket, received: () => received, closed };
+}
+
+/** What a request on a connection of its own is answered; nothing when the connection is refused. */
+async function answerOfNewConnection(port: number): Promise<string> {
+  const { received, closed } = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await closed;
+  return received();
 }
 
 const envelope = /\r\n\r\n\{"success":false,"error":\{"code":"VALIDATION_ERROR","message":"[^"]+"\}\}$/;
@@ -115,6 +122,32 @@ describe('a connection that keeps a descriptor', () => {
     expect(socket.bytesRead).toBeLessThan(20_000_000);
   });
 
+  test.each([
+    ['no HTTP', 'NONSENSE\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+  ])('makes room when its client does not close it after a refusal: %s', async (_, bytes, status) => {
+    const { port } = await serve(newApp().app, { maxConnections: 1 });
+    // Its own side stays open, so that the server sees no end.
+    const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
+    await once(socket, 'end');
+    expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await expect.poll(() => answerOfNewConnection(port), { timeout: 20_000 }).toContain('ok');
+    expect(socket.writableFinished).toBe(false);
+    socket.destroy();
+  });
+
+  test('is refused when the process has too many, whoever they belong to', async () => {
+    const { port } = await serve(newApp().app, { maxConnections: 2 });
+    const first = await open(port);
+    await open(port);
+    const third = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await third.closed;
+    expect(third.received()).toBe('');
+    first.socket.destroy();
+    await first.closed;
+    await expect.poll(() => answerOfNewConnection(port)).toContain('ok');
+  });
+
   test('is refused when its client has too many', async () => {
     const { port } = await serve(newApp().app, { maxConnectionsPerClient: 2 });
     const first = await open(port);
@@ -124,13 +157,7 @@ describe('a connection that keeps a descriptor', () => {
     expect(third.received()).toBe('');
     first.socket.destroy();
     await first.closed;
-    await expect
-      .poll(async () => {
-        const next = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-        await next.closed;
-        return next.received();
-      })
-      .toContain('ok');
+    await expect.poll(() => answerOfNewConnection(port)).toContain('ok');
   });
 });
 

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Authenticator } from '../src/auth/authenticator.ts';
 import { newSecret } from '../src/auth/key-secret.ts';
 import type { Services } from '../src/context.ts';
@@ -8,6 +8,7 @@ import { canonicalAddress, clientOf } from '../src/http/client-address.ts';
 import { createGuards } from '../src/http/guard.ts';
 import { askAtMostEvery } from '../src/http/readiness.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
+import { createStrangers } from '../src/http/strangers.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { createRateLimiter } from '../src/rate-limit/rate-limiter.ts';
 import { newAddress } from './support/addresses.ts';
@@ -97,6 +98,25 @@ describe('a stranger over its budget', () => {
       /gateway_errors_total\{surface="rest",operation="unknown",code="RATE_LIMIT_EXCEEDED"\} [1-9]/,
     );
   });
+});
+
+test('refusals of strangers are one line of the log in a minute, however many they are', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const lines: object[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
+  const { countRefusal } = createStrangers({ limiter, log });
+  for (let index = 0; index < 10_000; index += 1)
+    countRefusal(index % 10 ? 'UNAUTHORIZED' : 'RATE_LIMIT_EXCEEDED');
+  vi.advanceTimersByTime(59_999);
+  expect(lines).toEqual([]);
+  vi.advanceTimersByTime(1);
+  const refused = { UNAUTHORIZED: 9_000, RATE_LIMIT_EXCEEDED: 1_000 };
+  expect(lines).toMatchObject([{ refused, seconds: 60 }]);
+  countRefusal('UNAUTHORIZED');
+  vi.advanceTimersByTime(120_000);
+  expect(lines).toMatchObject([{ refused }, { refused: { UNAUTHORIZED: 1 } }]);
 });
 
 describe('the address of a client', () => {
