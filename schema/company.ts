@@ -66,6 +66,7 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
+      complexity: { field: 5, multiplier: 1, reads: true }, // each is read apart, since it may be large
       description: 'Settings of the company: an object of free content.',
       resolve: ({ id }, _, context) => context.companies.settingsOf(context, id),
     }),

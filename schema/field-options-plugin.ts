@@ -45,8 +45,13 @@ declare global {
 interface FieldCost {
   field: number;
   multiplier: number;
-  /** Whether objects within count for each item of the page around the list, however little its plain fields count. */
-  wholeObjects?: boolean;
+  /**
+   * Whether what reads the database within counts for each item of the page, or for each row of the call, however little
+   * the plain fields count.
+   */
+  wholeReads?: boolean;
+  /** Whether the field reads the database for its item. When left out, objects do, and other fields do not. */
+  reads?: boolean;
   /** For a field with pages whose items count by `multiplier`: how many a page has when the client does not say it. */
   pageSize?: number;
 }

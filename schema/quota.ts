@@ -52,6 +52,7 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
       description: `${descriptions.enforcement}.`,
     }),
     used: t.int({
+      complexity: { field: 5, multiplier: 1, reads: true }, // it counts vehicles
       description: 'How many of them are inside now.',
       resolve: (quota, _, { whitelist }) => whitelist.quotas.used(quota),
     }),
@@ -145,6 +146,7 @@ builder.mutationFields((t) => ({
     type: [Quota],
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
+    complexity: { field: 1, multiplier: 100, wholeReads: true }, // up to 1,000
     description:
       'Sets many quotas of a location, all or none. Those that are taken away are returned as they were; taking away what is not there does nothing.',
     args: {

@@ -13,7 +13,7 @@ const defaultFeedPageSize = 1000;
  * What a page counts for in the cost of an operation: a page of any size, with every plain field of its entries, is one
  * point.
  */
-const pageComplexity = { field: 1, multiplier: 110, wholeObjects: true };
+const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
 const feedCursor = z.string().max(maxFeedCursorLength, `Must be at most ${maxFeedCursorLength} characters`);
 

@@ -83,6 +83,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
     error: t.field({
       type: ImportError,
       nullable: true,
+      complexity: { field: 1, multiplier: 1, reads: false }, // the row has it
       description: 'Why it was rejected.',
       resolve: ({ error }) => error,
     }),
@@ -105,8 +106,8 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in their order.',
-      // Up to 10,000; a fraction, since few rows are rejected as a rule.
-      complexity: { field: 1, multiplier: 200 },
+      // Up to 10,000; a fraction, since few rows are rejected as a rule. Their entries are read one by one all the same.
+      complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) => rejected.map((row) => ({ ...row, locationId })),
     }),
   }),

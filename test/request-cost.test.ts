@@ -105,6 +105,57 @@ test('a page of the feed costs one point with its plain fields; what is nested c
   expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
 });
 
+describe('what reads the database for each row or item', () => {
+  const importing = (selection: string) =>
+    importOf.replace(
+      '{ total }',
+      `{ total rows { index outcome error { code message field value } ${selection} } }`,
+    );
+
+  test('of an import counts for each row of the call', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: 1000 }, () => newEntry());
+    const points = (selection: string, rows: number) => {
+      const variables = { locationId, entries: entries.slice(0, rows) };
+      return pointsOf((key) => gateway.graph(importing(selection), { key, variables }), [companyId]);
+    };
+    expect(await points('', 1000)).toBe(1);
+    expect(await points('entry { id }', 200)).toBe(1);
+    expect(await points('entry { id }', 1000)).toBe(2);
+    expect(await points('entry { id location { name } }', 1000)).toBe(3);
+  });
+
+  test('ends an import before a row is taken when it costs too much', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: 5000 }, () => newEntry());
+    const query = importing('entry { id }').replace(', dryRun: true', '');
+    const { body } = await gateway.graph(query, { key, variables: { locationId, entries } });
+    expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+    expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
+  });
+
+  test('of many quotas counts for each quota, of a page for each item', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const quotas = Array.from({ length: 1000 }, (_, index) => ({ referenceId: `unit-${index}`, inside: 1 }));
+    const setting = (selection: string) =>
+      `mutation ($locationId: ID!, $quotas: [QuotaInput!]!) { setQuotas(locationId: $locationId, quotas: $quotas) { ${selection} } }`;
+    const variables = { locationId, quotas };
+    const points = (query: string) =>
+      pointsOf((key) => gateway.graph(query, { key, variables }), [companyId]);
+    expect(await points(setting('referenceId inside enforcement'))).toBe(1);
+    expect(await points(setting('referenceId used'))).toBe(3);
+
+    const headers = { 'X-Query-Cost': 'true' };
+    const { key } = await gateway.newTenant();
+    const costOf = async (selection: string) =>
+      (await gateway.graph(`{ ${selection} }`, { key, headers })).body.extensions.cost.requested;
+    expect(await costOf('companies(first: 50) { nodes { settings } }')).toBe(2 + 5 * 50);
+    expect(await costOf('locations(first: 5) { nodes { quotas(first: 10) { nodes { used } } } }')).toBe(
+      2 + 5 * (2 + 5 * 10),
+    );
+  });
+});
+
 describe('equal questions', () => {
   test('are asked once: a list that is counted under 28 aliases', async () => {
     const { key } = await gateway.newTenant();

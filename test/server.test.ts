@@ -126,7 +126,7 @@ describe('a connection that keeps a descriptor', () => {
     ['no HTTP', 'NONSENSE\r\n\r\n', 400],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
   ])('makes room when its client does not close it after a refusal: %s', async (_, bytes, status) => {
-    const { port } = await serve(newApp().app, { maxConnections: 1 });
+    const { port } = await serve(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
     // Its own side stays open, so that the server sees no end.
     const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
     await once(socket, 'end');

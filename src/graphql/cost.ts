@@ -28,24 +28,28 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 /** How a field counts, as schema/field-options-plugin.ts says it. */
 interface CostExtensions {
   /**
-   * What the field costs itself, and how often its selection is counted; objects within for each item of the page
-   * when `wholeObjects` says so.
+   * What the field costs itself, and how often its selection is counted; what reads the database within for each item
+   * when `wholeReads` says so. `reads` says whether the field does: objects do when it is left out.
    */
-  cost?: { field: number; multiplier: number; wholeObjects?: boolean };
+  cost?: { field: number; multiplier: number; wholeReads?: boolean; reads?: boolean };
   /** For a field with pages: how many items a page has when the client does not say it. */
   pageSize?: number;
 }
 
 /** Where a selection stands. */
 interface Surroundings {
-  /** How many items the lists of the page have that it is the selection of; 1 outside of pages. */
+  /** How many items the lists of the page have that it is the selection of, or rows the call; 1 outside of both. */
   items: number;
   /** How many lists it is nested in. */
   lists: number;
 }
 
-/** What operations cost whose pages are written in the document, so that each costs the same for good. */
+/** What operations cost whose pages and rows are written in the document, so that each costs the same for good. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
+
+/** Whether a field reads the database for the item that it belongs to. */
+const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
+  (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
 
 const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
   __typename: TypeNameMetaFieldDef,
@@ -97,15 +101,20 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     const own = cost?.field ?? 1;
     if (!node.selectionSet) return own;
     const isList = isListType(getNullableType(field.type));
-    const within = { lists: isList ? around.lists + 1 : around.lists, items: 1 };
+    const rows = plan.rowCharges.find((charge) => charge.field === node)?.rows;
+    const within = {
+      lists: isList ? around.lists + 1 : around.lists,
+      items: rows ? rowsOf(rows, variables) : 1,
+    };
     if (pageSize !== undefined) {
       const items = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize;
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
     const multiplier = Math.max(0, multiplierOf(field, { ...around, lists: within.lists }));
-    const objects = cost?.wholeObjects ? Math.max(multiplier, around.items) : multiplier;
+    const items = rows ? within.items : around.items;
+    const reads = cost?.wholeReads ? Math.max(multiplier, items) : multiplier;
     return (
-      own + ofSelections(node.selectionSet, getNamedType(field.type), within, { plain: multiplier, objects })
+      own + ofSelections(node.selectionSet, getNamedType(field.type), within, { plain: multiplier, reads })
     );
   }
 
@@ -113,7 +122,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     { selections }: SelectionSetNode,
     type: unknown,
     around: Surroundings,
-    times = { plain: 1, objects: 1 },
+    times = { plain: 1, reads: 1 },
   ): number {
     if (!isObjectType(type)) return 0; // the graph has no interfaces and no unions
     const fields = type.getFields();
@@ -121,7 +130,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     for (const node of selections) {
       if (node.kind === Kind.FIELD) {
         const field = fields[node.name.value] ?? metaFields[node.name.value];
-        if (field) total += ofField(node, field, around) * (node.selectionSet ? times.objects : times.plain);
+        if (field) total += ofField(node, field, around) * (reads(field) ? times.reads : times.plain);
       } else {
         const part = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
         if (part) total += ofSelections(part.selectionSet, type, around, times);
@@ -134,7 +143,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     items: 1,
     lists: 0,
   });
-  if (!plan.variablePages) fixedCosts.set(plan, cost);
+  if (!plan.hasVariableCost) fixedCosts.set(plan, cost);
   return cost;
 }
 

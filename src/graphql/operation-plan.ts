@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import {
   type DocumentNode,
+  type FieldNode,
   getNamedType,
   getNullableType,
   getOperationAST,
@@ -42,13 +43,21 @@ export interface OperationPlan {
   errorCodes: ReadonlySet<ErrorCode>;
   /** The root fields, without their aliases: what logs and usage records call the operation. */
   rootFields: readonly string[];
-  /** Whether the size of a page is a variable, so that the cost depends on it. */
-  variablePages: boolean;
+  /** Whether the size of a page or a list of rows is a variable, so that the cost depends on it. */
+  hasVariableCost: boolean;
   variableArguments: readonly VariableArgument[];
   /** Variables that have a default and may not be null, since a field requires a value (GraphQL, 5.8.5). */
   requiredVariables: ReadonlySet<string>;
-  /** The lists of rows that root fields take, and how many rows one point pays for. */
-  rowCharges: readonly { rows: ValueNode; rowsPerPoint: number }[];
+  /** The lists of rows that root fields take, each with its field. */
+  rowCharges: readonly RowCharge[];
+}
+
+/** A list of rows that a root field takes. */
+interface RowCharge {
+  field: FieldNode;
+  rows: ValueNode;
+  /** How many rows one point pays for. */
+  rowsPerPoint: number;
 }
 
 /**
@@ -67,9 +76,9 @@ export function planOperation(
   const errorCodes = new Set<ErrorCode>();
   const rootFields: string[] = [];
   const variableArguments: VariableArgument[] = [];
-  const rowCharges: { rows: ValueNode; rowsPerPoint: number }[] = [];
+  const rowCharges: RowCharge[] = [];
   const requiredVariables = new Set<string>();
-  let variablePages = false;
+  let hasVariableCost = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
   const alone = separateOperations(document)[operation.name?.value ?? ''] ?? document;
@@ -80,7 +89,7 @@ export function planOperation(
         if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
       },
       Argument({ name, value }) {
-        variablePages ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
+        hasVariableCost ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
       },
       Field(node) {
         const field = typeInfo.getFieldDef();
@@ -102,7 +111,8 @@ export function planOperation(
         for (const { name, value } of node.arguments ?? []) {
           const argument = field.args.find((candidate) => candidate.name === name.value);
           if (argument && rowsPerPoint && isListType(getNullableType(argument.type))) {
-            rowCharges.push({ rows: value, rowsPerPoint });
+            rowCharges.push({ field: node, rows: value, rowsPerPoint });
+            hasVariableCost ||= value.kind === Kind.VARIABLE;
           }
           if (argument && value.kind === Kind.VARIABLE) {
             variableArguments.push({ variable: value.name.value, argument, responseKey });
@@ -117,7 +127,7 @@ export function planOperation(
     permissions,
     errorCodes,
     rootFields,
-    variablePages,
+    hasVariableCost,
     variableArguments,
     requiredVariables,
     rowCharges,
