@@ -185,9 +185,11 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     hours: t.field({
       type: [WeeklyHoursInput],
       description: `${description.hours}; null or none: at all times. Left out in a change, the entry keeps its hours.`,
+      extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
       description: `${description.maxEntries} Left out in a change, the entry keeps its number.`,
+      extensions: { graphOnly: true },
     }),
   }),
 });

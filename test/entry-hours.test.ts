@@ -181,6 +181,32 @@ describe('hours and the number of entries', () => {
     expect(await update({ maxEntries: 0 })).toMatchObject({ details: { field: 'maxEntries' } });
   });
 
+  test('are no fields of REST, which ignores them as it does all that it does not know', async () => {
+    const { key, locationId, entry, run } = await newEntryAt('UTC', given);
+    const path = `/locations/${locationId}/whitelist`;
+    const unknown = { hours: 'never', maxEntries: -1 };
+    const answers = [
+      await gateway.rest('PUT', `${path}/${entry.id}`, { key, body: { ...newEntry(plate), ...unknown } }),
+      await gateway.rest('POST', path, {
+        key,
+        body: { ...newEntry({ ...plate, plateNumber: '8' }), hours: office, maxEntries: 1 },
+      }),
+      await gateway.rest('POST', `/locations/${locationId}/residents`, {
+        key,
+        body: { ...newEntry({ ...plate, plateNumber: '9' }), ...unknown },
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 201, 201]);
+    for (const { body } of answers) {
+      for (const field of Object.keys(unknown)) expect(body.data).not.toHaveProperty(field);
+    }
+    const { nodes } = await run(
+      `query ($locationId: ID!) { whitelist(locationId: $locationId) { nodes { hours { days from to } maxEntries } } }`,
+    );
+    const without = { hours: [], maxEntries: null };
+    expect(nodes).toEqual([given, without, without]);
+  });
+
   test('are taken from the rows of an import that say them, and stay with the others', async () => {
     const { locationId, run } = await newEntryAt('UTC', given);
     await run(
