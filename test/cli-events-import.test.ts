@@ -80,6 +80,62 @@ test('pms events import writes rejected events with their reasons, which can be 
   expect(await countEvents(locationId)).toBe(2);
 });
 
+test('pms events import takes what cameras read, beside plates in parts', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+    key,
+    body: { referenceId: 'unit-7', plateType: 'DXB', plateCode: 'A', plateNumber: '12345' },
+  });
+  const read = (index: number, reading: unknown, changes: Record<string, unknown> = {}) =>
+    eventOf(index, { plate: undefined, reading, ...changes });
+  const readings = [
+    read(0, { text: 'a 12345', confidence: 0.93, alternatives: ['A 1234S'] }),
+    read(
+      1,
+      { text: '\u0661\u0662\u0663', plateType: 'SHJ', confidence: null, alternatives: null },
+      { plate: null },
+    ),
+    eventOf(2),
+  ];
+  const wrong = [
+    read(3, 'A 12345'),
+    read(4, { plateType: 'DXB' }),
+    read(5, { text: 'A 1', confidence: '0.9' }),
+    read(6, { text: 'A 1', alternatives: 'B 1' }),
+    read(7, { text: 'A 1', region: 'ae-du' }),
+    read(8, { text: 'A 1', confidence: 93 }),
+    read(9, { text: ' - ' }),
+    read(10, { text: 'A 1' }, { plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '1' } }),
+    eventOf(11, { plate: undefined }),
+  ];
+  const file = fileOf(linesOf([...readings, ...wrong]));
+  const location = ['--location', locationId];
+  const { code, out } = await pms(key, '--json', 'events', 'import', file, ...location);
+  expect(code).toBe(3);
+  expect(JSON.parse(out)).toEqual({ recorded: 3, unchanged: 0, corrected: 0, rejected: 9 });
+  const rejected = readFileSync(`${file}.rejected.jsonl`, 'utf8').trim().split('\n');
+  expect(rejected.map((line) => JSON.parse(line)).map(({ line, field }) => [line, field])).toEqual([
+    [4, 'reading'],
+    [5, 'text'],
+    [6, 'confidence'],
+    [7, 'alternatives'],
+    [8, 'region'],
+    [9, 'reading.confidence'],
+    [10, 'reading.text'],
+    [11, 'plate'],
+    [12, 'plate'],
+  ]);
+  const events = await prisma.parkingEvent.findMany({ where: { locationId }, orderBy: { eventId: 'asc' } });
+  expect(events).toMatchObject([
+    { plateType: 'DXB', plateCode: 'A', text: 'a 12345', confidence: 0.93, whitelistEntryId: body.data.id },
+    { plateType: 'SHJ', plateCode: '', plateNumber: '123', text: '\u0661\u0662\u0663', confidence: null },
+    { plateType: 'DXB', plateCode: 'A', plateNumber: '2', text: null },
+  ]);
+  expect(await json(key, 'events', 'import', fileOf(linesOf(readings)), ...location)).toMatchObject({
+    unchanged: 3,
+  });
+});
+
 test('pms events import says of an empty file, one that is missing, and a refused call what is wrong', async () => {
   const { key, locationId } = await gateway.newTenant();
   const location = ['--location', locationId];

@@ -25,6 +25,32 @@ test('pms companies and locations list what a key reaches', async () => {
   expect((await pms(key, 'locations', 'list')).out).toContain(location.slug);
 });
 
+test('pms locations update says how long a vehicle stays at the most', async () => {
+  const { key, companyId, locationId } = await gateway.newTenant();
+  const update = (hours: string) => ['locations', 'update', locationId, '--longest-stay', hours];
+  expect(await json(key, ...update('72'))).toMatchObject({ id: locationId, longestStayHours: 72 });
+  expect(await json(key, 'locations', 'list')).toMatchObject([{ id: locationId, longestStayHours: 72 }]);
+  expect(await json(key, ...update('forever'))).toMatchObject({ longestStayHours: null });
+  expect((await pms(key, ...update('72'))).out).toMatch(/longest stay \(hours\)\s+│ 72/);
+
+  for (const hours of ['-1', '1.5', 'never', '']) {
+    expect(await pms(key, ...update(hours))).toMatchObject({ code: 2 });
+  }
+  expect(await pms(key, 'locations', 'update', locationId)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--longest-stay'),
+  });
+  expect(await pms(key, ...update('0'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('longestStayHours'),
+  });
+  const reader = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_LOCATIONS'] });
+  expect(await pms(reader, ...update('1'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('WRITE_LOCATIONS'),
+  });
+});
+
 describe('pms events and status', () => {
   test('record what a gate saw, once for an event id', async () => {
     const { key, locationId } = await gateway.newTenant();

@@ -1,10 +1,28 @@
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createExamples, fillVariables } from '../pages/browser/examples.ts';
 import { openBrowser, hasBrowser } from './support/browser.ts';
 import { newEntry, openTestGateway, serve } from './support/harness.ts';
 
 const gateway = await openTestGateway();
 const url = await serve(gateway);
+
+test('the examples of the explorer run as they are filled', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const entry = newEntry();
+  const { plateType, plateCode, plateNumber } = entry;
+  const plate = { plateType, plateCode, plateNumber };
+  await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry });
+  for (const { query, variables } of createExamples(new Date())) {
+    if (query.includes('\nsubscription ')) continue;
+    const filled = fillVariables(JSON.stringify(variables ?? {}), { locationId, plate }, undefined);
+    expect(filled).not.toContain('"plateNumber":"7"');
+    const { body } = await gateway.graph(query, { key, variables: JSON.parse(filled) });
+    expect(body.errors, query).toBeUndefined();
+  }
+  const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
+  expect(body.data).toMatchObject({ occupied: 3 });
+});
 
 /** The explorer in a real browser. */
 describe.runIf(hasBrowser)('the explorer', () => {

@@ -24,7 +24,7 @@ interface Example {
 /**
  * What the explorer opens with: one operation in each tab.
  *
- * @param now the time of the example event, and part of its identifier
+ * @param now the time of the example event and of the counts, and part of the event's identifier
  */
 export const createExamples = (now: Date): Example[] => [
   {
@@ -160,6 +160,31 @@ mutation RecordEntry($locationId: ID!, $input: ParkingEventInput!) {
     },
   },
   {
+    query: `# After a walk through the garage: these vehicles are inside, and no others
+mutation SetInside($locationId: ID!, $plates: [PlateInput!]!, $at: DateTime) {
+  setInside(locationId: $locationId, plates: $plates, at: $at) {
+    state
+    occupied
+    available
+  }
+}
+`,
+    variables: { locationId: noLocation, plates: [examplePlate], at: now.toISOString() },
+  },
+  {
+    query: `# Somebody counted how many vehicles are inside, but not which
+mutation AdjustOccupancy($locationId: ID!, $occupied: Int!, $at: DateTime) {
+  adjustOccupancy(locationId: $locationId, occupied: $occupied, at: $at) {
+    state
+    occupied
+    adjustment
+    available
+  }
+}
+`,
+    variables: { locationId: noLocation, occupied: 3, at: now.toISOString() },
+  },
+  {
     query: `# Live: run this, then record an entry in another window
 subscription LiveStatus($locationId: ID!) {
   locationStatusChanged(locationId: $locationId) {
@@ -190,7 +215,7 @@ export function fillVariables(text: string, reach: KeyReach, former: KeyReach | 
       changed ||= value !== reach.locationId;
       return reach.locationId;
     }
-    if (name === 'plate' && reach.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
+    if (reach.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
       changed ||= !isEqual(value, reach.plate);
       return reach.plate;
     }
