@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createFairTurns } from '../src/fair-turns.ts';
 
 /** Works that end when the test says so, and the order in which they begin. */
@@ -45,4 +45,26 @@ test('a work that fails gives its turn on', async () => {
   const { turns } = startWorks(1);
   await expect(turns.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await turns.run('a', () => Promise.resolve('done'))).toBe('done');
+});
+
+test('a work that takes long gives its turn to other names, and keeps it from its own', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { begun, run, end } = startWorks(1);
+  const works = ['a1', 'b1', 'c1', 'a2'].map(run);
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(begun).toEqual(['a1']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun).toEqual(['a1', 'b1']);
+  // What has given its turn on gives no other away when it ends.
+  end('a1');
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(begun).toEqual(['a1', 'b1']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun).toEqual(['a1', 'b1', 'c1']);
+  end('b1');
+  end('c1');
+  await vi.waitFor(() => expect(begun).toEqual(['a1', 'b1', 'c1', 'a2']));
+  end('a2');
+  await Promise.all(works);
 });

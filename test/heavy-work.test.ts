@@ -5,10 +5,10 @@ import { locksOf } from './support/locks.ts';
 import { testServerUrl } from './support/scratch-database.ts';
 
 // Needs locks that others hold, which the embedded database does not have.
-describe.runIf(testServerUrl)('a process whose heavy work waits for locked locations', async () => {
+describe.runIf(testServerUrl)('a process whose heavy work waits for locks of some companies', async () => {
   // Four connections for heavy work: more than each kind of it may take.
   const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '12' });
-  const { lock, waitingConnections } = locksOf(gateway);
+  const { lock, lockTable, waitingConnections } = locksOf(gateway);
 
   interface Place {
     key: string;
@@ -29,6 +29,71 @@ describe.runIf(testServerUrl)('a process whose heavy work waits for locked locat
       { key, variables: { locationId, events: [event] } },
     );
   };
+
+  /** Sends a request with the length of its body, by which large bodies have turns of their own. */
+  const send = (key: string, query: string, variables: Record<string, unknown>) => {
+    const length = Buffer.byteLength(JSON.stringify({ query, variables }));
+    return gateway.graph(query, { key, variables, headers: { 'Content-Length': String(length) } });
+  };
+  /** An import whose body is larger than 1 MiB. */
+  const importMany = ({ key, locationId }: Place) => {
+    const entries = Array.from({ length: 2_500 }, () => newEntry({ note: 'n'.repeat(500) }));
+    return send(
+      key,
+      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
+      { locationId, entries },
+    );
+  };
+  const newTenants = (count: number) => Promise.all(Array.from({ length: count }, () => gateway.newTenant()));
+
+  test('makes imports of others, large ones too, once the locks have lasted 8 s', async () => {
+    const tenants = await newTenants(3);
+    const unlock = await lock(tenants.map(({ locationId }) => locationId));
+    const works = Promise.all([importMany(tenants[0]!), importMany(tenants[1]!), replace(tenants[2]!)]);
+    await expect.poll(waitingConnections).toBe(2);
+    const { body } = await importMany(await gateway.newTenant());
+    expect(body).toEqual({ data: { importWhitelistEntries: { created: 2_500 } } });
+    await unlock();
+    await works;
+  });
+
+  test('answers bodies of others of any size within seconds', async () => {
+    const tenants = await newTenants(2);
+    const unlock = await lock(tenants.map(({ locationId }) => locationId));
+    const works = Promise.all(tenants.map(importMany));
+    await expect.poll(waitingConnections).toBe(2);
+    const { key, locationId } = await gateway.newTenant();
+    const query = 'query ($id: ID!) { whitelist(locationId: $id) { totalCount } }';
+    for (const bytes of [100_000, 2_000_000]) {
+      const others = Array(bytes / 10_000).fill('x'.repeat(10_000));
+      const { body } = await send(key, query, { id: locationId, others });
+      expect(body).toEqual({ data: { whitelist: { totalCount: 0 } } });
+    }
+    expect(await waitingConnections()).toBe(2);
+    await unlock();
+    await works;
+  });
+
+  test('answers queries of others that cost much within seconds', async () => {
+    const ask = (field: string, { key, locationId }: Place) =>
+      gateway.graph(
+        `query ($id: ID!) { a: ${field}(locationId: $id, first: 100) { nodes { id locationId plateType plateCode plateNumber } } }`,
+        { key, variables: { id: locationId } },
+      );
+    const tenants = await newTenants(2);
+    const unlock = await lockTable('ParkingEvent');
+    const works: ReturnType<typeof ask>[] = [];
+    for (const tenant of tenants) {
+      works.push(ask('parkingEvents', tenant));
+      await expect.poll(waitingConnections).toBe(works.length); // those that come together share a statement
+    }
+    const { body } = await ask('whitelist', await gateway.newTenant());
+    expect(body).toEqual({ data: { a: { nodes: [] } } });
+    expect(await waitingConnections()).toBe(2);
+    await unlock();
+    for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
+  });
 
   test.each([
     ['imports', replace, 'importWhitelistEntries', { created: 1 }],

@@ -296,6 +296,26 @@ test('a large body that does not arrive in 30 s is refused, and the next one is 
   expect(await next).toEqual({});
 });
 
+test('large bodies that two keys send slowly keep those of others waiting for 2 s', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answerBody = createBodyAnswerer();
+  const large = (key: string, text: Promise<string>) =>
+    answerBody(
+      { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request,
+      key,
+      async () => key,
+    );
+  const slow = ['a', 'b', 'a', 'b'].map((key) =>
+    large(key, new Promise(() => undefined)).catch(({ code }: { code: string }) => code),
+  );
+  const ofAnother = large('c', Promise.resolve('{}'));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await ofAnother).toBe('c');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.all(slow)).toEqual(Array(4).fill('VALIDATION_ERROR'));
+});
+
 test('large bodies are read and answered one at a time, and few of a key may wait', async () => {
   const answerBody = createBodyAnswerer();
   let arrive = () => {};

@@ -30,6 +30,36 @@ describe('a text that is compressed', () => {
   });
 });
 
+describe('whole lists that nobody reads', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+  const entries = 5_000;
+
+  test('hold up no list of another key', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    await gateway.database.sql.query(
+      {
+        name: '',
+        text: `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", note)
+          SELECT gen_random_uuid()::text, $1, 'unit', 'DXB', 'A', i::text, repeat('n', 500) FROM generate_series(1, $2::int) i`,
+      },
+      [locationId, entries],
+    );
+    const open = async () => {
+      const key = await gateway.newKey({ companyIds: [companyId] });
+      const headers = { 'X-API-Key': key };
+      const request = get(`${url}/api/locations/${locationId}/whitelist`, { headers });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response;
+    };
+    // More than read a part at once, each of another key.
+    const unread = await Promise.all(Array.from({ length: 8 }, open));
+    const read = await buffer(await open());
+    expect(JSON.parse(read.toString()).data).toHaveLength(entries);
+    for (const response of unread) response.destroy();
+  });
+});
+
 describe('large values of one key', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { ServiceError } from '../errors/error-table.ts';
 import { createFairTurns } from '../fair-turns.ts';
 import { parseJson, requireBoundedStructure } from './json.ts';
@@ -16,13 +15,13 @@ const smallBodyBytes = 16 * 1024;
  */
 const maxMediumAtOnce = 32;
 
-/** Requests with large bodies that a process answers at once, one of each key. */
+/** Requests with large bodies that a process reads and answers at once, one of each key: each takes some 50 MiB. */
 const maxLargeAtOnce = 2;
 
 /** How many large bodies of a key may wait in a process; they are not read yet. */
 const maxWaitingLargeBodies = 10;
 
-/** How long a large body may take to arrive, so that a slow sender does not keep the others waiting. */
+/** How long a large body may take to arrive, so that a slow sender does not keep those of its key waiting. */
 const largeBodyTimeoutMs = 30_000;
 
 /**
@@ -40,11 +39,10 @@ type BodyAnswerer = <Answer>(
   answer: (body: unknown) => Promise<Answer>,
 ) => Promise<Answer>;
 
-/** Creates what answers the bodies of one process. Large ones, and those of unknown length, are read one at a time. */
+/** Creates what answers the bodies of one process. Large ones, and those of unknown length, are read in turn. */
 export function createBodyAnswerer(): BodyAnswerer {
   const mediumTurns = createFairTurns(maxMediumAtOnce);
   const largeTurns = createFairTurns(maxLargeAtOnce);
-  const reading = pLimit(1);
   return async (request, keyId, answer) => {
     const { headers } = request;
     const bytes = headers.has('transfer-encoding') ? Infinity : Number(headers.get('content-length') ?? 0);
@@ -59,9 +57,7 @@ export function createBodyAnswerer(): BodyAnswerer {
         'Too many large requests of this API key are waiting, please try again later',
       );
     }
-    return largeTurns.run(keyId, async () =>
-      answer(await parseInTurns(await reading(() => textInTime(request)))),
-    );
+    return largeTurns.run(keyId, async () => answer(await parseInTurns(await textInTime(request))));
   };
 }
 

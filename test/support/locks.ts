@@ -25,6 +25,13 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
+    /** Locks a table as a change of its form does, and returns what ends it. */
+    async lockTable(table: string): Promise<() => Promise<unknown>> {
+      const client = await connectToDatabase();
+      await client.query(`BEGIN; LOCK TABLE "${table}"`);
+      return () => client.query('COMMIT');
+    },
+
     /** How many connections wait for a lock. */
     async waitingConnections(): Promise<number> {
       const client = await connectToDatabase();
@@ -32,6 +39,9 @@ export function locksOf({ config }: TestGateway) {
         `SELECT count(*)::int AS count FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
+      // It is asked again and again.
+      clients.splice(clients.indexOf(client), 1);
+      await client.end();
       return rows[0]!.count;
     },
   };
