@@ -1,14 +1,15 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { applyMigrations, readMigrations } from '../src/database/migrations.ts';
+import { applyMigrations } from '../src/database/migrations.ts';
 import { openDatabase } from '../src/database/open.ts';
 import type { Statement } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
-import { createScratchDatabase, migrationsFolder, testServerUrl } from './support/scratch-database.ts';
+import {
+  createScratchDatabase,
+  migrateUpTo,
+  migrationsFolder,
+  testServerUrl,
+} from './support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 const firstOfTheDays = '20261121222000_usage_partitions';
@@ -27,17 +28,11 @@ const insertAsBefore: Statement = {
 async function openAsBefore() {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
-  const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   onTestFinished(async () => {
     await database.close();
     await scratch.drop();
-    await rm(folder, { recursive: true });
   });
-  for (const { name } of await readMigrations(migrationsFolder)) {
-    if (name < firstOfTheDays)
-      await cp(new URL(name, migrationsFolder), join(folder, name), { recursive: true });
-  }
-  await applyMigrations(database, log, pathToFileURL(`${folder}/`));
+  await migrateUpTo(database, firstOfTheDays);
   const insert = (apiKeyId: string | null, times: Date[]) =>
     database.sql.query(insertAsBefore, [
       times.map(() => apiKeyId),

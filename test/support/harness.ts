@@ -8,7 +8,12 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
 import { newAddress } from './addresses.ts';
-import { createScratchDatabase, migrationsFolder, withDatabaseName } from './scratch-database.ts';
+import {
+  createScratchDatabase,
+  migrationsFolder,
+  type ScratchDatabase,
+  withDatabaseName,
+} from './scratch-database.ts';
 
 /** Every permission, for tests that take one away. */
 export const everyPermission = Object.values(Permission);
@@ -95,12 +100,16 @@ function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, s
  *
  * @param env variables of the gateway
  * @param options.poolerUrl of a pooler before the test's PostgreSQL; POOLER_URL sends every suite through one
+ * @param options.database the database, such as one that an earlier release left; a new one when left out
  */
 export async function openTestGateway(
   env: Record<string, string> = {},
-  { poolerUrl = process.env.POOLER_URL }: { poolerUrl?: string | undefined } = {},
+  {
+    poolerUrl = process.env.POOLER_URL,
+    database: given,
+  }: { poolerUrl?: string | undefined; database?: ScratchDatabase } = {},
 ): Promise<TestGateway> {
-  const scratch = await createScratchDatabase();
+  const scratch = given ?? (await createScratchDatabase());
   const config = loadConfig({
     DATABASE_URL: scratch.databaseUrl,
     DATA_DIR: scratch.dataDir,

@@ -2,11 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { advisoryLocks } from '../../src/database/advisory-locks.ts';
 import { openDatabase } from '../../src/database/open.ts';
+import type { Database } from '../../src/database/types.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
 
 /** Where a test's own database is: give both to `openDatabase`. */
@@ -38,6 +39,19 @@ const log = pino({ level: 'warn' });
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
   return testServerUrl === undefined ? createFolder(migrated) : createOnServer(testServerUrl, migrated);
+}
+
+/** Applies the migrations before the one with a name, as an earlier release left its database. */
+export async function migrateUpTo(database: Database, first: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
+  try {
+    for (const { name } of await readMigrations(migrationsFolder)) {
+      if (name < first) await cp(new URL(name, migrationsFolder), join(folder, name), { recursive: true });
+    }
+    await applyMigrations(database, log, pathToFileURL(`${folder}/`));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 async function createOnServer(serverUrl: string, migrated: boolean): Promise<ScratchDatabase> {
