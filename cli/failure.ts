@@ -18,6 +18,8 @@ export const exitCode = {
 interface FailedAnswer {
   /** The code of the error table that the gateway answered with. */
   code?: string | undefined;
+  /** The field that it named, such as `quotas.3.inside`. */
+  field?: string | undefined;
   /** Whether the same request may succeed later: the gateway was away, or failed. */
   temporary?: boolean;
 }
@@ -26,12 +28,14 @@ interface FailedAnswer {
 export class Failure extends Error {
   readonly exitCode: number;
   readonly code: string | undefined;
+  readonly field: string | undefined;
   readonly temporary: boolean;
 
   constructor(message: string, code: number = exitCode.failed, answer: FailedAnswer = {}) {
     super(message);
     this.exitCode = code;
     this.code = answer.code;
+    this.field = answer.field;
     this.temporary = answer.temporary ?? false;
   }
 }

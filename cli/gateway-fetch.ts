@@ -49,9 +49,10 @@ export function failureOf(errors: readonly GraphError[], response?: Response): F
     ].join('\n'),
   );
   const requestId = response?.headers.get('X-Request-Id');
-  const code = errors[0]?.extensions?.code;
+  const { code, details: firstDetails } = errors[0]?.extensions ?? {};
   return new Failure([...lines, ...(requestId ? [`  request: ${requestId}`] : [])].join('\n'), undefined, {
     code,
+    field: firstDetails?.field,
     temporary: code === 'INTERNAL_ERROR',
   });
 }

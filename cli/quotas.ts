@@ -42,6 +42,12 @@ const quotasOf = (client: Client, locationId: string) =>
       (await client.run(QuotasDocument, { locationId, first: maxPageSize, after }, repeatable)).quotas,
   );
 
+/** A quota of a file. */
+interface QuotaLine {
+  line: number;
+  quota: QuotaInput;
+}
+
 /** The quota of a row. @throws {Failure} for one that cannot be read, with its line */
 function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   const { referenceId = '', inside = '', enforcement = '' } = record;
@@ -60,7 +66,7 @@ function quotaOf(record: Record<string, string>, line: number): QuotaInput {
 }
 
 /** Reads quotas from CSV. @throws {Failure} for a file that is none, with the line */
-async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaInput[]> {
+async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   const parser = file.pipe(
     parse({
       bom: true,
@@ -80,20 +86,41 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaInput[]> {
     }),
   );
   file.on('error', (error) => parser.destroy(error));
-  const quotas: QuotaInput[] = [];
+  const quotas = new Map<string, QuotaLine>();
   try {
     for await (const { record, info } of parser as AsyncIterable<{
       record: Record<string, string>;
       info: Info;
     }>) {
-      quotas.push(quotaOf(record, info.lines));
+      const { lines: line } = info;
+      const quota = quotaOf(record, line);
+      const earlier = quotas.get(quota.referenceId);
+      if (earlier) {
+        throw new Failure(
+          `Line ${line}: ${quota.referenceId} has a quota in line ${earlier.line} already`,
+          exitCode.usage,
+        );
+      }
+      quotas.set(quota.referenceId, { line, quota });
     }
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { message, lines } = error as CsvError & { lines?: number };
     throw new Failure(lines === undefined ? message : `Line ${lines}: ${message}`, exitCode.usage);
   }
-  return quotas;
+  return [...quotas.values()];
+}
+
+/** What was refused of some quotas, by the line of the file. */
+function refusalOf(error: unknown, batch: readonly QuotaLine[], isFirst: boolean): unknown {
+  if (!(error instanceof Failure)) return error;
+  const index = /^quotas\.(\d+)\./.exec(error.field ?? '')?.[1];
+  const refused = index === undefined ? undefined : batch[Number(index)];
+  const place = refused
+    ? `Line ${refused.line} was refused`
+    : `Lines ${batch[0]?.line} to ${batch.at(-1)?.line} failed`;
+  const before = isFirst ? 'no quota was set' : `the quotas of the lines before ${batch[0]?.line} were set`;
+  return new Failure(`${place}, and ${before}. The file can be imported again.\n${error.message}`);
 }
 
 async function importQuotas(
@@ -105,7 +132,10 @@ async function importQuotas(
   const locationId = await locationIdOf(client, location);
   for (let start = 0; start < quotas.length; start += maxBatchSize) {
     const batch = quotas.slice(start, start + maxBatchSize);
-    await client.run(SetQuotasDocument, { locationId, quotas: batch }, repeatable);
+    const variables = { locationId, quotas: batch.map(({ quota }) => quota) };
+    await client.run(SetQuotasDocument, variables, repeatable).catch((error: unknown) => {
+      throw refusalOf(error, batch, start === 0);
+    });
   }
   output.one({ quotas: quotas.length }, { quotas: 'quotas' });
 }

@@ -206,9 +206,36 @@ describe('pms quotas', () => {
     ['unit,DXB', 'Line 1: the columns must be'],
     ['referenceId,inside\nunit-7,many', 'Line 2: inside must be a whole number'],
     ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
+    ['referenceId,inside\nunit-7,1\n\nunit-7,2', 'Line 4: unit-7 has a quota in line 2 already'],
   ])('says what is wrong with the file %j', async (file, message) => {
     const { key, locationId } = await gateway.newTenant();
     const { code, err } = await pms(key, 'quotas', 'import', fileOf(file), '--location', locationId);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+  });
+
+  test('names the line that the gateway refuses, and what was set before', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId];
+    const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;
+    const fileFrom = (first: number) =>
+      fileOf(
+        ['referenceId,inside', ...Array.from({ length: 1_500 - first }, (_, n) => row(first + n))].join('\n'),
+      );
+    expect(await pms(key, 'quotas', 'import', fileFrom(0), ...at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        'Line 1402 was refused, and the quotas of the lines before 1002 were set.',
+      ),
+    });
+    expect(await json(key, 'quotas', 'list', ...at)).toHaveLength(1_000);
+    const other = ['--location', await gateway.newLocation((await gateway.newTenant()).companyId)];
+    expect(await pms(key, 'quotas', 'import', fileFrom(1_000), ...at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Line 402 was refused, and no quota was set.'),
+    });
+    expect(await pms(key, 'quotas', 'import', fileFrom(1_401), ...other)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Lines 2 to 100 failed, and no quota was set.'),
+    });
   });
 });
