@@ -4,7 +4,7 @@ import type { Environment } from '../../prisma/generated/client/enums.ts';
 import type { ApiKeySecret, PrismaClient } from '../../prisma/generated/client/client.ts';
 import { createBatch } from '../database/statement-batch.ts';
 import { keyInvalid, keyRequired } from '../errors/error-table.ts';
-import type { PubSub } from '../redis/pub-sub.ts';
+import { anyChange, type PubSub } from '../redis/pub-sub.ts';
 import { createFamiliarSecrets } from './familiar-secrets.ts';
 import { type AuthenticatedKey, keyTies, type TiedApiKey } from './key.ts';
 import { hashSecret, isWellFormedSecret } from './key-secret.ts';
@@ -145,7 +145,7 @@ export async function createAuthenticator(options: {
     },
     async keysChanged() {
       forget();
-      await pubSub.publish(channel, '');
+      await pubSub.publish(channel, anyChange);
     },
     onKeysChanged(listener) {
       changes.on('change', listener);

@@ -1,7 +1,5 @@
-import type { PubSub } from '../redis/pub-sub.ts';
-
-/** What notices can be about. */
-type NoticeTopic = 'location-status' | 'whitelist';
+import { EventEmitter } from 'node:events';
+import { anyChange, type Channel, type PubSub } from '../redis/pub-sub.ts';
 
 /** Says on every process that something of a location may have changed. */
 export interface LocationNotices {
@@ -17,23 +15,51 @@ export interface LocationNotices {
   watch(locationId: string): Promise<AsyncIterableIterator<void>>;
 }
 
-/** How long a notice waits for others of the same location, so that many writes cost one message. */
+/** How long notices wait for others, so that many changes, of one location or of many, cost one message. */
 const gatheringMs = 20;
 
-/** Carries the notices of one topic over `pubSub`. */
-export function createLocationNotices(pubSub: PubSub, topic: NoticeTopic): LocationNotices {
-  const channelOf = (locationId: string) => `${topic}:${locationId}`;
-  /** The locations whose notice is about to be sent. */
+/** Carries the notices of one channel over `pubSub`. */
+export function createLocationNotices(
+  pubSub: PubSub,
+  channel: Exclude<Channel, 'keys-changed'>,
+): LocationNotices {
+  /** The locations whose notices are about to be sent. */
   const gathered = new Set<string>();
+  /** Calls those who watch a location, by its id. */
+  const watchers = new EventEmitter().setMaxListeners(0);
+  let takesNotices: Promise<() => Promise<void>> | undefined;
+
+  function send(): void {
+    const message = [...gathered].join();
+    gathered.clear();
+    void pubSub.publish(channel, message);
+  }
+
+  function tellWatchers(message: string): void {
+    const changed = message === anyChange ? watchers.eventNames() : message.split(',');
+    for (const locationId of changed) watchers.emit(locationId);
+  }
+
+  /** Calls a listener for each notice of a location. Without anyone who watches, a process takes no notices. */
+  async function listen(locationId: string, listener: () => void): Promise<() => Promise<void>> {
+    watchers.on(locationId, listener);
+    takesNotices ??= pubSub.subscribe(channel, tellWatchers);
+    await takesNotices;
+    return async () => {
+      watchers.off(locationId, listener);
+      if (watchers.eventNames().length > 0) return;
+      const unsubscribe = takesNotices;
+      takesNotices = undefined;
+      await (
+        await unsubscribe
+      )?.();
+    };
+  }
 
   return {
     publish(locationId) {
-      if (gathered.has(locationId)) return;
+      if (gathered.size === 0) setTimeout(send, gatheringMs);
       gathered.add(locationId);
-      setTimeout(() => {
-        gathered.delete(locationId);
-        void pubSub.publish(channelOf(locationId), '');
-      }, gatheringMs);
     },
     async watch(locationId) {
       let noticed = false;
@@ -43,7 +69,7 @@ export function createLocationNotices(pubSub: PubSub, topic: NoticeTopic): Locat
         noticed = true;
         wake();
       };
-      const unsubscribe = await pubSub.subscribe(channelOf(locationId), notice);
+      const unsubscribe = await listen(locationId, notice);
       const forgetConnection = pubSub.onConnectionChange((connected) => connected && notice());
       const notices: AsyncIterableIterator<void> = {
         async next() {

@@ -3,15 +3,21 @@ import type { Logger } from 'pino';
 import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
 
+/** A subject of notices. There are few, so that what waits for Redis needs no other bound: one notice of each. */
+export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
+
+/** The notice that anything of a channel may have changed. */
+export const anyChange = '';
+
 /** Carries notices between the processes of a gateway. */
 export interface PubSub {
   /**
-   * Sends a notice. While Redis is away this process has it at once, and the others when Redis is back, unless more
-   * channels than `maxUnsentNotices` wait: then it is lost, with a word in the log.
+   * Sends a notice that says what changed. While Redis is away this process has it at once, and the others when Redis
+   * is back: of several that wait on a channel they have `anyChange`.
    */
-  publish(channel: string, message: string): Promise<void>;
+  publish(channel: Channel, message: string): Promise<void>;
   /** Calls a listener for each notice, this process' own included, until the returned function is called. */
-  subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>>;
+  subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
   /** Whether notices of other processes arrive. */
   readonly connected: boolean;
   /** Calls a listener when notices stop arriving, and when they arrive again, until the returned function is called. */
@@ -50,8 +56,6 @@ const heartbeatIntervalMs = 200;
  */
 const heartbeatTimeoutMs = 250;
 
-/** How many notices wait for Redis: the newest of each channel. */
-export const maxUnsentNotices = 1_000;
 /** How often notices that could not be sent are tried again, in milliseconds. */
 const resendIntervalMs = 500;
 
@@ -64,7 +68,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const subscriber = createRedisClient(servers, log, { autoResubscribe: false, commandTimeout: 1000 });
   const channels = new EventEmitter().setMaxListeners(0);
   const connection = new EventEmitter().setMaxListeners(0);
-  const names = new Set<string>();
+  const names = new Set<Channel>();
   let connected = false;
 
   function setConnected(now: boolean): void {
@@ -72,7 +76,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     connected = now;
     connection.emit('change', now);
   }
-  const unsent = new Map<string, string>();
+  const unsent = new Map<Channel, string>();
   let resending = false;
   const resend = setInterval(async () => {
     if (resending || publisher.status !== 'ready') return;
@@ -130,10 +134,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
       return connected;
     },
     async publish(channel, message) {
-      await publisher.publish(channel, message).catch((error: Error) => {
-        if (unsent.size < maxUnsentNotices || unsent.has(channel)) unsent.set(channel, message);
-        else
-          log.warn({ cause: error.message, channel }, 'a notice to other processes was lost: Redis is away');
+      await publisher.publish(channel, message).catch(() => {
+        unsent.set(channel, unsent.has(channel) ? anyChange : message);
         channels.emit(channel, message);
       });
     },

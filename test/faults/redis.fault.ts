@@ -109,8 +109,8 @@ describe('with a cluster', { timeout }, () => {
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
     for (const [index, pubSub] of processes.entries())
-      await pubSub.subscribe('notices', () => heard.push(index));
-    await processes[0]!.publish('notices', 'one');
+      await pubSub.subscribe('whitelist', () => heard.push(index));
+    await processes[0]!.publish('whitelist', 'one');
     await expect.poll(() => heard.length).toBe(processes.length);
     await Promise.all(processes.map((pubSub) => pubSub.close()));
   });
