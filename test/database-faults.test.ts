@@ -94,7 +94,7 @@ describe.runIf(testServerUrl)('on PostgreSQL', () => {
       const { rows } = await observer.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      return rows.length === 6; // all of the general connections
+      return rows.length === 10; // all of the general connections
     }, 10_000);
     expect(await database.state()).toBe('ok');
     expect((await gateway.app.request('/readyz')).status).toBe(200);

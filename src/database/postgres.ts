@@ -111,9 +111,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 
   const heavySize = Math.ceil(poolSize / 3);
-  const generalSize = Math.max(1, poolSize - heavySize);
   const pools = {
-    general: openPool(generalSize, CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
+    general: openPool(poolSize, CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
     heavy: openPool(heavySize, CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
     gates: openPool(gatePoolSize, GATE_CONNECTION_TIMEOUT_MS, STATEMENT_TIMEOUT_MS),
   };

@@ -84,7 +84,7 @@ export interface DatabaseOptions {
   /** A folder, made when missing, or `memory://` for data that ends with the process. */
   dataDir: string;
   log: Logger;
-  /** Most connections for requests; a third of them is for heavy work alone. */
+  /** Most connections for requests; a third as many more are for heavy work alone. */
   poolSize?: number;
   /** Most connections for gates. */
   gatePoolSize?: number;

@@ -20,7 +20,7 @@ const leastRetryDelayMs = 5_000;
 /** What must have been acknowledged before a fault, and again after it. */
 const enough = 60;
 
-const postgres = await createPostgres({ max_connections: '40' });
+const postgres = await createPostgres({ max_connections: '50' });
 const redis = await createRedis();
 await Promise.all([postgres.start(), redis.start()]);
 const redisProxy = await startProxy(redis.url);
