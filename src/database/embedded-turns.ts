@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PGlite } from '@electric-sql/pglite';
 
 /** What Prisma's adapter and hand-written statements use of the embedded database. */
@@ -10,9 +11,15 @@ export interface SharedConnection {
   others: Client;
 }
 
+/** Turns of the event loop that a gate's question takes from its socket to here, in a batch with others. */
+const turnsForGates = 4;
+
 /**
  * Shares the connection of the embedded database. It runs one statement or one transaction at a time: what a gate asks
  * waits for the one that is running, and for no other that was asked before.
+ *
+ * The database runs in this thread, and what waits for it goes on in the same turn of the event loop: without turns
+ * between them, one statement would follow the other, and no question of a gate would be read from its socket.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: (() => Promise<void>)[] = [];
@@ -22,9 +29,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   async function runAll(): Promise<void> {
     if (isRunning) return;
     isRunning = true;
-    for (;;) {
-      const work = gates.shift() ?? others.shift();
-      if (!work) break;
+    while (gates.length + others.length > 0) {
+      for (let turn = 0; turn < turnsForGates && gates.length === 0; turn += 1) await nextTurn();
+      const work = gates.shift() ?? others.shift()!;
       await work();
     }
     isRunning = false;
