@@ -45,21 +45,14 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
  * Shows the status of a location, and again each time that it changes. It goes on when the stream broke off, and
  * ends with a refusal.
  */
-async function watch(session: Session, locationId: string): Promise<never> {
-  const { subscriber, output } = session;
-  const show = (status: StatusFieldsFragment) => output.next(status, lineOf(status));
-  // What changed while there was no stream. When it cannot be read, the stream ends too and says why.
-  const showPresent = () =>
-    void statusesOf(session, [locationId]).then(
-      ([status]) => show(status!),
-      () => {},
-    );
+async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
   for (let failures = 1; ; failures += 1) {
     try {
-      const stream = subscriber.results(StatusChangedDocument, { locationId }, showPresent);
+      // A stream begins with the present status, so that nothing is missed when it broke off.
+      const stream = subscriber.results(StatusChangedDocument, { locationId });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;
-        show(status);
+        output.next(status, lineOf(status));
       }
     } catch (error) {
       if (!(error instanceof Failure) || !error.temporary) throw error;

@@ -103,10 +103,10 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of a location, each time that a vehicle enters, leaves or counts as gone, that vehicles are counted or the location changes. Changes that follow each other fast may come as one.',
+      'The status of a location: at first as it is, and then each time that a vehicle enters, leaves or counts as gone, that vehicles are counted or the location changes. Changes that follow each other fast may come as one.',
     args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
     subscribe: async (_, { locationId }, { key, locations, statusNotices }) =>
-      statusNotices.watch((await locations.find(key, locationId)).id),
+      statusNotices.watch((await locations.find(key, locationId)).id, { presentFirst: true }),
     resolve: (_, { locationId }, context) => findStatus(locationId, context),
   }),
 );

@@ -49,6 +49,13 @@ async function watch(key: string, id: string, app: TestGateway['app'] = gateway.
   };
 }
 
+/** Subscribes to the status of a location, and takes what it is now. */
+async function watchFromNow(...subscribed: Parameters<typeof watch>): Promise<StatusStream> {
+  const stream = await watch(...subscribed);
+  expect(await stream.next()).toHaveProperty('data.locationStatusChanged.locationId', subscribed[1]);
+  return stream;
+}
+
 async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = 'ENTRY') {
   const { plateType, plateCode, plateNumber } = newEntry();
   const input = {
@@ -66,9 +73,12 @@ async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = '
 }
 
 describe('locationStatusChanged', () => {
-  test('pushes the status after each event, and after a change of the location', async () => {
+  test('pushes the status as it is, after each event, and after a change of the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const stream = await watch(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, state: 'AVAILABLE', occupied: 0, available: 10 } },
+    });
     expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
     expect(stream.response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
     await drive(key, locationId);
@@ -87,7 +97,7 @@ describe('locationStatusChanged', () => {
   test('is silent about other locations', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
-    const stream = await watch(key, locationId);
+    const stream = await watchFromNow(key, locationId);
     await drive(key, other);
     await drive(key, locationId);
     expect(await stream.next()).toMatchObject({
@@ -114,7 +124,7 @@ describe('locationStatusChanged', () => {
   test('says why and ends when its key is revoked', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId] });
-    const stream = await watch(key, locationId);
+    const stream = await watchFromNow(key, locationId);
     const { body } = await gateway.graph('{ viewer { id } }', { key });
     await gateway.graph('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', {
       key: operator,
@@ -127,7 +137,7 @@ describe('locationStatusChanged', () => {
   test('pushes nothing to a key that has expired', async () => {
     const { companyId, locationId, key: other } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
-    const stream = await watch(key, locationId);
+    const stream = await watchFromNow(key, locationId);
     await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
     await drive(other, locationId);
     expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
@@ -136,13 +146,13 @@ describe('locationStatusChanged', () => {
 
   test('is open a hundred times for a key at most', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
-    const streams = await Promise.all(Array.from({ length: 100 }, () => watch(key, locationId)));
+    const streams = await Promise.all(Array.from({ length: 100 }, () => watchFromNow(key, locationId)));
     expect(await (await watch(key, locationId)).next()).toMatchObject({
       errors: [{ extensions: { code: 'VALIDATION_ERROR' } }],
     });
-    streams.push(await watch(await gateway.newKey({ companyIds: [companyId] }), locationId));
+    streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    streams.push(await watch(key, locationId));
+    streams.push(await watchFromNow(key, locationId));
     await drive(key, locationId);
     for (const stream of streams)
       expect(await stream.next()).toHaveProperty('data.locationStatusChanged.occupied', 1);
@@ -152,7 +162,7 @@ describe('locationStatusChanged', () => {
   test('ends when the process stops', async () => {
     const scratch = await openTestGateway();
     const { key, locationId } = await scratch.newTenant();
-    const stream = await watch(key, locationId, scratch.app);
+    const stream = await watchFromNow(key, locationId, scratch.app);
     scratch.endStreams();
     expect(await stream.next()).toBeUndefined();
   });
@@ -169,7 +179,7 @@ describe('locationStatusChanged', () => {
       );
       afterAll(() => second.close());
       const { key, locationId } = await gateway.newTenant();
-      const stream = await watch(key, locationId, second.app);
+      const stream = await watchFromNow(key, locationId, second.app);
       await drive(key, locationId);
       expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(1);
 

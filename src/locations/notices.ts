@@ -11,8 +11,10 @@ export interface LocationNotices {
   /**
    * Yields after each change of a location that is made once the promise has settled, and after a time in which
    * notices may have been missed (Redis was away). Changes that come faster than they are taken are one.
+   *
+   * @param presentFirst also yields at once, for who begins with the present state
    */
-  watch(locationId: string): Promise<AsyncIterableIterator<void>>;
+  watch(locationId: string, options?: { presentFirst?: boolean }): Promise<AsyncIterableIterator<void>>;
 }
 
 /** How long notices wait for others, so that many changes, of one location or of many, cost one message. */
@@ -61,8 +63,8 @@ export function createLocationNotices(
       if (gathered.size === 0) setTimeout(send, gatheringMs);
       gathered.add(locationId);
     },
-    async watch(locationId) {
-      let noticed = false;
+    async watch(locationId, { presentFirst = false } = {}) {
+      let noticed = presentFirst;
       let ended = false;
       let wake = () => {};
       const notice = () => {
