@@ -139,6 +139,17 @@ describe('a quota', () => {
     expect(await record('99')).toEqual({ overQuota: false });
   });
 
+  test('does not count a vehicle that turns out to be another one', async () => {
+    const { setQuota, record, exceeded, quotas } = await unitWith(2);
+    await setQuota(1);
+    await record(1, { eventId: 'misread' });
+    expect(await record(2, { eventId: 'misread' })).toEqual({ overQuota: false });
+    expect(await record('99', { eventId: 'misread' })).toEqual({ overQuota: false });
+    expect(await record(1)).toEqual({ overQuota: false });
+    expect(await exceeded()).toEqual([]);
+    expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
+  });
+
   test('is counted through the events of a call as through single ones', async () => {
     const { setQuota, run, locationId, exceeded } = await unitWith(3);
     await setQuota(1);

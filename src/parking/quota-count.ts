@@ -27,6 +27,10 @@ export async function startQuotaCount(
   const insideOf = new Map(found.map(({ referenceId, insideIds }) => [referenceId, new Set(insideIds)]));
 
   return function count({ before, after }) {
+    // What turns out to be another vehicle is not inside.
+    if (before?.kind === 'ENTRY' && !isSameEntry(before, after) && before.whitelistEntryId !== null) {
+      for (const vehicles of insideOf.values()) vehicles.delete(before.whitelistEntryId);
+    }
     const quota = quotas.get(after.whitelistEntryId ?? '');
     if (!quota) return null;
     const { entryId, referenceId, inside, enforcement } = quota;
