@@ -1,6 +1,7 @@
 import type { CountedPlate, ParkingEvent, ParkingSession } from '../../prisma/generated/client/client.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { createMisreadTest, createSameTextTest, plateKey, type PlateWithText } from './misread-plate.ts';
+import { misread, plateKey, sameText, type SeenPlate } from './misread-plate.ts';
+import { createUnendedSessions } from './unended-sessions.ts';
 
 // Sessions are a function of what was seen, in whatever order it arrived: sorted by the time at which it occurred (an
 // entry before an exit of the same instant and both before a count, then by `eventId`). Nothing here reads the database or
@@ -83,7 +84,7 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
  * - An entry begins a session, and ends an earlier one of its vehicle whose exit nobody saw.
  * - An exit ends the session of its vehicle. When that is not inside, it ends the only open session whose plate differs by
  *   one character that cameras confuse. Otherwise it is a session of its own, whose entry nobody saw.
- * - The session of a vehicle is that of its plate, or else the only one with the same text (`createSameTextTest`).
+ * - The session of a vehicle is that of its plate, or else the only one with the same text (`sameText`).
  * - A session is open for the longest stay at the most. An exit of its vehicle that comes later still completes it.
  * - A count ends the sessions of vehicles that it did not find, and begins one for each that nobody had seen enter.
  */
@@ -96,43 +97,34 @@ export function deriveSessions({
   now,
 }: Past): ParkingSession[] {
   const sessions: ParkingSession[] = [];
-  /** The session of each plate that nothing has ended: it is open, or its longest stay is over. */
-  const unended = new Map<string, ParkingSession>();
-  const textById = new Map(texts);
+  const unended = createUnendedSessions();
 
   function end(session: ParkingSession, at: Date, exitedAt: Date | null): void {
     Object.assign(session, { open: false, endedAt: at, exitedAt });
-    unended.delete(plateKey(session));
+    unended.remove(session);
   }
 
-  function begin(session: ParkingSession): void {
+  function begin(session: ParkingSession, text: string | null): void {
     const staysFrom = startOf(session).getTime();
     session.staysUntil = longestStayMs === null ? null : new Date(staysFrom + longestStayMs);
     sessions.push(session);
-    unended.set(plateKey(session), session);
+    unended.add(session, text);
   }
 
   /** Whether the longest stay of a session was over before a time: what happens in that instant still finds it open. */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /** The sessions that a vehicle may have: that of its plate, or else those with the same text. */
-  function sessionsOf(vehicle: PlateWithText): ParkingSession[] {
-    const own = unended.get(plateKey(vehicle));
-    if (own) return [own];
-    const isSame = createSameTextTest(vehicle);
-    return [...unended.values()].filter((session) =>
-      isSame({ ...session, text: textById.get(session.id) ?? null }),
-    );
+  function sessionsOf(vehicle: SeenPlate): ParkingSession[] {
+    const own = unended.of(vehicle);
+    return own ? [own] : unended.like(sameText(vehicle));
   }
 
   /** The session that an exit ends; undefined when nobody saw the vehicle enter. */
   function leaving(exit: SeenVehicle): ParkingSession | undefined {
     const same = sessionsOf(exit);
     if (same.length > 0) return onlyOf(same);
-    const isMisread = createMisreadTest(exit);
-    return onlyOf(
-      [...unended.values()].filter((session) => isMisread(session) && !isOverdue(session, exit.occurredAt)),
-    );
+    return onlyOf(unended.like(misread(exit)).filter((session) => !isOverdue(session, exit.occurredAt)));
   }
 
   /** A session of which only the vehicle is known. */
@@ -147,30 +139,27 @@ export function deriveSessions({
 
   /** Makes the open sessions those of the vehicles that were counted. */
   function count({ occurredAt: at, plates }: SeenInside): void {
-    for (const session of [...unended.values()]) {
+    for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);
     }
-    const found = new Set<ParkingSession>();
-    const unknown = plates.filter((vehicle) => !unended.has(plateKey(vehicle)));
-    for (const vehicle of plates) {
-      const own = unended.get(plateKey(vehicle));
-      if (own) found.add(own);
-    }
-    const unseen = unknown.toSorted(byPlate).filter((vehicle) => {
+    const found = new Set(plates.flatMap((vehicle) => unended.of(vehicle) ?? []));
+    const unknown = plates.filter((vehicle) => !unended.of(vehicle)).toSorted(byPlate);
+    const unseen = unknown.filter((vehicle) => {
       const session = onlyOf(sessionsOf({ ...vehicle, text: null }).filter((each) => !found.has(each)));
       if (session) found.add(session);
       return !session;
     });
-    for (const session of [...unended.values()]) {
+    for (const session of unended.all()) {
       if (found.has(session)) continue;
       end(session, at, null);
       session.corrected = true;
     }
-    for (const vehicle of unseen) begin({ ...sessionOf(vehicle), countedAt: at });
+    for (const vehicle of unseen) begin({ ...sessionOf(vehicle), countedAt: at }, null);
   }
 
   for (const session of [...begun].sort(byStart)) {
-    begin({ ...session, exitedAt: null, endedAt: null, open: true, corrected: false });
+    const going = { ...session, exitedAt: null, endedAt: null, open: true, corrected: false };
+    begin(going, texts.get(session.id) ?? null);
   }
   for (const item of [...seen].sort(inOrder)) {
     const at = item.occurredAt;
@@ -178,15 +167,14 @@ export function deriveSessions({
     else if (item.kind === 'ENTRY') {
       const earlier = onlyOf(sessionsOf(item));
       if (earlier) end(earlier, at, null);
-      textById.set(item.id, item.text);
-      begin({ ...sessionOf(item), enteredAt: at });
+      begin({ ...sessionOf(item), enteredAt: at }, item.text);
     } else {
       const session = leaving(item);
       if (session) end(session, at, at);
       else sessions.push({ ...sessionOf(item), exitedAt: at, endedAt: at, open: false });
     }
   }
-  for (const session of unended.values()) {
+  for (const session of unended.all()) {
     session.open = !(session.staysUntil && session.staysUntil <= now);
   }
   return sessions;

@@ -8,6 +8,16 @@ import { similarPlates } from '../whitelist/similar-plates.ts';
 export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
   `${plateType}/${plateCode}/${plateNumber}`;
 
+/** A plate that was seen, and the text that a camera read, if one did. */
+export type SeenPlate = Plate & { text: string | null };
+
+/** Plates that may be of one vehicle with another: the texts that one of them has at the least, and the test for the rest. */
+export interface Likeness {
+  /** Texts in the form of `vehicleTexts`. */
+  texts: readonly string[];
+  includes: (plate: SeenPlate) => boolean;
+}
+
 /** Whether a plate is a text that a camera read and that fits no entry: the text stands for the number. */
 const isText = ({ plateCode }: Plate) => plateCode === '';
 
@@ -17,32 +27,38 @@ function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
   return isText({ plateType, plateCode, plateNumber }) ? [text] : [text, `${plateType}${text}`];
 }
 
+/** The text that a camera read, in the form in which texts are compared; null for a plate in its parts. */
+const readTextOf = (plate: SeenPlate) =>
+  isText(plate) ? plate.plateNumber : plate.text === null ? null : plateText(plate.text);
+
+/** Every text by which a vehicle may be known: those of its plate, and what a camera read. */
+export function vehicleTexts(plate: SeenPlate): string[] {
+  const read = readTextOf(plate);
+  return [...new Set([...textsOf(plate), ...(read === null ? [] : [read])])];
+}
+
 /** Whether two plates are known to be of different authorities or regions. */
 const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
-/** A plate that was seen, and the text that a camera read, if one did. */
-export type PlateWithText = Plate & { text: string | null };
-
-/** The text that a camera read, in the form in which texts are compared; null for a plate in its parts. */
-const readTextOf = (plate: PlateWithText) =>
-  isText(plate) ? plate.plateNumber : plate.text === null ? null : plateText(plate.text);
-
 /**
- * Makes the test whether another plate is that of a vehicle as far as texts tell: one of both was read as a text that the
- * other has too. So a vehicle stays the same when its entry is made or deleted between two readings.
+ * Plates of the same vehicle as far as texts tell: one of both was read as a text that the other has too. So a vehicle stays
+ * the same when its entry is made or deleted between two readings.
  */
-export function createSameTextTest(vehicle: PlateWithText): (other: PlateWithText) => boolean {
+export function sameText(vehicle: SeenPlate): Likeness {
   const read = readTextOf(vehicle);
-  const texts = textsOf(vehicle);
-  return (other) => {
-    // Of two texts that fit no entry, what the camera said of their types decides.
-    if (isOfOtherType(vehicle, other) || (isText(vehicle) && isText(other))) return false;
-    const otherRead = readTextOf(other);
-    return (
-      (otherRead !== null && (otherRead === read || texts.includes(otherRead))) ||
-      (read !== null && textsOf(other).includes(read))
-    );
+  const texts = vehicleTexts(vehicle);
+  return {
+    texts,
+    includes(other) {
+      // Of two texts that fit no entry, what the camera said of their types decides.
+      if (isOfOtherType(vehicle, other) || (isText(vehicle) && isText(other))) return false;
+      const otherRead = readTextOf(other);
+      return (
+        (otherRead !== null && texts.includes(otherRead)) ||
+        (read !== null && vehicleTexts(other).includes(read))
+      );
+    },
   };
 }
 
@@ -51,14 +67,17 @@ const similarTexts = (text: string) =>
   similarPlates({ plateType: '', plateCode: '', plateNumber: text }).map(({ plateNumber }) => plateNumber);
 
 /**
- * Makes the test whether a plate may be the one that a gate read. It differs by one character that cameras confuse. Of
- * a text nobody knows which part is type, code and number: it may also be the text of a plate in its parts.
+ * Plates that may be the one that a gate read. They differ by one character that cameras confuse. Of a text nobody knows
+ * which part is type, code and number: it may also be the text of a plate in its parts.
  */
-export function createMisreadTest(read: Plate): (plate: Plate) => boolean {
+export function misread(read: Plate): Likeness {
   const similar = new Set(similarPlates(read).map(plateKey));
   const texts = new Set(textsOf(read).flatMap(similarTexts));
-  return (plate) => {
-    if (!isText(read) && !isText(plate)) return similar.has(plateKey(plate));
-    return !isOfOtherType(read, plate) && textsOf(plate).some((text) => texts.has(text));
+  return {
+    texts: [...texts],
+    includes(plate) {
+      if (!isText(read) && !isText(plate)) return similar.has(plateKey(plate));
+      return !isOfOtherType(read, plate) && textsOf(plate).some((text) => texts.has(text));
+    },
   };
 }

@@ -28,8 +28,9 @@ export async function startQuotaCount(
 
   return function count({ before, after }) {
     // What turns out to be another vehicle is not inside.
-    if (before?.kind === 'ENTRY' && !isSameEntry(before, after) && before.whitelistEntryId !== null) {
-      for (const vehicles of insideOf.values()) vehicles.delete(before.whitelistEntryId);
+    const earlierId = before?.kind === 'ENTRY' ? before.whitelistEntryId : null;
+    if (earlierId !== null && earlierId !== after.whitelistEntryId) {
+      for (const vehicles of insideOf.values()) vehicles.delete(earlierId);
     }
     const quota = quotas.get(after.whitelistEntryId ?? '');
     if (!quota) return null;
