@@ -64,9 +64,10 @@ export function createRouteHandler(
       locationId,
       whitelistId,
       ...route.variables?.(request),
-      ...(route.takesIfMatch && { [ifMatch.variable]: expectedVersion(request.ifMatch) }),
     };
-    return graphBody ? { ...variables, input: await graphBody(variables.input) } : variables;
+    if (route.takesIfMatch) variables[ifMatch.variable] = expectedVersion(request.ifMatch);
+    if (graphBody) variables.input = await graphBody(variables.input);
+    return variables;
   }
 
   async function answer(request: RestRequest, context: Context): Promise<Answer> {
@@ -155,15 +156,13 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ServiceError('VALIDATION_ERROR', 'Request body must be a JSON object');
     }
-    const sent = new Map(Object.entries(body));
-    const known = fields.filter(({ name }) => sent.has(name));
-    if (
-      known.some(({ name, type }) => getNamedType(type) === GraphQLID && typeof sent.get(name) === 'number')
-    ) {
+    const sent = body as Readonly<Record<string, unknown>>;
+    const known = fields.filter(({ name }) => Object.hasOwn(sent, name));
+    if (known.some(({ name, type }) => getNamedType(type) === GraphQLID && typeof sent[name] === 'number')) {
       const broken = await brokenRule(argument, body);
       if (broken) throw broken;
     }
-    return Object.fromEntries(known.map(({ name }) => [name, sent.get(name)]));
+    return Object.fromEntries(known.map(({ name }) => [name, sent[name]]));
   };
 }
 

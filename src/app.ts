@@ -7,12 +7,13 @@ import type { Brownout } from '../rest/deprecation.ts';
 import { errorAnswer } from '../rest/envelope.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
+import { type Context, ownOfContext } from './context.ts';
 import type { DatabaseState } from './database/types.ts';
 import { type Answer, respond } from './http/response.ts';
 import { type ErrorSource, maskError } from './errors/masking.ts';
 import { ServiceError } from './errors/error-table.ts';
 import { createGraphEndpoint, graphFailure, graphRefusal } from './graphql/endpoint.ts';
-import { createGraphExecutor, type GraphRequestContext } from './graphql/executor.ts';
+import { createGraphExecutor, type OwnOfGraphContext, ownOfGraphContext } from './graphql/executor.ts';
 import { charge, keySubject } from './http/charge.ts';
 import { createGuards } from './http/guard.ts';
 import type { GuardDependencies } from './http/guard-dependencies.ts';
@@ -22,6 +23,7 @@ import { largeBodyBytes } from './http/large-bodies.ts';
 import { compressJson } from './http/compression.ts';
 import { allowOrigins } from './http/cors.ts';
 import { requestHeader } from './http/request-header.ts';
+import { createTemplate } from './template.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
 /** The largest GraphQL request, in bytes (decisions: 16 MiB, for imports). */
@@ -78,6 +80,10 @@ export function createApp(dependencies: AppDependencies): {
   app.use('/api/*', guards.ofSurface('rest', renderRest));
   app.route('/api', createRestRouter(executor, dependencies.brownouts));
 
+  const graphContextOf = createTemplate<Context, OwnOfGraphContext>(services, [
+    ...ownOfContext,
+    ...ownOfGraphContext,
+  ]);
   const graph = createGraphEndpoint(schema, executor, dependencies.metrics);
   app.use('/graphql/*', guards.ofSurface('graphql', renderGraph));
   const limitToOneMiB = limitBody(largeBodyBytes, ({ var: { state } }) =>
@@ -93,14 +99,16 @@ export function createApp(dependencies: AppDependencies): {
   });
   app.all('/graphql', async (c) => {
     const { state, context } = c.var;
-    const graphContext: GraphRequestContext = {
-      ...context,
-      charge: (points) => charge(limiter, state, keySubject(context.key), points),
-      onKeysChanged: authenticator.onKeysChanged,
-      stopping,
-      state,
-      showsCost: requestHeader(c, 'x-query-cost') === 'true',
-    };
+    const graphContext = graphContextOf(
+      {
+        charge: (points) => charge(limiter, state, keySubject(context.key), points),
+        onKeysChanged: authenticator.onKeysChanged,
+        stopping,
+        state,
+        showsCost: requestHeader(c, 'x-query-cost') === 'true',
+      },
+      context,
+    );
     const response = await graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
     return response === state.response
       ? response

@@ -60,7 +60,10 @@ export interface Services {
 }
 
 /** What a resolver sees: built once for each request, the same for both surfaces. */
-export interface Context extends Services {
+export interface Context extends Services, OwnOfContext {}
+
+/** What the context of a request has of its own. */
+export interface OwnOfContext {
   key: AuthenticatedKey;
   /**
    * The key as it is now, for answers that take long; rejects when it no longer opens the service, or has lost
@@ -86,3 +89,15 @@ export interface Context extends Services {
   requestId: string;
   log: Logger;
 }
+
+/** The names of these members: each context has a place for all of them. */
+export const ownOfContext = [
+  'key',
+  'reauthenticate',
+  'cutConnection',
+  'takeWholeList',
+  'defersLargeValues',
+  'holdBytes',
+  'requestId',
+  'log',
+] as const satisfies (keyof OwnOfContext)[];

@@ -1,3 +1,4 @@
+import { hash as digestOf } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { Environment } from '../../prisma/generated/client/enums.ts';
@@ -114,16 +115,19 @@ export async function createAuthenticator(options: {
     return started;
   }
 
-  /** What was asked for last: a request asks for its secret several times in a row. */
-  let last = { secret: '', hash: '' };
+  /** The hashes of secrets that were asked for, by a digest that takes a seventh of their time. */
+  const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
   /** The hash of a secret that may be one of this service. */
   function hashOf(secret: string | undefined): string {
     if (!secret) throw keyRequired;
-    if (secret === last.secret) return last.hash;
+    const digest = digestOf('sha256', secret, 'base64');
+    const known = hashes.get(digest);
+    if (known) return known;
     if (secret !== operatorSecret && !isWellFormedSecret(secret)) throw keyInvalid;
-    last = { secret, hash: hashSecret(secret, pepper) };
-    return last.hash;
+    const computed = hashSecret(secret, pepper);
+    hashes.set(digest, computed);
+    return computed;
   }
 
   function cached(hash: string): AuthenticatedKey | undefined {

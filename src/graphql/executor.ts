@@ -15,7 +15,10 @@ import { createOperationRunner, type OperationRunner } from './run-operation.ts'
 import type { StreamLease } from './subscriptions.ts';
 
 /** The context of a GraphQL request, with what the guard lends to it. */
-export interface GraphRequestContext extends Context, StreamLease {
+export interface GraphRequestContext extends Context, OwnOfGraphContext {}
+
+/** What the context of a GraphQL request has besides that of any request. */
+export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
   /** What the log, the metrics and the usage record say of the request: the executor fills it in. */
   state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
   /** Whether the client asked for the cost of its operation (header `X-Query-Cost`). */
@@ -23,6 +26,15 @@ export interface GraphRequestContext extends Context, StreamLease {
   /** Charges further points for what the request does; throws `RATE_LIMIT_EXCEEDED`. */
   charge(points: number): Promise<void>;
 }
+
+/** The names of these members. */
+export const ownOfGraphContext = [
+  'state',
+  'showsCost',
+  'charge',
+  'onKeysChanged',
+  'stopping',
+] as const satisfies (keyof OwnOfGraphContext)[];
 
 /** One operation that a client asks for. */
 interface OperationRequest {

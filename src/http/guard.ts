@@ -2,8 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Context as HonoContext, MiddlewareHandler } from 'hono';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { reauthenticate } from '../auth/reauthenticate.ts';
+import { type OwnOfContext, ownOfContext, type Services } from '../context.ts';
 import { rateLimitExceeded, ServiceError } from '../errors/error-table.ts';
 import type { ErrorSource } from '../errors/masking.ts';
+import { createTemplate } from '../template.ts';
 import { charge, keySubject } from './charge.ts';
 import { clientAddress } from './client-address.ts';
 import type { GuardDependencies } from './guard-dependencies.ts';
@@ -51,6 +53,7 @@ export interface Guards {
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
   const { authenticator } = services;
+  const contextOf = createTemplate<Services, OwnOfContext>(services, ownOfContext);
   const strangers = createStrangers({ limiter, log });
   const requests = createRequestsInProgress();
   const recordRequest = createRequestRecord(dependencies, strangers);
@@ -126,8 +129,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
           endRequest = begun instanceof Promise ? await waitForTurn(begun, key, state) : begun;
           await charge(limiter, state, keySubject(key));
-          c.set('context', {
-            ...services,
+          const context = contextOf({
             key,
             reauthenticate: () => reauthenticate(authenticator, secret, key),
             cutConnection: () => c.env?.outgoing?.destroy() !== undefined,
@@ -135,6 +137,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             requestId: state.requestId,
             log,
           });
+          c.set('context', context);
           await next();
           if (c.res !== state.response) {
             for (const [name, value] of Object.entries(surfaceHeaders(state, c.res.status))) {

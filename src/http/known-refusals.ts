@@ -75,18 +75,16 @@ export function createKnownRefusals(
         operation: unknownOperation,
         acceptEncoding: undefined,
         heldBytes: 0,
-        ...(key && { key }),
         decision,
       };
+      if (key) state.key = key;
       const answer = refusing.render(decision.allowed ? fault : rateLimitExceeded, state);
       const { status, errorCode } = answer;
       if (errorCode) state.errorCode = errorCode;
       const body = bodyOf(answer, state.requestId);
-      outgoing.writeHead(status, {
-        ...jsonHeaders,
-        ...surfaceHeaders(state, status),
-        'Content-Length': Buffer.byteLength(body),
-      });
+      const sent = Object.assign(surfaceHeaders(state, status), jsonHeaders);
+      sent['Content-Length'] = String(Buffer.byteLength(body));
+      outgoing.writeHead(status, sent);
       outgoing.end(method === 'HEAD' ? undefined : body);
       const [path = ''] = url.split('?', 1);
       record(state, { path, status, elapsedMs: performance.now() - startedAt });

@@ -20,20 +20,22 @@ export function createRequestRecord(
     const { requestId, surface, operation, address, key, errorPath } = state;
     const errorCode = state.errorCode ?? null;
     const durationMs = Math.round(elapsedMs * 100) / 100;
+    const { decision } = state;
+    const hasKey = key !== undefined;
+    metrics.record({ surface, operation, status, errorCode, durationMs, hasKey, decision });
     const record = { requestId, surface, operation, status, errorCode, durationMs, address };
-    metrics.record({ ...record, hasKey: key !== undefined, decision: state.decision });
-    if (key) usage.record({ ...record, apiKeyId: key.id, createdAt: new Date() });
+    if (key) usage.record(Object.assign({ apiKeyId: key.id, createdAt: new Date() }, record));
     else if (errorCode) strangers.countRefusal(errorCode);
     // A client can be refused without end: its refusals are counted, and leave no line each.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      {
-        ...record,
+      // What is undefined is left out of the line.
+      Object.assign(record, {
         keyId: key?.id ?? null,
-        ...(errorPath && { errorPath }),
-        ...(loggedPath && { path: loggedPath }),
-      },
+        errorPath: errorPath || undefined,
+        path: loggedPath || undefined,
+      }),
       'request',
     );
   };

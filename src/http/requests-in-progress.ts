@@ -70,7 +70,11 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   const keys = new Map<string, RequestsOfKey>();
   let timer: NodeJS.Timeout | undefined;
 
-  const unreadOf = ({ running }: RequestsOfKey) => sum([...running].map(unreadBytes));
+  function unreadOf({ running }: RequestsOfKey): number {
+    let bytes = 0;
+    for (const request of running) bytes += unreadBytes(request);
+    return bytes;
+  }
 
   const mayRun = (key: RequestsOfKey) =>
     key.running.size < limits.maxRunningPerKey && unreadOf(key) <= limits.maxUnreadBytesPerKey;

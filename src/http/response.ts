@@ -34,11 +34,10 @@ export function surfaceHeaders(
   { requestId, decision }: RequestState,
   status: number,
 ): Record<string, string> {
-  return {
-    'X-Request-Id': requestId,
-    ...(status === 429 && { 'Retry-After': String(busyRetryAfterSeconds) }),
-    ...(decision && rateLimitHeaders(decision)),
-  };
+  const headers = decision ? rateLimitHeaders(decision) : {};
+  headers['X-Request-Id'] = requestId;
+  if (status === 429) headers['Retry-After'] ??= String(busyRetryAfterSeconds);
+  return headers;
 }
 
 /** The body of an answer that is an error. */
@@ -58,15 +57,14 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   const hold = (change: number) => {
     if (state) state.heldBytes += change;
   };
+  // One after the other: an object of five spreads takes several microseconds.
+  const allHeaders: Record<string, string> = state ? surfaceHeaders(state, status) : {};
+  if (body !== null) Object.assign(allHeaders, jsonHeaders);
+  if (large) allHeaders.Vary = 'Accept-Encoding';
+  if (coding) allHeaders['Content-Encoding'] = coding;
   const response = new Response(coding && body !== null ? compressed(body, coding, hold) : body, {
     status,
-    headers: {
-      ...(body !== null && jsonHeaders),
-      ...(state && surfaceHeaders(state, status)),
-      ...(large && { Vary: 'Accept-Encoding' }),
-      ...(coding && { 'Content-Encoding': coding }),
-      ...headers,
-    },
+    headers: Object.assign(allHeaders, headers),
   });
   if (state) {
     state.response = response;

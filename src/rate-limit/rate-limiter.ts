@@ -100,12 +100,13 @@ export function rateLimitHeaders({
     `"${name}";q=${limit};w=${windowSeconds}`;
   const stateOf = ({ name, remaining, resetSeconds }: RateLimitWindow) =>
     `"${name}";r=${remaining};t=${resetSeconds}`;
-  return {
+  const headers: Record<string, string> = {
     'X-RateLimit-Limit': String(hour.limit),
     'X-RateLimit-Remaining': String(allowed ? hour.remaining : 0),
     'X-RateLimit-Reset': String(Math.ceil(hour.resetAt.getTime() / 1000)),
     'RateLimit-Policy': `${policyOf(hour)}, ${policyOf(burst)}`,
     RateLimit: `${stateOf(hour)}, ${stateOf(burst)}`,
-    ...(!allowed && { 'Retry-After': String(retryAfter) }),
   };
+  if (!allowed) headers['Retry-After'] = String(retryAfter);
+  return headers;
 }

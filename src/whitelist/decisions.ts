@@ -57,7 +57,7 @@ const locationOf = ([first]: LocationAndEntry[]) =>
 /** What a question about a plate finds in a location that exists; undefined for an unknown one. */
 function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
-  return location && { ...location, found: rows.flatMap(factsIn) };
+  return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(factsIn) };
 }
 
 /** What a decision reads, of a location `l` and an entry `e`: the rules of src/whitelist/access-rules.ts look at it. */
@@ -72,8 +72,8 @@ const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k.
 
 /** The facts of a row that has an entry; none for a location alone. */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
-  const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed, ...columns } = row;
-  const entry = entryOf(columns);
+  const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
+  const entry = entryOf(row);
   const quota = inside === null ? null : { inside, enforcement: quotaEnforcement, used: quotaUsed };
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
