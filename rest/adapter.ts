@@ -83,7 +83,8 @@ export function createRouteHandler(
       const data = await execute(variables, context);
       if (route.bare) return { status: 200, body: JSON.stringify(route.bare(data)) };
       const success = successAnswer(route.envelope!(data), route.status);
-      return route.versionOf ? { ...success, headers: { ETag: versionTag(route.versionOf(data)) } } : success;
+      if (route.versionOf) success.headers = { ETag: versionTag(route.versionOf(data)) };
+      return success;
     }
     const unchanged = await validator?.unchangedSince(request, context);
     if (unchanged) return { status: 304, body: null, headers: validatorHeaders(unchanged) };

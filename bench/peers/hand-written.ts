@@ -1,7 +1,7 @@
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { createServer } from 'node:http';
-import { v7 } from 'uuid';
+import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
@@ -118,7 +118,7 @@ const scope = (locationId: string, { companyIds, locationIds, unrestricted }: Ke
   locationIds,
   unrestricted,
 ];
-const author = (c: Context<Env>) => [v7(), c.var.key.id, c.var.requestId];
+const author = (c: Context<Env>) => [uuidv7(), c.var.key.id, c.var.requestId];
 const valuesOf = (e: Entry) => [
   e.referenceId,
   e.plateType,
@@ -183,7 +183,7 @@ app.post('/api/locations/:locationId/whitelist', async (c) => {
   permit(c, 'WRITE_WHITELIST');
   const locationId = c.req.param('locationId');
   const entry = checked(entryRule, await c.req.json());
-  const values = [...scope(locationId, c.var.key), v7(), ...valuesOf(entry), ...author(c)];
+  const values = [...scope(locationId, c.var.key), uuidv7(), ...valuesOf(entry), ...author(c)];
   const [row] = await query<EntryRow>('create', createText, values);
   if (!row) throw noLocation(locationId);
   if (row.id === null) throw duplicate(entry);
@@ -206,7 +206,7 @@ app.put('/api/locations/:locationId/whitelist/:id', async (c) => {
 app.post('/api/locations/:locationId/whitelist/import', async (c) => {
   permit(c, 'WRITE_WHITELIST');
   const locationId = c.req.param('locationId');
-  const entries = checked(importRule, await c.req.json()).map((entry) => [v7(), ...valuesOf(entry)]);
+  const entries = checked(importRule, await c.req.json()).map((entry) => [uuidv7(), ...valuesOf(entry)]);
   const arrays = Array.from({ length: 9 }, (_, column) => entries.map((entry) => entry[column]));
   const values = [...scope(locationId, c.var.key), ...arrays, ...author(c)];
   const [row] = await query<{ created: number }>('import', importText, values);
