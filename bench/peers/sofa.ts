@@ -59,7 +59,7 @@ function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();
   for (const name of names) Reflect.deleteProperty(fields, name);
 }
-removeFields('WhitelistEntry', 'location');
+removeFields('WhitelistEntry', 'location', 'hours', 'maxEntries', 'entriesRecorded');
 removeFields('WhitelistEntryConnection', 'edges', 'totalCount');
 const sofa = useSofa({ basePath: '/api', schema });
 
