@@ -152,6 +152,26 @@ describe('a vehicle whose entry is made or deleted while it is inside', () => {
       ['DXB/A1/2345 COMPLETED 03-01T01:00 03-01T02:00'],
     ],
     [
+      'leaves by the same text, which meant two entries when it came',
+      [
+        { listed: ['DXB/A1/2345', 'DXB/A/12345'] },
+        entry('A 12345', 1),
+        { listed: ['DXB/A/12345'] },
+        exit('A 12345', 2),
+      ],
+      ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'leaves by the same text, which means two entries by then',
+      [
+        { listed: ['DXB/A/12345'] },
+        entry('A 12345', 1),
+        { listed: ['DXB/A1/2345', 'DXB/A/12345'] },
+        exit('A 12345', 2),
+      ],
+      ['DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
       'is not taken for one of another type',
       [
         { listed: ['AUH/A/12345'] },
