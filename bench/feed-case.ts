@@ -1,37 +1,37 @@
 import type { Database } from '../src/database/types.ts';
+import type { LoadResult } from './load.ts';
 import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
-import { median } from './pairs.ts';
-import { type LoadProcess, processorTime, type Server } from './processes.ts';
+import { inRandomOrder, median, ratioOfPairs } from './pairs.ts';
+import { processorTime, type Server } from './processes.ts';
 import type { CaseResult, GoalFigure } from './report.ts';
 
-// What writers pay for the feed of a whitelist: the same writes with and without what keeps it.
+// What writers pay for the feed of a whitelist: the same writes with and without the triggers that keep it.
 
-const withoutFeed = [
-  'DROP INDEX whitelist_entry_changed_in',
-  'ALTER TABLE "WhitelistEntry" DISABLE TRIGGER USER',
-  `ALTER TABLE "WhitelistEntry" ALTER COLUMN "changedIn" SET DEFAULT '0'`,
-];
-const withFeed = [
-  'CREATE INDEX whitelist_entry_changed_in ON "WhitelistEntry"("locationId", "changedIn", "id")',
-  'ALTER TABLE "WhitelistEntry" ENABLE TRIGGER USER',
-  'ALTER TABLE "WhitelistEntry" ALTER COLUMN "changedIn" SET DEFAULT pg_current_xact_id()',
-];
+const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
-/** The writes of an entry, and what each is answered with. */
+/** The writes of an entry, and what each is answered with. Removals take the entries of the location of 100,000, each once. */
 const writes = [
   { traffic: 'rest-create', title: 'creates', status: 201 },
   { traffic: 'rest-update', title: 'updates', status: 200 },
   { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
-/** The entries that removals take: those of the location of 100,000, each once. */
-const removableEntries = 100_000;
-
 /** The most that writers may pay: the processor time of a write with the feed, to that without. */
 const mostCost = 1.05;
 
-async function run({ sql }: Database, statements: readonly string[]): Promise<void> {
-  for (const text of statements) await sql.query({ name: '', text }, []);
+/** Pairs in place of one of a compared case: the cost is a few hundredths. */
+const pairsOfOne = 3;
+
+/** How long each round runs before it is measured: a change of triggers has every connection plan its statements anew. */
+const warmUpSeconds = 0.3;
+
+const sides = ['with', 'without'] as const;
+type Side = (typeof sides)[number];
+
+async function setFeed({ sql }: Database, side: Side): Promise<void> {
+  const action = side === 'with' ? 'ENABLE' : 'DISABLE';
+  const changes = triggers.map((trigger) => `${action} TRIGGER ${trigger}`).join(', ');
+  await sql.query({ name: '', text: `ALTER TABLE "WhitelistEntry" ${changes}` }, []);
 }
 
 /** The processor time of the gateway and of its connections to PostgreSQL so far, in milliseconds. */
@@ -53,33 +53,37 @@ interface Round {
   processorMicroseconds: number;
 }
 
-/** Compares writes in pairs of rounds, one with and one without the feed, in turns of who is first. */
+/** Compares writes in pairs of short rounds, one with and one without the feed, in a random order. */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
-  const { database, rounds } = bench;
+  const { database } = bench;
+  const pairs = bench.pairs * pairsOfOne;
   const server = await bench.start('gateway');
   const load = bench.startLoad();
-  // Each round has a part of them: a warm-up and the measured rounds, with and without the feed.
-  const removalsOfRound = Math.floor(removableEntries / (2 * (rounds + 1)));
-  let nextRemoval = -removalsOfRound;
+  let nextRemoval = 0;
 
-  async function measure(
-    load: LoadProcess,
-    { traffic, status }: (typeof writes)[number],
-    seconds: number,
-  ): Promise<Round> {
+  async function write({ traffic, status }: (typeof writes)[number], seconds: number): Promise<LoadResult> {
     const isRemoval = traffic === 'rest-remove';
-    const before = await timeOfWriters(database, server);
     const result = await load.run({
       traffic,
       side: 'gateway',
       origin: server.origin,
       world: bench.world,
       seconds,
-      connections: isRemoval ? 10 : bench.connections,
-      from: isRemoval ? (nextRemoval += removalsOfRound) : freshNumbers(),
+      connections: bench.connections,
+      from: isRemoval ? nextRemoval : freshNumbers(),
     });
-    const after = await timeOfWriters(database, server);
     expectStatuses([status])(result);
+    // Requests that were under way at the end, or next, took entries too.
+    if (isRemoval) nextRemoval += result.answers + 2 * bench.connections;
+    return result;
+  }
+
+  async function measure(kind: (typeof writes)[number], side: Side): Promise<Round> {
+    await setFeed(database, side);
+    await write(kind, warmUpSeconds);
+    const before = await timeOfWriters(database, server);
+    const result = await write(kind, bench.pairSeconds);
+    const after = await timeOfWriters(database, server);
     return {
       perSecond: result.answers / result.seconds,
       processorMicroseconds: ((after - before) * 1000) / result.answers,
@@ -89,28 +93,28 @@ export async function feedCost(bench: Bench): Promise<CaseResult> {
   try {
     const goals: GoalFigure[] = [];
     const notes: string[] = [];
-    for (const write of writes) {
-      const seconds = write.traffic === 'rest-remove' ? 1 : bench.seconds;
-      const pairs: { on: Round; off: Round }[] = [];
-      for (let round = -1; round < rounds; round++) {
-        const pair: Partial<(typeof pairs)[number]> = {};
-        for (const side of round % 2 ? (['on', 'off'] as const) : (['off', 'on'] as const)) {
-          if (side === 'off') await run(database, withoutFeed);
-          pair[side] = await measure(load, write, seconds);
-          if (side === 'off') await run(database, withFeed);
+    for (const kind of writes) {
+      const rounds: Record<Side, Round[]> = { with: [], without: [] };
+      for (let pair = -1; pair < pairs; pair++) {
+        for (const side of inRandomOrder(sides)) {
+          const round = await measure(kind, side);
+          if (pair >= 0) rounds[side].push(round);
         }
-        if (round >= 0) pairs.push(pair as (typeof pairs)[number]);
       }
-      const ratios = (figure: keyof Round) => median(pairs.map(({ on, off }) => on[figure] / off[figure]));
+      const figures = (figure: keyof Round) =>
+        sides.map((side) => rounds[side].map((round) => round[figure])) as [number[], number[]];
       goals.push({
-        text: `processor time of ${write.title}, to that without the feed`,
-        value: ratios('processorMicroseconds'),
+        text: `processor time of ${kind.title}, to that without the feed`,
+        ...ratioOfPairs(...figures('processorMicroseconds')),
         most: mostCost,
       });
-      const figures = (side: 'on' | 'off') =>
-        `${median(pairs.map((pair) => pair[side].processorMicroseconds)).toFixed(0)} µs, ${median(pairs.map((pair) => pair[side].perSecond)).toFixed(0)}/s`;
+      const [times, rates] = [figures('processorMicroseconds'), figures('perSecond')];
+      const shown = sides.map(
+        (side, index) =>
+          `${side} ${median(times[index]!).toFixed(0)} µs, ${median(rates[index]!).toFixed(0)}/s`,
+      );
       notes.push(
-        `${write.title}: with ${figures('on')}; without ${figures('off')}; rate with to without ${ratios('perSecond').toFixed(2)}`,
+        `${kind.title}: ${shown.join('; ')}; rate with to without ${ratioOfPairs(...rates).value.toFixed(2)}`,
       );
     }
     return { name: 'feed', title: 'What the feed of a whitelist costs its writers', sides: [], goals, notes };

@@ -81,7 +81,7 @@ export async function removeCreated(database: Database): Promise<void> {
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
-    { name: '', text: 'TRUNCATE "AuditRecord", "UsageRecord", "UsageTotal" CASCADE' },
+    { name: '', text: 'TRUNCATE "AuditRecord", "UsageRecord", "UsageTotal", "WhitelistChange" CASCADE' },
     [],
   );
   await database.sql.query({ name: '', text: 'VACUUM ANALYZE' }, []);

@@ -200,7 +200,7 @@ const configRule = variables
       usageTotals: env.RETENTION_USAGE_TOTALS_DAYS,
       events: env.RETENTION_EVENTS_DAYS,
       deliveries: env.RETENTION_DELIVERIES_DAYS,
-      removals: env.RETENTION_REMOVALS_DAYS,
+      whitelistChanges: env.RETENTION_REMOVALS_DAYS,
     },
   }));
 

@@ -182,7 +182,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createWhitelistWrites({ sql, whitelistNotices }),
         ...createWhitelistImport({ ...heavy, kind, locations, locationTurns, whitelistNotices }),
         quotas: createQuotas({ prisma, sql, locations, locationTurns }),
-        feed: createWhitelistFeed({ sql, whitelist, removalsKeptDays: config.retentionDays.removals }),
+        feed: createWhitelistFeed({ sql, whitelist, changesKeptDays: config.retentionDays.whitelistChanges }),
       },
       parking: {
         ...createParkingReads(database),

@@ -14,8 +14,8 @@ export interface RetentionDays {
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** Removals of whitelist entries, for those who keep a copy of a whitelist. */
-  removals: number;
+  /** Changes of whitelists, for those who keep a copy of one. */
+  whitelistChanges: number;
 }
 
 /** What went: rows of each kind, and days of usage records that went as a whole. */
@@ -111,11 +111,11 @@ const removals: Record<keyof RetentionDays, Statement> = {
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
   // A day longer than a cursor may be old: a client that began to read in time reads to the end.
-  removals: removal(
-    'WhitelistRemoval',
-    'id',
-    `SELECT r.id FROM "WhitelistRemoval" r
-     WHERE r."removedAt" < ${endOfAge} - interval '1 day' ORDER BY r."removedAt"`,
+  whitelistChanges: removal(
+    'WhitelistChange',
+    '"locationId", "changedIn", id',
+    `SELECT c."locationId", c."changedIn", c.id FROM "WhitelistChange" c
+     WHERE c."changedAt" < ${endOfAge} - interval '1 day' ORDER BY c."changedAt"`,
   ),
 };
 
@@ -164,7 +164,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
       events: await removeOlder(removals.events, days.events),
       counts: await removeOlder(countRemoval, days.events),
       deliveries: await removeOlder(removals.deliveries, days.deliveries),
-      removals: await removeOlder(removals.removals, days.removals),
+      whitelistChanges: await removeOlder(removals.whitelistChanges, days.whitelistChanges),
     };
     if (Object.values(removed).some(Boolean)) log.info({ removed }, 'removed expired records');
     return removed;

@@ -143,7 +143,7 @@ describe('the whole whitelist is sent', () => {
     ['an empty tag', () => 'W/""'],
     ['a tag of another location', (other: string) => other],
     [
-      'older than the removals that are kept',
+      'older than the changes that are kept',
       (_: string, own: string) => {
         const cursor = JSON.parse(Buffer.from(own.slice(3, -1), 'base64url').toString());
         const next = { ...cursor.next, takenAt: '2020-01-01T00:00:00.000Z' };

@@ -82,7 +82,7 @@ describe.runIf(testServerUrl && hasPgBouncer)('behind PgBouncer in transaction m
     const retention = createRetention({
       sql: gateway.database.heavy.sql,
       log: pino({ level: 'silent' }),
-      days: { usage: 30, usageTotals: 30, events: 30, deliveries: 30, removals: 30 },
+      days: { usage: 30, usageTotals: 30, events: 30, deliveries: 30, whitelistChanges: 30 },
     });
     await retention.removeExpired();
     await retention.close();

@@ -16,7 +16,7 @@ const open = () =>
   createRetention({
     sql,
     log: pino({ level: 'silent' }),
-    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, removals: 5 },
+    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
   });
 
 async function addUsage(count: number, createdAt: Date) {
@@ -155,24 +155,18 @@ describe('retention', () => {
     expect(await eventsLeft()).toBe(1);
   });
 
-  test('removes what is known of removed entries a day after its time', async () => {
+  test('removes changes of whitelists a day after their time, however often an entry was changed', async () => {
     const { locationId } = await gateway.newTenant();
-    const removal = (days: number) => ({
-      id: newId(),
-      locationId,
-      plateType: 'DXB',
-      plateCode: 'A',
-      plateNumber: '7',
-      removedAt: daysAgo(days),
-    });
-    const [old, recent] = [removal(6.1), removal(5.9)];
-    await prisma.whitelistRemoval.createMany({ data: [old, recent] });
+    const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
+    await prisma.$executeRaw`
+      INSERT INTO "WhitelistChange" ("locationId", "entryId", "plateType", "plateCode", "plateNumber", "changedAt")
+      SELECT ${locationId}, ${newId()}, 'DXB', 'A', '7', t FROM unnest(${times}::timestamptz[]) AS t`;
     const retention = open();
-    await retention.removeExpired();
+    expect(await retention.removeExpired()).toMatchObject({ whitelistChanges: 1500 });
     await retention.close();
-    expect(await prisma.whitelistRemoval.findMany({ where: { locationId } })).toMatchObject([
-      { id: recent.id },
-    ]);
+    expect(
+      await prisma.$queryRaw`SELECT "changedAt" FROM "WhitelistChange" WHERE "locationId" = ${locationId}`,
+    ).toEqual([{ changedAt: times.at(-1) }]);
   });
 
   test('leaves audit records alone', async () => {

@@ -132,7 +132,7 @@ async function removeExpired() {
   const retention = createRetention({
     sql,
     log,
-    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, removals: 5 },
+    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
   });
   const removed = await retention.removeExpired();
   await retention.close();

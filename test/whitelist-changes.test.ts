@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { Prisma } from '../prisma/generated/client/client.ts';
 import { newId } from '../src/ids.ts';
 import { encodeFeedCursor } from '../src/whitelist/feed-cursor.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
@@ -61,6 +62,9 @@ const addEntry = async (key: string, locationId: string, fields = {}) =>
   (await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry(fields) })).body
     .data as { id: string; plateNumber: string };
 
+const changeEntry = (key: string, locationId: string, id: string, fields = {}) =>
+  gateway.rest('PUT', `/locations/${locationId}/whitelist/${id}`, { key, body: newEntry(fields) });
+
 const removeEntry = (key: string, locationId: string, id: string) =>
   gateway.rest('DELETE', `/locations/${locationId}/whitelist/${id}`, { key });
 
@@ -88,10 +92,7 @@ describe('the feed of a whitelist', () => {
     expect(rest.upserts.map(({ id }) => id)).toEqual([third.id]);
 
     expect(await readPage(key, locationId, rest.cursor)).toMatchObject({ upserts: [], removals: [] });
-    await gateway.rest('PUT', `/locations/${locationId}/whitelist/${first.id}`, {
-      key,
-      body: newEntry({ note: 'changed' }),
-    });
+    await changeEntry(key, locationId, first.id, { note: 'changed' });
     await removeEntry(key, locationId, second.id);
     const changes = await readPage(key, locationId, rest.cursor);
     expect(changes.upserts).toMatchObject([{ id: first.id, note: 'changed' }]);
@@ -107,6 +108,70 @@ describe('the feed of a whitelist', () => {
     const rest = await readPage(key, locationId, page.cursor, 1);
     const changes = await readPage(key, locationId, rest.cursor);
     expect(changes.removals.map(({ id }) => id).sort()).toEqual(entries.map(({ id }) => id).sort());
+  });
+
+  test('tells an entry once in a page, however often it was changed', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { cursor } = await readPage(key, locationId);
+    const { id } = await addEntry(key, locationId);
+    for (const note of ['first', 'second', 'last']) await changeEntry(key, locationId, id, { note });
+    const other = await addEntry(key, locationId);
+    const page = await readPage(key, locationId, cursor);
+    expect(page).toMatchObject({ upserts: [{ id, note: 'last' }, { id: other.id }], removals: [] });
+    const follower = createFollower(key, locationId, 1);
+    await follower.follow();
+    expect(follower.copy).toEqual(await listed(locationId));
+  });
+
+  test('tells an entry once in a page that is read in parts', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
+    const { cursor } = await readPage(key, locationId);
+    // More changes than a part of a page has.
+    for (const note of Array.from({ length: 600 }, (_, change) => String(change))) {
+      await prisma.$executeRaw`UPDATE "WhitelistEntry" SET note = ${note} WHERE "locationId" = ${locationId}`;
+    }
+    await removeEntry(key, locationId, removed.id);
+    const page = await readPage(key, locationId, cursor, 5000);
+    expect(page).toMatchObject({
+      upserts: [{ id: changed.id, note: '599' }],
+      removals: [{ id: removed.id }],
+      hasMore: false,
+    });
+  });
+
+  test('tells only the removal of an entry that was changed and then removed', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { cursor } = await readPage(key, locationId);
+    const { id } = await addEntry(key, locationId);
+    await changeEntry(key, locationId, id, { plateNumber: '4711' });
+    await removeEntry(key, locationId, id);
+    const page = await readPage(key, locationId, cursor);
+    expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
+    // In pages of one change, each of them says that it is gone.
+    const first = await readPage(key, locationId, cursor, 1);
+    expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
+  });
+
+  test('tells a plate that was removed and added again as another entry', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const follower = createFollower(key, locationId);
+    const { id, plateNumber } = await addEntry(key, locationId);
+    await follower.follow();
+    await removeEntry(key, locationId, id);
+    const again = await addEntry(key, locationId, { plateNumber });
+    expect(await follower.follow()).toEqual({ resets: 0, changes: 2 });
+    expect([...follower.copy.keys()]).toEqual([again.id]);
+  });
+
+  test('tells an entry that was restored under its identifier', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { id } = await addEntry(key, locationId);
+    const { cursor } = await readPage(key, locationId);
+    const entry = await prisma.whitelistEntry.findUniqueOrThrow({ where: { id } });
+    await removeEntry(key, locationId, id);
+    await prisma.whitelistEntry.create({ data: { ...entry, hours: Prisma.DbNull } });
+    expect(await readPage(key, locationId, cursor)).toMatchObject({ upserts: [{ id }], removals: [] });
   });
 
   test('follows imports that replace the whole list', async () => {
@@ -191,13 +256,24 @@ describe('a cursor from which the feed cannot go on', () => {
     ['is of another life of the database', { life: '0'.repeat(32) }],
     ['knows transactions that a restored backup does not', { snapshot: '900000000000:900000000000:' }],
     ['knows a change that a restored backup does not', { newestRecordId: newId() }],
-    ['is older than the removals that are kept', { takenAt: '2020-01-01T00:00:00.000Z' }],
+    ['is older than the changes that are kept', { takenAt: '2020-01-01T00:00:00.000Z' }],
   ])('starts the whole list again when it %s', async (_, part) => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const page = await readPage(key, locationId, await cursorWith(locationId, key, part));
     expect(page).toMatchObject({ reset: true, upserts: [{ id }], removals: [] });
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
+  });
+
+  test('starts the whole list again in the middle of a round of a release before', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { id } = await addEntry(key, locationId);
+    const { cursor } = await readPage(key, locationId);
+    const { next } = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const ofBefore = { ...next, life: '0'.repeat(32) };
+    const round = { since: ofBefore, changedIn: '1', id };
+    const after = Buffer.from(JSON.stringify({ locationId, next: ofBefore, round })).toString('base64url');
+    expect(await readPage(key, locationId, after)).toMatchObject({ reset: true, upserts: [{ id }] });
   });
 });
 

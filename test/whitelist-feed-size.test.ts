@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import type { AuthenticatedKey } from '../src/auth/key.ts';
+import type { Sql, Statement } from '../src/database/types.ts';
+import { createWhitelistFeed } from '../src/whitelist/changes.ts';
+import { createWhitelistReads } from '../src/whitelist/reads.ts';
 import { openCommandLine } from './support/command-line.ts';
 import { openTestGateway, serve } from './support/harness.ts';
 
@@ -20,8 +24,10 @@ async function newWhitelist() {
   return { locationId, newKey };
 }
 
+const whitelist = newWhitelist();
+
 test('100,000 entries cost at most 20 points by the feed, and by an export of the command line', async () => {
-  const { locationId, newKey } = await newWhitelist();
+  const { locationId, newKey } = await whitelist;
   const key = await newKey();
   const ids = new Set<string>();
   let page = { cursor: undefined as string | undefined, hasMore: true };
@@ -41,4 +47,32 @@ test('100,000 entries cost at most 20 points by the feed, and by an export of th
   const { code, out, err } = await pms(await newKey(), 'export', '--location', locationId);
   expect({ code, err }).toEqual({ code: 0, err: '' }); // it would say that it waits for the rate limit
   expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
+});
+
+test('a question for what is new reads a few blocks, however many changes there were', async () => {
+  const { locationId } = await whitelist;
+  const { sql } = gateway.database;
+  const asked: { statement: Statement; values: unknown[] }[] = [];
+  const watched: Sql = {
+    query(statement, values) {
+      asked.push({ statement, values: [...values] });
+      return sql.query(statement, values);
+    },
+  };
+  const feed = createWhitelistFeed({
+    sql: watched,
+    whitelist: createWhitelistReads({ sql }),
+    changesKeptDays: 30,
+  });
+  const key = { unrestricted: true } as AuthenticatedKey;
+  const page = await feed.changes(key, locationId, await feed.cursor(key, locationId), 1000);
+  expect(page).toMatchObject({ upserts: [], removals: [], hasMore: false });
+  const { statement, values } = asked.at(-1)!;
+  await sql.query({ name: '', text: 'ANALYZE "WhitelistChange"' }, []);
+  const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+    { name: '', text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement.text}` },
+    values,
+  );
+  const { Plan: plan } = row!['QUERY PLAN'][0];
+  expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(20);
 });

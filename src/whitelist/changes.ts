@@ -10,10 +10,10 @@ import { entryColumns } from './columns.ts';
 import { readInParts, type WhitelistChanges } from './feed-page.ts';
 import { decodeFeedCursor, encodeFeedCursor, type FeedCursor, type FeedPosition } from './feed-cursor.ts';
 import { feedLife, positionColumns, positionOf, type PositionRow } from './feed-position.ts';
-import type { Nullable, WhitelistReads } from './reads.ts';
+import { entryOf, type Nullable, type WhitelistReads } from './reads.ts';
 
 // The feed of a whitelist: the whole list once, and from then on what changed. A change belongs to the
-// transaction that made it. A round ends with the snapshot that was taken before its first read, and the next
+// transaction that made it: triggers keep each in WhitelistChange. A round ends with the snapshot that was taken before its first read, and the next
 // round reads what that snapshot did not see: so a change is told however late its transaction commits. A
 // change may be told twice, and the last word on an entry is always told.
 
@@ -27,7 +27,7 @@ const readPositions = namedStatement(
     SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
       q.life = ${feedLife}
         AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
-        AND q."takenAt" > statement_timestamp() - make_interval(days => $removalsKeptDays::int)
+        AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
         AND (q."newestRecordId" IS NULL OR EXISTS (SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId"))
         AS "isContinued"
     FROM unnest($locationId::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[], $newestRecordId::text[])
@@ -35,33 +35,27 @@ const readPositions = namedStatement(
     JOIN "Location" l ON l.id = q."locationId"`,
 );
 
-/** The rows of a table that changed since a snapshot, after a place in their order. */
-const changedRows = (table: 'WhitelistEntry' | 'WhitelistRemoval') => `
-  SELECT c."changedIn", c.id FROM "${table}" c
-  WHERE c."locationId" = $locationId
-    AND c."changedIn" >= pg_snapshot_xmin($since::pg_snapshot)
-    AND NOT pg_visible_in_snapshot(c."changedIn", $since::pg_snapshot)
-    -- A row of a restored dump may have a number that this server has not reached.
-    AND c."changedIn" < pg_snapshot_xmax(pg_current_snapshot())
-    AND (c."changedIn", c.id) > ($changedIn::xid8, $id::text)
-  ORDER BY c."changedIn", c.id LIMIT $limit::int`;
-
+/**
+ * The changes since a snapshot, after a place in their order, each with its entry if that is still there. The entry is
+ * looked up by its key whatever the planner expects: a page is short, and the list long.
+ */
 const readChanges = namedStatement(
   'whitelist-feed-changes',
   `
-    WITH changed AS (
-      SELECT * FROM (
-        (SELECT *, false AS removed FROM (${changedRows('WhitelistEntry')}) e)
-        UNION ALL
-        (SELECT *, true AS removed FROM (${changedRows('WhitelistRemoval')}) r)
-      ) c
+    SELECT c."changedIn"::text, c.id::text AS "changeId", c."entryId", c."plateType" AS "changedType",
+      c."plateCode" AS "changedCode", c."plateNumber" AS "changedNumber", ${entryColumns('e')}
+    FROM (
+      SELECT * FROM "WhitelistChange"
+      WHERE "locationId" = $locationId
+        AND NOT pg_visible_in_snapshot("changedIn", $since::pg_snapshot)
+        -- A row of a restored dump may have a number that this server has not reached.
+        AND "changedIn" < pg_snapshot_xmax(pg_current_snapshot())
+        AND ("changedIn", id) > ($changedIn::xid8, $id::bigint)
       ORDER BY "changedIn", id LIMIT $limit::int
-    )
-    SELECT c."changedIn"::text, c.removed, ${entryColumns('e')}, r.id AS "removedId",
-      r."plateType" AS "removedType", r."plateCode" AS "removedCode", r."plateNumber" AS "removedNumber"
-    FROM changed c
-    LEFT JOIN "WhitelistEntry" e ON NOT c.removed AND e.id = c.id
-    LEFT JOIN "WhitelistRemoval" r ON c.removed AND r.id = c.id
+    ) c
+    LEFT JOIN LATERAL (
+      SELECT * FROM "WhitelistEntry" w WHERE w.id = c."entryId" AND w."locationId" = c."locationId" LIMIT 1
+    ) e ON true
     ORDER BY c."changedIn", c.id`,
 );
 
@@ -77,11 +71,11 @@ type LocationPosition = PositionRow & {
 
 type ChangeRow = Nullable<WhitelistEntry> & {
   changedIn: string;
-  removed: boolean;
-  removedId: string;
-  removedType: string;
-  removedCode: string;
-  removedNumber: string;
+  changeId: string;
+  entryId: string;
+  changedType: string;
+  changedCode: string;
+  changedNumber: string;
 };
 
 /** The feed of the whitelists of one database. */
@@ -90,21 +84,21 @@ export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
 /**
  * Prepares the feed.
  *
- * @param services.removalsKeptDays how long removals are told; an older cursor starts over
+ * @param services.changesKeptDays how long changes are told; an older cursor starts over
  */
 export function createWhitelistFeed(services: {
   sql: Sql;
   whitelist: Pick<WhitelistReads, 'entriesOf'>;
-  removalsKeptDays: number;
+  changesKeptDays: number;
 }) {
-  const { sql, whitelist, removalsKeptDays } = services;
+  const { sql, whitelist, changesKeptDays } = services;
 
   const findPosition = createStatementBatch<PositionQuestion, LocationPosition, LocationPosition | undefined>(
     sql,
     {
       statementOf: () => readPositions,
       parametersOf: (questions) => ({
-        removalsKeptDays,
+        changesKeptDays,
         locationId: questions.map(({ locationId }) => locationId),
         life: questions.map(({ earlier }) => earlier?.life ?? null),
         snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
@@ -155,19 +149,18 @@ export function createWhitelistFeed(services: {
     const rows = found.slice(0, size);
     const last = rows.at(-1);
     const hasMore = found.length > size;
-    const round =
-      hasMore && last
-        ? { since, changedIn: last.changedIn, id: last.removed ? last.removedId : last.id! }
-        : null;
+    const round = hasMore && last ? { since, changedIn: last.changedIn, id: last.changeId } : null;
+    // Of the changes of one entry the last one counts.
+    const entries = [...new Map(rows.map((row) => [row.entryId, row])).values()];
     return {
-      upserts: rows.filter(({ removed }) => !removed) as unknown as WhitelistEntry[],
-      removals: rows
-        .filter(({ removed }) => removed)
-        .map((row) => ({
-          id: row.removedId,
-          plateType: row.removedType,
-          plateCode: row.removedCode,
-          plateNumber: row.removedNumber,
+      upserts: entries.map(entryOf).filter((entry) => entry !== null),
+      removals: entries
+        .filter(({ id }) => id === null)
+        .map(({ entryId, changedType, changedCode, changedNumber }) => ({
+          id: entryId,
+          plateType: changedType,
+          plateCode: changedCode,
+          plateNumber: changedNumber,
         })),
       hasMore,
       cursor: encodeFeedCursor({ locationId, next, round }),
@@ -192,7 +185,9 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      const from = { since: next, changedIn: '0', id: '' };
+      // The snapshot sees whatever was made by transactions before its oldest one.
+      const [changedIn] = next.snapshot.split(':') as [string];
+      const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
     }
     const page =

@@ -59,8 +59,8 @@ const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly
 /** The columns of an entry for a result, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
-/** An entry as jsonb for an audit record, without the number of the transaction that changed it. */
-export const entryAsJson = (alias: string) => `(${rowAsJson(alias, instantColumns)}) - 'changedIn'`;
+/** An entry as jsonb for an audit record. */
+export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
 /** The columns that a client writes: `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);

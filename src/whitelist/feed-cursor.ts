@@ -18,6 +18,15 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
+ * The number of a change. Cursors of before changes had numbers start over: until that is seen, any number serves; from
+ * 0 on no change is left out.
+ */
+const changeId = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .catch('0');
+
+/**
  * What a client had read of a database, and when. Its fields are such that no statement fails on them: positions of
  * several clients are looked up by one statement.
  */
@@ -42,7 +51,7 @@ const cursor = z.object({
       /** The whole list: after this entry. */
       z.object({ entryId: id }),
       /** The changes since an earlier position: after this change. */
-      z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id }),
+      z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])
     .nullable(),
 });

@@ -25,7 +25,10 @@ const partSize = 500;
 /** Characters of texts after which a page ends, however many changes were asked for: with them it fits into an answer. */
 const maxPageCharacters = 1_500_000;
 
-/** Reads at most so many changes from a cursor on; from the start of the whole list without one. */
+/**
+ * Reads at most so many changes from a cursor on, and exactly so many when there are more; from the start of the whole
+ * list without a cursor.
+ */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
@@ -39,20 +42,17 @@ export async function readInParts(
   readPart: ReadPart,
 ): Promise<WhitelistChanges> {
   let page = await readPart(after, Math.min(size, partSize));
-  let left = size - changesOf(page);
   let characters = charactersOf(page.upserts);
-  while (page.hasMore && left > 0 && characters < maxPageCharacters) {
+  for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
+    if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
     // The whole list starts again: with the next page.
-    if (part.reset) return page;
+    if (part.reset) break;
     page = joined(page, part);
-    left -= changesOf(part);
     characters += charactersOf(part.upserts);
   }
   return page;
 }
-
-const changesOf = ({ upserts, removals }: WhitelistChanges) => upserts.length + removals.length;
 
 /** Characters of an entry beside its free texts, with the names of its fields. */
 const otherCharactersOfEntry = 300;
@@ -64,12 +64,13 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
     0,
   );
 
-/** A page with its next part. An entry that was removed in between is no longer told as it was. */
+/** A page with its next part. What the part tells of an entry is newer. */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {
-  const removed = new Set(part.removals.map(({ id }) => id));
+  const told = new Set([...part.upserts, ...part.removals].map(({ id }) => id));
+  const isLast = ({ id }: { id: string }) => !told.has(id);
   return {
-    upserts: [...page.upserts.filter(({ id }) => !removed.has(id)), ...part.upserts],
-    removals: [...page.removals, ...part.removals],
+    upserts: [...page.upserts.filter(isLast), ...part.upserts],
+    removals: [...page.removals.filter(isLast), ...part.removals],
     cursor: part.cursor,
     hasMore: part.hasMore,
     reset: page.reset,

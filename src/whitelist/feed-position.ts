@@ -8,7 +8,7 @@ import type { FeedPosition } from './feed-cursor.ts';
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT timeline_id FROM pg_control_checkpoint()),
-  (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistEntry"'::regclass::oid))`;
+  (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistChange"'::regclass::oid))`;
 
 /** The position of a location as columns of a statement; `locationId` is SQL. */
 export const positionColumns = (locationId: string) => `${feedLife} AS life,
