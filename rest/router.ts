@@ -60,7 +60,7 @@ export function createRestRouter(executor: GraphExecutor, brownouts: readonly Br
     const takesBody = route.method === 'POST' || route.method === 'PUT';
     if (takesBody) router.on(route.method, honoPath(route.path), limitToOneMiB);
     router.on(route.method, honoPath(route.path), async (c) => {
-      const { state, context } = c.var;
+      const [state, context] = [c.get('state'), c.get('context')];
       const asTwin = asksForTwin(c);
       state.operation = usageName(c, operation, asTwin);
       const text = takesBody ? await c.req.text() : '';

@@ -93,12 +93,12 @@ export function createApp(dependencies: AppDependencies): {
     respond(graphRefusal(413, 'Request is larger than 16 MiB'), state),
   );
   app.use('/graphql', (c, next) => {
-    const { permissions } = c.var.context.key;
+    const { permissions } = c.get('context').key;
     const mayImport = permissions.has('WRITE_WHITELIST') || permissions.has('WRITE_ACTIVITY');
     return (mayImport ? limitImport : limitToOneMiB)(c, next);
   });
   app.all('/graphql', async (c) => {
-    const { state, context } = c.var;
+    const [state, context] = [c.get('state'), c.get('context')];
     const graphContext = graphContextOf(
       {
         charge: (points) => charge(limiter, state, keySubject(context.key), points),

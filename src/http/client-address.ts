@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { Context as HonoContext } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { requestHeader } from './request-header.ts';
@@ -32,6 +33,7 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
  * case (RFC 5952), without a zone and without the port that some proxies add.
  */
 export function canonicalAddress(text: string): string {
+  if (isIPv4(text)) return text; // most are, and have but one form
   const withoutPort = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const withoutZone = withoutPort.replace(/%.*$/, '');
   return ipaddr.isValid(withoutZone)
