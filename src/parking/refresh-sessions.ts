@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CountedPlate,
   type Location,
@@ -108,6 +109,9 @@ interface SessionChange {
 
 const msPerHour = 3_600_000;
 
+/** Rows from which sessions are derived in one turn of the event loop: other requests get theirs between. */
+const rowsPerTurn = 500;
+
 /**
  * Derives the sessions of a location again after what was seen changed, and leaves records of the vehicles whose longest
  * stay is over. Called in the transaction of that change, which has locked the location and tells of its state afterwards
@@ -146,16 +150,25 @@ export async function refreshSessions(
     stored.filter((session) => session.begun),
     ({ family }) => family,
   );
-  const sessions = [...new Set([...begun.keys(), ...seen.keys()])].flatMap((family) =>
-    deriveSessions({
+  const sessions: ParkingSession[] = [];
+  let rowsOfTurn = 0;
+  for (const family of new Set([...begun.keys(), ...seen.keys()])) {
+    const [begunRows, seenRows] = [begun.get(family) ?? [], seen.get(family) ?? []];
+    rowsOfTurn += begunRows.length + seenRows.length;
+    if (rowsOfTurn > rowsPerTurn) {
+      await nextTurn();
+      rowsOfTurn = 0;
+    }
+    const derived = deriveSessions({
       locationId,
-      begun: (begun.get(family) ?? []).map(({ id }) => before.get(id)!),
+      begun: begunRows.map(({ id }) => before.get(id)!),
       texts,
-      seen: seenOf(seen.get(family) ?? []),
+      seen: seenOf(seenRows),
       longestStayMs: longestStayHours === null ? null : longestStayHours * msPerHour,
       now,
-    }),
-  );
+    });
+    for (const session of derived) sessions.push(session);
+  }
   const changes = sessions
     .map((after): SessionChange => ({ before: before.get(after.id), after }))
     .filter((change) => !isSame(change));
