@@ -112,7 +112,7 @@ export function createRouteHandler(
     const takeWholeList = (taken: WholeList) => (list = taken);
     const fetchPage = async (after?: string): Promise<ConnectionPage> => {
       const own = { ...context, takeWholeList, defersLargeValues: true };
-      return route.list!(await execute({ ...variables, after, first: graphPageSize }, own));
+      return route.list!(await execute({ after, first: graphPageSize, ...variables }, own));
     };
     const firstPage = await fetchPage();
     const written = list && (await firstJsonPart(list, shape));
@@ -192,8 +192,11 @@ function breakOff(error: unknown, context: Context): boolean {
 }
 
 /** The headers of a list with an entity tag: a cache keeps it for one client, and asks whether it has changed. */
-const validatorHeaders = (tag: string | undefined): Record<string, string> => ({
-  ...(tag && { ETag: tag }),
-  'Cache-Control': 'private, no-cache',
-  Vary: 'Accept, Accept-Encoding',
-});
+function validatorHeaders(tag: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Accept, Accept-Encoding',
+  };
+  if (tag) headers.ETag = tag;
+  return headers;
+}

@@ -82,7 +82,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
 
 /** The status of a location; those of one turn of the event loop share a statement. */
 async function statusOf(location: LocationRow, { locations }: Context): Promise<Status> {
-  return { ...(await locations.occupancy(location.id)), location };
+  return { location, ...(await locations.occupancy(location.id)) };
 }
 
 /** The status of a location that the key reaches. */
