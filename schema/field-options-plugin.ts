@@ -47,10 +47,13 @@ interface FieldCost {
   multiplier: number;
   /**
    * Whether what reads the database within counts for each item of the page, or for each row of the call, however little
-   * the plain fields count.
+   * the plain fields count. Those never count for more items than there are.
    */
   wholeReads?: boolean;
-  /** Whether the field reads the database for its item. When left out, objects do, and other fields do not. */
+  /**
+   * Whether the field reads the database for its item. When left out, objects do, and other fields do not. What is in an
+   * object that does not counts as if it stood in its place.
+   */
   reads?: boolean;
   /** For a field with pages whose items count by `multiplier`: how many a page has when the client does not say it. */
   pageSize?: number;

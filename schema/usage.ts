@@ -51,7 +51,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The requests of the key by hour, operation and surface, in this order. A request counts within a few seconds; one with an unknown key belongs to no key.',
-    // Up to 31 days of hours, with several rows each: the cost keeps an operation from asking for many.
+    // Up to 31 days of hours, with several rows each: the cost keeps an operation from asking for many, a bound the rest.
     complexity: { field: 200, multiplier: defaultHours },
     args: {
       from: t.arg({
@@ -66,6 +66,6 @@ builder.objectField(ApiKey, 'usage', (t) =>
         validate: instant,
       }),
     },
-    resolve: ({ id }, args, { usage }) => usage.byHour({ apiKeyId: id, ...usagePeriod(args) }),
+    resolve: ({ id }, args, context) => context.usage.byHour({ apiKeyId: id, ...usagePeriod(args) }, context),
   }),
 );

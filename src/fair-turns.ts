@@ -1,3 +1,5 @@
+import { freeMoment } from './free-moment.ts';
+
 /**
  * How long a work keeps its turn from others, in milliseconds. A work that takes longer waits for something else, such as
  * a location that is locked or a client that sends slowly, and goes on without keeping other names waiting.
@@ -17,7 +19,7 @@ export interface FairTurns {
 }
 
 /**
- * Creates turns for one process.
+ * Creates turns for one process. Between two works other requests have a moment.
  *
  * @param maxAtOnce how many works have a turn at once
  */
@@ -36,7 +38,8 @@ export function createFairTurns(maxAtOnce: number): FairTurns {
       if (works.length > 0) waiting.set(name, works); // behind the others
       running.add(name);
       const giveTurnOn = takeTurn();
-      void start().finally(() => {
+      void start().finally(async () => {
+        if (waiting.size > 0) await freeMoment();
         running.delete(name);
         giveTurnOn();
       });

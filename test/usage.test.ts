@@ -79,6 +79,30 @@ describe('equal questions of one request', () => {
   });
 });
 
+test('usage of more than 40,000 rows in one answer is refused', async () => {
+  const { key, id } = await keyWithId();
+  const rows = 25_000;
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "UsageTotal" ("apiKeyId", hour, operation, surface, status, "errorCode", requests, "lastUsedAt")
+        SELECT $1, date_trunc('hour', $2::timestamptz), 'query ' || i, 'graphql', 200, '', 1, now() FROM generate_series(1, $3::int) i`,
+    },
+    [id, at(-2), rows],
+  );
+  const field = (alias: string, from: Date) =>
+    `${alias}: usage(from: "${from.toISOString()}", to: "${at(0).toISOString()}") { requests }`;
+  const { body } = await gateway.graph(`{ viewer { ${field('a', at(-3))} } }`, { key });
+  expect(body.data.viewer.a).toHaveLength(rows);
+  const { errors } = (
+    await gateway.graph(`{ viewer { ${field('a', at(-3))} ${field('b', at(-4))} ${field('c', at(-5))} } }`, {
+      key,
+    })
+  ).body;
+  expect(errors[0].extensions.code).toBe('VALIDATION_ERROR');
+  expect(errors[0].message).toBe('The usage has more than 40000 rows, ask for a shorter time');
+});
+
 describe('the usage of a key', () => {
   test('counts requests, refusals and errors by hour, operation and surface', async () => {
     const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeferredJson } from '../deferred-json.ts';
 import { createFairTurns } from '../fair-turns.ts';
+import { freeMoment } from '../free-moment.ts';
 import { namedStatement } from './named-statement.ts';
 import { createBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
@@ -88,7 +88,7 @@ export function createLargeValues(
       // What no longer fits is not read.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
-      await nextTurn();
+      await freeMoment();
       const [row] = await sql.query<{ text: string | null }>(
         withinBounds,
         withinBounds.values({ id, mostCharacters }),

@@ -129,6 +129,23 @@ export const valuesTooLarge = (field: string) =>
   );
 
 const maxShownCharacters = 200;
+const tooLong = new Error('The JSON is too long');
+
+/** Whether the JSON of a value is short enough to be shown. A value of megabytes is not written for that. */
+function isShortJson(value: unknown): boolean {
+  let characters = 0;
+  try {
+    const json = JSON.stringify(value, (_, part: unknown) => {
+      characters += typeof part === 'string' ? part.length : 1;
+      if (characters > maxShownCharacters) throw tooLong;
+      return part;
+    });
+    return json.length <= maxShownCharacters;
+  } catch (error) {
+    if (error === tooLong) return false;
+    throw error;
+  }
+}
 
 /**
  * A value as `details.value` shows it: as sent, `null` when missing, long strings cut at 200 characters.
@@ -137,7 +154,7 @@ const maxShownCharacters = 200;
  */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
-  if (typeof value === 'object' && JSON.stringify(value).length > maxShownCharacters) return undefined;
+  if (typeof value === 'object' && !isShortJson(value)) return undefined;
   if (typeof value === 'string') return value.slice(0, maxShownCharacters).toWellFormed();
   return value;
 }

@@ -29,7 +29,8 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 interface CostExtensions {
   /**
    * What the field costs itself, and how often its selection is counted; what reads the database within for each item
-   * when `wholeReads` says so. `reads` says whether the field does: objects do when it is left out.
+   * when `wholeReads` says so. Objects and fields with `reads` do; what is in an object with `reads: false` counts as if
+   * it stood in its place.
    */
   cost?: { field: number; multiplier: number; wholeReads?: boolean; reads?: boolean };
   /** For a field with pages: how many items a page has when the client does not say it. */
@@ -112,10 +113,10 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     }
     const multiplier = Math.max(0, multiplierOf(field, { ...around, lists: within.lists }));
     const items = rows ? within.items : around.items;
-    const reads = cost?.wholeReads ? Math.max(multiplier, items) : multiplier;
-    return (
-      own + ofSelections(node.selectionSet, getNamedType(field.type), within, { plain: multiplier, reads })
-    );
+    const times = cost?.wholeReads
+      ? { plain: Math.min(multiplier, items), reads: Math.max(multiplier, items) }
+      : { plain: multiplier, reads: multiplier };
+    return own + ofSelections(node.selectionSet, getNamedType(field.type), within, times);
   }
 
   function ofSelections(
@@ -130,7 +131,14 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     for (const node of selections) {
       if (node.kind === Kind.FIELD) {
         const field = fields[node.name.value] ?? metaFields[node.name.value];
-        if (field) total += ofField(node, field, around) * (reads(field) ? times.reads : times.plain);
+        if (!field) continue;
+        if (node.selectionSet && !reads(field)) {
+          const own = (field.extensions as CostExtensions).cost?.field ?? 1;
+          total +=
+            own * times.plain + ofSelections(node.selectionSet, getNamedType(field.type), around, times);
+        } else {
+          total += ofField(node, field, around) * (reads(field) ? times.reads : times.plain);
+        }
       } else {
         const part = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
         if (part) total += ofSelections(part.selectionSet, type, around, times);

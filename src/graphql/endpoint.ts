@@ -4,6 +4,7 @@ import {
   GraphQLError,
   type GraphQLErrorExtensions,
   type GraphQLSchema,
+  specifiedRules,
 } from 'graphql';
 import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -11,6 +12,8 @@ import type { Answer } from '../http/response.ts';
 import { isJson } from '../http/body.ts';
 import { createBodyAnswerer } from '../http/large-bodies.ts';
 import { maskError, toldError } from '../errors/masking.ts';
+import { createFairTurns } from '../fair-turns.ts';
+import { freeMoment } from '../free-moment.ts';
 import type { Metrics } from '../metrics.ts';
 import { errorStatus, ServiceError } from '../errors/error-table.ts';
 import { parseDocument, validateDocument } from './document.ts';
@@ -45,8 +48,11 @@ interface RequestParameters {
 /** How large the answer to a query may be: it is made in one piece, and waits for its reader in memory. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** Documents that Yoga keeps parsed; those that run are remembered by the executor. */
+/** Documents that are kept parsed, with their faults; those that run are remembered by the executor. */
 const maxParsedDocuments = 100;
+
+/** New documents that a process parses and checks at once, one of each key: it is work of the processor alone. */
+const maxNewDocumentsAtOnce = 1;
 
 /**
  * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the answer, the executor
@@ -58,6 +64,9 @@ export function createGraphEndpoint(
   { countSubscription, countError }: Pick<Metrics, 'countSubscription' | 'countError'>,
 ): GraphEndpoint {
   const answerBody = createBodyAnswerer();
+  const documents = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
+  const faultsOf = new WeakMap<DocumentNode, readonly ServiceError[]>();
+  const documentTurns = createFairTurns(maxNewDocumentsAtOnce);
   const streams = createKeyBoundStreams(countSubscription);
 
   /** An error of an event of a stream, whose request was counted long before. */
@@ -79,7 +88,10 @@ export function createGraphEndpoint(
       setParseFn(parseDocument);
     },
     onValidate({ setValidationFn }) {
-      setValidationFn(validateDocument);
+      setValidationFn(
+        (ofSchema: GraphQLSchema, document: DocumentNode, rules: typeof specifiedRules) =>
+          faultsOf.get(document) ?? validateDocument(ofSchema, document, rules),
+      );
     },
     onExecute({ args, setExecuteFn }) {
       setExecuteFn(() => executor.execute(requestOf(args), args.contextValue));
@@ -126,7 +138,7 @@ export function createGraphEndpoint(
     batching: false,
     multipart: false,
     parserAndValidationCache: {
-      documentCache: new LRUCache<string, DocumentNode>({ max: maxParsedDocuments }),
+      documentCache: documents,
       // To remember a refused text of megabytes costs more than to refuse it again.
       errorCache: { get: () => undefined, set: () => {} },
     },
@@ -134,6 +146,25 @@ export function createGraphEndpoint(
     logging: false,
     maskedErrors: false,
   });
+
+  /**
+   * Parses and checks a document in turn, before Yoga asks for that: it takes tens of milliseconds, and a key can send as
+   * many new ones as it has requests. Yoga says what is wrong with those that cannot be parsed.
+   */
+  async function prepareDocument(text: unknown, keyId: string): Promise<void> {
+    if (typeof text !== 'string' || documents.has(text)) return;
+    await documentTurns.run(keyId, async () => {
+      if (documents.has(text)) return;
+      try {
+        const document = parseDocument(text);
+        await freeMoment();
+        faultsOf.set(document, validateDocument(schema, document, specifiedRules));
+        documents.set(text, document);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+      }
+    });
+  }
 
   /** Answers a document that was executed before; undefined for any other. */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
@@ -167,6 +198,7 @@ export function createGraphEndpoint(
     }
     const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
     if (answer) return respond(answer);
+    await prepareDocument((body as { query?: unknown }).query, context.key.id);
     return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
   }
 
@@ -174,7 +206,10 @@ export function createGraphEndpoint(
     async handle(request, context, respond) {
       const refusal = refusalOf(request);
       if (refusal) return respond(refusal);
-      if (request.method !== 'POST') return answerByYoga(request, context, respond);
+      if (request.method !== 'POST') {
+        await prepareDocument(new URL(request.url).searchParams.get('query'), context.key.id);
+        return answerByYoga(request, context, respond);
+      }
       try {
         return await answerBody(request, context.key.id, (body) =>
           answerParsed(body, request, context, respond),

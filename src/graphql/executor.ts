@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
@@ -10,6 +9,7 @@ import { affordableCost, countValues, type OperationCost } from './cost.ts';
 import { asSent, explainVariables, requireValues } from './explain-variables.ts';
 import { maxLightCost, maxVariableFaults } from './limits.ts';
 import { createFairTurns } from '../fair-turns.ts';
+import { freeMoment } from '../free-moment.ts';
 import { operationName, type OperationPlan, planOperation, type Variables } from './operation-plan.ts';
 import { createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
@@ -76,7 +76,10 @@ export interface GraphExecutor {
   prepare(document: DocumentNode): PreparedOperation;
 }
 
-/** Queries over `maxLightCost` that a process runs at once, one of each key: what they read and make delays others. */
+/**
+ * Queries over `maxLightCost`, and those about the schema, that a process runs at once, one of each key: what they read
+ * and make delays others.
+ */
 const heavyTurns = createFairTurns(2);
 
 /** Documents that are remembered with their operations. */
@@ -145,7 +148,7 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
       // graphql-js puts whole values into the words of each fault, and graphql-jit words them all: that takes seconds.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
-      await nextTurn();
+      await freeMoment();
     }
     const { data, errors } = await run(variables, context);
     if (!errors) return { data };
@@ -181,7 +184,8 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
         const cost = await admit(operation.plan, values, context);
         const known = operation;
         const { plan } = known;
-        const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && cost.requested > maxLightCost;
+        const isLarge = cost.requested > maxLightCost || plan.rootFields.includes('__schema');
+        const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
         result = isHeavy ? await heavyTurns.run(context.key.id, runNow) : await runNow();
         if (context.showsCost) result = { ...result, extensions: { cost } };

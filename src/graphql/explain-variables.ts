@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   coerceInputValue,
   getNullableType,
@@ -11,6 +10,7 @@ import {
   typeFromAST,
 } from 'graphql';
 import { type FieldFault, invalidField, ServiceError, shown } from '../errors/error-table.ts';
+import { freeMoment } from '../free-moment.ts';
 import { fieldName, validationError } from '../errors/faults.ts';
 import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type Variables } from './operation-plan.ts';
@@ -34,18 +34,23 @@ export async function explainVariables(
     const value = valueOf(variables, name);
     if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
     let fits = true;
-    const note = (path: readonly (string | number)[], invalidValue: unknown, error: GraphQLError) => {
+    const note = (
+      path: readonly (string | number)[],
+      invalidValue: unknown,
+      { message: words }: GraphQLError,
+    ) => {
+      const reason = words.slice(0, maxReasonCharacters);
       fits = false;
       if (faults.length === maxVariableFaults) {
-        const message = `${error.message} It is one of more than ${faults.length} faults.`;
+        const message = `${reason} It is one of more than ${faults.length} faults.`;
         throw invalidField(fieldName([name, ...path]), message, invalidValue);
       }
       // graphql-js names a missing field in its words alone.
-      const [, absent] = /^Field "(\w+)" of required type/.exec(error.message) ?? [];
+      const [, absent] = /^Field "(\w+)" of required type/.exec(reason) ?? [];
       const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
       const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
       if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
-      faults.push({ field, message: missing ? `Missing required field: ${field}` : error.message });
+      faults.push({ field, message: missing ? `Missing required field: ${field}` : reason });
     };
     try {
       await coerceInParts(value, type, note);
@@ -70,6 +75,9 @@ export async function explainVariables(
   );
 }
 
+/** Characters of what graphql-js says of a fault: it repeats names that a client made up. */
+const maxReasonCharacters = 500;
+
 /** Items of a list that are checked before other requests have their turn. */
 const itemsPerTurn = 500;
 
@@ -82,7 +90,7 @@ async function coerceInParts(
   const listType = getNullableType(type);
   if (!isListType(listType) || !Array.isArray(value)) return void coerceInputValue(value, type, note);
   for (const [index, item] of value.entries()) {
-    if (index % itemsPerTurn === itemsPerTurn - 1) await nextTurn();
+    if (index % itemsPerTurn === itemsPerTurn - 1) await freeMoment();
     coerceInputValue(item, listType.ofType, (path, ...fault) => note([index, ...path], ...fault));
   }
 }

@@ -83,12 +83,12 @@ export function structureFault(text: string): string | undefined {
   return undefined;
 }
 
-/** Where the string ends that starts at an index: at its closing quote, or with the text. */
+/** Where the string ends that starts at an index: at its closing quote, with the text, or somewhere out of bounds. */
 function endOfString(text: string, start: number): number {
   for (let index = text.indexOf('"', start + 1); index !== -1; index = text.indexOf('"', index + 1)) {
     let escapes = 0;
     while (text.charCodeAt(index - 1 - escapes) === backslash) escapes += 1;
-    if (escapes % 2 === 0) return index;
+    if (escapes % 2 === 0 || index - start >= maxStringCharacters) return index;
   }
   return text.length;
 }

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../errors/error-table.ts';
 import { createFairTurns } from '../fair-turns.ts';
+import { freeMoment } from '../free-moment.ts';
 import { parseJson, requireBoundedStructure } from './json.ts';
 
 /** From how many bytes on a body is large: to read it takes memory that others need. */
@@ -63,11 +63,11 @@ export function createBodyAnswerer(): BodyAnswerer {
 
 /** Parses a JSON text as `parseJson` does, with the turns of other requests between the parts of the work. */
 async function parseInTurns(text: string): Promise<unknown> {
-  await nextTurn();
+  await freeMoment();
   requireBoundedStructure(text);
-  await nextTurn();
+  await freeMoment();
   const value = parseJson(text, { isBounded: true });
-  await nextTurn();
+  await freeMoment();
   return value;
 }
 

@@ -1,5 +1,7 @@
+import { ServiceError } from '../errors/error-table.ts';
 import { namedStatement } from '../database/named-statement.ts';
-import { createStatementBatch } from '../database/statement-batch.ts';
+import { groupBy } from '../database/group-by.ts';
+import { createBatch, createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 
 /** What a key did in one hour with one operation. */
@@ -13,6 +15,14 @@ export interface UsageBucket {
   errors: number;
 }
 
+/** Rows of usage in one answer: a month of a key with 50 operations in every hour has fewer. */
+const maxUsageRows = 40_000;
+
+const tooMuchUsage = new ServiceError(
+  'VALIDATION_ERROR',
+  `The usage has more than ${maxUsageRows} rows, ask for a shorter time`,
+);
+
 /** The hours of a key from the one that holds a time on, as far as they start before another. */
 export interface UsageQuestion {
   apiKeyId: string;
@@ -20,25 +30,32 @@ export interface UsageQuestion {
   to: Date;
 }
 
+// One question after the other, so that those after the last row that is wanted are not asked.
+//
 // Refused is what the service did not look into: over a rate limit, without a valid key or the permission. The
 // graph answers most errors with status 200: the code of the error tells of them.
 const usageByHour = namedStatement(
   'usage-by-hour',
   `
-    SELECT q.n::int, u.hour, u.surface, u.operation,
-      sum(u.requests)::int AS requests,
-      coalesce(sum(u.requests) FILTER (WHERE r.refused), 0)::int AS refused,
-      coalesce(sum(u.requests) FILTER (WHERE NOT r.refused AND (u.status >= 400 OR u."errorCode" <> '')), 0)::int AS errors
+    SELECT q.n::int, b.*
     FROM unnest($apiKeyId::text[], $from::timestamptz[], $to::timestamptz[])
       WITH ORDINALITY AS q("apiKeyId", "from", "to", n)
-    JOIN "UsageTotal" u
-      ON u."apiKeyId" = q."apiKeyId" AND u.hour >= date_trunc('hour', q."from", 'UTC') AND u.hour < q."to"
     CROSS JOIN LATERAL (
-      SELECT u.status IN (401, 403, 429)
-        OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED') AS refused
-    ) AS r
-    GROUP BY 1, 2, 3, 4
-    ORDER BY 1, 2, 4, 3`,
+      SELECT u.hour, u.surface, u.operation,
+        sum(u.requests)::int AS requests,
+        coalesce(sum(u.requests) FILTER (WHERE r.refused), 0)::int AS refused,
+        coalesce(sum(u.requests) FILTER (WHERE NOT r.refused AND (u.status >= 400 OR u."errorCode" <> '')), 0)::int AS errors
+      FROM "UsageTotal" u
+      CROSS JOIN LATERAL (
+        SELECT u.status IN (401, 403, 429)
+          OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED') AS refused
+      ) AS r
+      WHERE u."apiKeyId" = q."apiKeyId" AND u.hour >= date_trunc('hour', q."from", 'UTC') AND u.hour < q."to"
+      GROUP BY 1, 2, 3
+      ORDER BY 1, 3, 2
+      LIMIT $mostRows::int
+    ) AS b
+    LIMIT $mostRows::int`,
 );
 
 /** An operation that will be removed, as usage records name it. */
@@ -84,6 +101,37 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   const { sql } = options;
   const deprecated = new Map(options.deprecated.map((operation) => [operation.operation, operation]));
 
+  /** Answers the questions of one request that came together: with too many rows, none of them. */
+  async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
+    const rows = await sql.query<UsageBucket & { n: number }>(
+      usageByHour,
+      usageByHour.values({
+        apiKeyId: questions.map(({ apiKeyId }) => apiKeyId),
+        from: questions.map(({ from }) => from),
+        to: questions.map(({ to }) => to),
+        mostRows: maxUsageRows + 1,
+      }),
+    );
+    if (rows.length > maxUsageRows) return undefined;
+    const found = groupBy(rows, ({ n }) => n);
+    return questions.map((_, index) => found.get(index + 1) ?? []);
+  }
+
+  const readHours = createBatch<{ question: UsageQuestion; reader: object }, UsageBucket[]>(async (asked) => {
+    const answers = new Map<object, UsageBucket[] | ServiceError>();
+    await Promise.all(
+      [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
+        // Thirty aliases of one field ask it once.
+        const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
+        const found = await readTogether(same.map(([first]) => first!.question));
+        for (const [index, equal] of same.entries()) {
+          for (const each of equal) answers.set(each, found?.[index] ?? tooMuchUsage);
+        }
+      }),
+    );
+    return asked.map((each) => answers.get(each)!);
+  });
+
   return {
     /** The deprecated operations that a key used in the last `deprecatedUseDays` days, by their name. */
     deprecatedUse: createStatementBatch<
@@ -106,17 +154,16 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
       keyOf: (apiKeyId) => apiKeyId,
     }),
 
-    /** The requests of a key by hour, operation and surface, in this order. */
-    byHour: createStatementBatch<UsageQuestion, UsageBucket & { n: number }, UsageBucket[]>(sql, {
-      statementOf: () => usageByHour,
-      parametersOf: (questions) => ({
-        apiKeyId: questions.map(({ apiKeyId }) => apiKeyId),
-        from: questions.map(({ from }) => from),
-        to: questions.map(({ to }) => to),
-      }),
-      answerOf: (rows) => rows,
-      // Thirty aliases of one field ask it once.
-      keyOf: ({ apiKeyId, from, to }) => `${apiKeyId} ${from.getTime()} ${to.getTime()}`,
-    }),
+    /**
+     * The requests of a key by hour, operation and surface, in this order.
+     *
+     * @param reader the request that asks: what it asks at once is one statement
+     * @throws {ServiceError} `VALIDATION_ERROR` when that has too many rows together
+     */
+    byHour: (question: UsageQuestion, reader: object = nobody): Promise<UsageBucket[]> =>
+      readHours({ question, reader }),
   };
 }
+
+const nobody = {};
+const nameOf = ({ apiKeyId, from, to }: UsageQuestion) => `${apiKeyId} ${from.getTime()} ${to.getTime()}`;

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
 import type { Database, Sql } from '../database/types.ts';
 import { ServiceError } from '../errors/error-table.ts';
+import { freeMoment } from '../free-moment.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import type { LocationNotices } from '../locations/notices.ts';
 import type { LocationReads } from '../locations/reads.ts';
@@ -183,7 +183,7 @@ function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   return async (start: number, end: number): Promise<CheckedRows> => {
     const checked: CheckedRows = { good: [], rejected: [] };
     for (let index = start; index < end; index += 1) {
-      if (index % rowsCheckedPerTurn === rowsCheckedPerTurn - 1) await nextTurn();
+      if (index % rowsCheckedPerTurn === rowsCheckedPerTurn - 1) await freeMoment();
       try {
         checked.good.push({ index, values: checkRow(index) });
       } catch (error) {
