@@ -110,7 +110,7 @@ const removals: Record<keyof RetentionDays, Statement> = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // A day longer than a cursor may be old: a client that began to read in time reads to the end.
+  // A day longer than a cursor may be old: nothing goes that is being read.
   whitelistChanges: removal(
     'WhitelistChange',
     '"locationId", "changedIn", id',

@@ -265,6 +265,24 @@ describe('a cursor from which the feed cannot go on', () => {
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
   });
 
+  test('starts the whole list again when its round began before the changes that are kept', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { cursor } = await readPage(key, locationId);
+    const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
+    const { cursor: underWay } = await readPage(key, locationId, cursor, 1);
+    const decoded = JSON.parse(Buffer.from(underWay, 'base64url').toString());
+    const since = { ...decoded.round.since, takenAt: '2020-01-01T00:00:00.000Z' };
+    const after = encodeFeedCursor({ ...decoded, round: { ...decoded.round, since } });
+    expect(await readPage(key, locationId, after)).toMatchObject({
+      reset: true,
+      upserts: entries.map(({ id }) => ({ id })),
+    });
+    expect(await readPage(key, locationId, underWay)).toMatchObject({
+      reset: false,
+      upserts: [{ id: entries[1]!.id }],
+    });
+  });
+
   test('starts the whole list again in the middle of a round of a release before', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);

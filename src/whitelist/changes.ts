@@ -59,6 +59,10 @@ const readChanges = namedStatement(
     ORDER BY c."changedIn", c.id`,
 );
 
+/** What has to be there still for a cursor to go on: the changes since its round of changes began. */
+const heldPosition = ({ next, round }: FeedCursor): FeedPosition =>
+  round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
+
 type PositionQuestion = { locationId: string; earlier: FeedPosition | undefined };
 
 type LocationPosition = PositionRow & {
@@ -178,7 +182,11 @@ export function createWhitelistFeed(services: {
     if (after && cursor?.locationId !== locationId) {
       throw invalidField('after', 'Must be a cursor that whitelistChanges of this location returned', after);
     }
-    const { now, isContinued, timezone } = await presentPosition(key, locationId, cursor?.next);
+    const { now, isContinued, timezone } = await presentPosition(
+      key,
+      locationId,
+      cursor && heldPosition(cursor),
+    );
     if (!cursor || !isContinued) {
       const start = { locationId, next: now, round: null };
       return { ...(await listPage(key, start, undefined, size)), reset: cursor !== undefined, timezone };
