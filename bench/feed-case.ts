@@ -39,7 +39,8 @@ async function timeOfWriters({ sql }: Database, server: Server): Promise<number>
   const connections = await sql.query<{ pid: number }>(
     {
       name: '',
-      text: `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      text: `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+        AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
     },
     [],
   );
