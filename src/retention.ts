@@ -83,6 +83,13 @@ const countRemoval = removal(
 
 const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 
+const changeKey = '"locationId", "changedIn", id';
+const endOfChangeAge = `${endOfAge} - interval '1 day'`;
+
+/** The first so many changes of a location, in the order of its transactions. */
+const oldestChanges = (locationId: string, count: number) =>
+  `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
+
 const removals: Record<keyof RetentionDays, Statement> = {
   // What did not go with its day: from before the days had partitions, or from the default partition.
   usage: removal(
@@ -111,11 +118,16 @@ const removals: Record<keyof RetentionDays, Statement> = {
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
   // A day longer than a cursor may be old: nothing goes that is being read.
+  // There is no index by time, which every writer would pay for: the oldest changes of a location are the first ones.
   whitelistChanges: removal(
     'WhitelistChange',
-    '"locationId", "changedIn", id',
-    `SELECT c."locationId", c."changedIn", c.id FROM "WhitelistChange" c
-     WHERE c."changedAt" < ${endOfAge} - interval '1 day' ORDER BY c."changedAt"`,
+    changeKey,
+    `SELECT ${changeKey} FROM "WhitelistChange" WHERE (${changeKey}) IN (
+       SELECT o."locationId", o."changedIn", o.id FROM "Location" l
+       CROSS JOIN LATERAL (${oldestChanges('l.id', maxBatchRows)}) o
+       WHERE (SELECT f."changedAt" FROM (${oldestChanges('l.id', 1)}) f) < ${endOfChangeAge}
+         AND o."changedAt" < ${endOfChangeAge}
+       LIMIT ${maxBatchRows})`,
   ),
 };
 
