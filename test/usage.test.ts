@@ -79,9 +79,9 @@ describe('equal questions of one request', () => {
   });
 });
 
-test('usage of more than 40,000 rows in one answer is refused', async () => {
+test('usage of more than 20,000 rows in one answer is refused', async () => {
   const { key, id } = await keyWithId();
-  const rows = 25_000;
+  const rows = 12_000;
   await gateway.database.sql.query(
     {
       name: '',
@@ -100,7 +100,7 @@ test('usage of more than 40,000 rows in one answer is refused', async () => {
     })
   ).body;
   expect(errors[0].extensions.code).toBe('VALIDATION_ERROR');
-  expect(errors[0].message).toBe('The usage has more than 40000 rows, ask for a shorter time');
+  expect(errors[0].message).toBe('The usage has more than 20000 rows, ask for a shorter time');
 });
 
 describe('the usage of a key', () => {

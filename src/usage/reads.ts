@@ -15,8 +15,11 @@ export interface UsageBucket {
   errors: number;
 }
 
-/** Rows of usage in one answer: a month of a key with 50 operations in every hour has fewer. */
-const maxUsageRows = 40_000;
+/**
+ * Rows of usage that are read together: to read and show many takes the process's time from others. A month of a key with
+ * 25 operations in every hour has fewer.
+ */
+const maxUsageRows = 20_000;
 
 const tooMuchUsage = new ServiceError(
   'VALIDATION_ERROR',
