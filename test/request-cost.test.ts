@@ -240,6 +240,11 @@ describe('a body is refused before it is parsed', () => {
   test.each([
     ['for many small values', manyValues, /more than 150000 values/],
     ['for its nesting', deep, /nested more than 40 levels/],
+    [
+      'for the many fields of an object',
+      `{${times(6_000, (index) => `"f${index}":1,`)}"g":1}`,
+      /objects with more than 5000 fields/,
+    ],
     ['for a long text', `{"a":${longText}}`, /text of more than 32768 characters/],
     ['for the long name of a field', `{${longText}:1}`, /text of more than 32768 characters/],
     ['when its bytes are not UTF-8', textOfBytes, /valid JSON in UTF-8/],
@@ -321,13 +326,21 @@ test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59
   },
 );
 
+/** A request whose body arrives when a text is there. */
+const newRequest = (headers: Record<string, string>, text: () => Promise<string>) =>
+  ({
+    headers: new Headers(headers),
+    text,
+    arrayBuffer: async () => new TextEncoder().encode(await text()).buffer,
+  }) as Partial<Request> as Request;
+
 test('a large body that does not arrive in 30 s is refused, and the next one is read', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
   const large = (text: Promise<string>) =>
     answerBody(
-      { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request,
+      newRequest({ 'Transfer-Encoding': 'chunked' }, () => text),
       'a',
       async (body) => body,
     );
@@ -344,7 +357,7 @@ test('large bodies that two keys send slowly keep those of others waiting for 2 
   const answerBody = createBodyAnswerer();
   const large = (key: string, text: Promise<string>) =>
     answerBody(
-      { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), text: () => text } as Request,
+      newRequest({ 'Transfer-Encoding': 'chunked' }, () => text),
       key,
       async () => key,
     );
@@ -358,6 +371,14 @@ test('large bodies that two keys send slowly keep those of others waiting for 2 
   expect(await Promise.all(slow)).toEqual(Array(2).fill('VALIDATION_ERROR'));
 });
 
+test('a large body that is not UTF-8 is refused before it is made a text', async () => {
+  const request = newRequest({ 'Transfer-Encoding': 'chunked' }, () => Promise.resolve(''));
+  request.arrayBuffer = async () => new Uint8Array(2_000_000).fill(0xff).buffer;
+  await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
+    message: 'Request body must be valid JSON in UTF-8',
+  });
+});
+
 test('large bodies are read and answered one at a time, and few of a key may wait', async () => {
   const answerBody = createBodyAnswerer();
   let arrive = () => {};
@@ -365,11 +386,7 @@ test('large bodies are read and answered one at a time, and few of a key may wai
     arrive = resolve;
   });
   const send = (bytes: number, text: () => Promise<string>, key = 'a') =>
-    answerBody(
-      { headers: new Headers({ 'Content-Length': String(bytes) }), text } as Request,
-      key,
-      async (body) => body,
-    );
+    answerBody(newRequest({ 'Content-Length': String(bytes) }, text), key, async (body) => body);
   const large = (key?: string) => send(2 * 1024 * 1024, () => arrived.then(() => '{}'), key);
   const waiting = Array.from({ length: 11 }, () => large());
   await expect(large()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
@@ -385,7 +402,7 @@ test('bodies of medium size are answered one at a time for each key', async () =
   const ends: (() => void)[] = [];
   const send = (name: string) =>
     answerBody(
-      { headers: new Headers({ 'Content-Length': '100000' }), text: async () => '{}' } as Request,
+      newRequest({ 'Content-Length': '100000' }, async () => '{}'),
       name[0]!,
       () =>
         new Promise<void>((resolve) => {

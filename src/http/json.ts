@@ -7,6 +7,13 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
+ * Fields of all objects beyond the first of each: objects with many fields take much time and memory. The largest that are
+ * meant are free JSON of 16 KiB.
+ */
+const maxWideFields = 5_000;
+const maxNarrowFields = 100;
+
+/**
  * Characters of a string in a JSON text, its quotes included: longer than any text that the service takes. To name what
  * a misspelt field or value may have meant takes time that grows with its length.
  */
@@ -37,8 +44,11 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
   } catch {
     // The parser's words could repeat the body: the client gets ours.
   }
-  throw new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
+  throw notJson;
 }
+
+/** What a body that is no JSON gets. */
+export const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /** @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure is out of bounds */
 export function requireBoundedStructure(text: string): void {
@@ -54,6 +64,9 @@ export function requireBoundedStructure(text: string): void {
 export function structureFault(text: string): string | undefined {
   let values = 1;
   let depth = 0;
+  let wideFields = 0;
+  /** For each level how many fields its object has so far, or -1 for an array. */
+  const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   for (let index = 0; index < text.length; index += 1) {
     switch (text.charCodeAt(index)) {
       case quote: {
@@ -66,11 +79,17 @@ export function structureFault(text: string): string | undefined {
       }
       case comma:
         values += 1;
+        if (fields[depth]! >= 0 && (fields[depth]! += 1) > maxNarrowFields) wideFields += 1;
         break;
       case openingBracket:
+        values += 1;
+        depth += 1;
+        fields[depth] = -1;
+        break;
       case openingBrace:
         values += 1;
         depth += 1;
+        fields[depth] = 0;
         break;
       case closingBracket:
       case closingBrace:
@@ -78,6 +97,7 @@ export function structureFault(text: string): string | undefined {
         break;
     }
     if (values > maxJsonValues) return `holds more than ${maxJsonValues} values`;
+    if (wideFields > maxWideFields) return `has objects with more than ${maxWideFields} fields`;
     if (depth > maxJsonDepth) return `is nested more than ${maxJsonDepth} levels`;
   }
   return undefined;
