@@ -25,6 +25,8 @@ export interface LoadJob {
 /** What a round saw. */
 export interface LoadResult {
   answers: number;
+  /** The number after that of the last request, answered or not. */
+  next: number;
   seconds: number;
   p50: number;
   p99: number;
@@ -39,7 +41,11 @@ const preparedRequests = 100;
 const percentile = (sorted: readonly number[], share: number) =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
-function resultOf(latencies: number[], seconds: number, rest: Pick<LoadResult, 'statuses' | 'failures'>) {
+function resultOf(
+  latencies: number[],
+  seconds: number,
+  rest: Pick<LoadResult, 'next' | 'statuses' | 'failures'>,
+) {
   latencies.sort((a, b) => a - b);
   return {
     answers: latencies.length,
@@ -75,7 +81,7 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
   const { errors, mismatches } = await run;
   const seconds = (performance.now() - startedAt) / 1000;
   statuses[0] = mismatches;
-  return resultOf(latencies, seconds, { statuses, failures: errors });
+  return resultOf(latencies, seconds, { next, statuses, failures: errors });
 }
 
 /** One request after the other at a fixed rate, whether or not the last one is answered. */
@@ -105,7 +111,11 @@ async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   }
   await Promise.all(asked);
   agent.destroy();
-  return resultOf(latencies, (performance.now() - startedAt) / 1000, { statuses, failures });
+  return resultOf(latencies, (performance.now() - startedAt) / 1000, {
+    next: job.from + total,
+    statuses,
+    failures,
+  });
 }
 
 process.on('message', (job: LoadJob) => {
