@@ -4,6 +4,7 @@ import type { AuthenticatedKey } from '../src/auth/key.ts';
 import { newId } from '../src/ids.ts';
 import { prismaList } from '../src/database/prisma-list.ts';
 import { createStatementNamer } from '../src/database/statement-namer.ts';
+import type { Sql } from '../src/database/types.ts';
 import { createLocationReads } from '../src/locations/reads.ts';
 import type { Page, PagedList } from '../src/pages.ts';
 import { createParkingReads } from '../src/parking/reads.ts';
@@ -52,6 +53,31 @@ async function newWhitelists() {
 }
 
 describe('hand-written statements', () => {
+  test('read and count nothing of a location out of reach: the time would tell that it exists', async () => {
+    const [foreign] = await newWhitelists();
+    const { sql } = gateway.database;
+    let found: readonly object[] = [];
+    const watched: Sql = {
+      async query<Row>(...statement: Parameters<Sql['query']>) {
+        const rows = await sql.query<Row>(...statement);
+        found = rows as object[];
+        return rows;
+      },
+    };
+    const stranger = { unrestricted: false, companyIds: [newId(), newId()], locationIds: [newId()] };
+    const list = createWhitelistReads({ sql: watched }).entriesOf(
+      stranger as unknown as AuthenticatedKey,
+      foreign!,
+    );
+    const page = { after: undefined, before: undefined, limit: 10, descending: false };
+    const outOfReach = { code: 'NOT_FOUND' };
+    await expect(list.page(page)).rejects.toMatchObject(outOfReach);
+    expect(found).toEqual([expect.objectContaining({ ownerId: foreign, id: null })]);
+    await expect(list.jsonPage([{ name: 'id', column: 'id' }], page)).rejects.toMatchObject(outOfReach);
+    expect(found).toEqual([expect.objectContaining({ id: foreign, items: '', count: 0 })]);
+    expect(await list.count()).toBe(0);
+  });
+
   test('return the pages and counts that Prisma does, whatever is joined in one turn', async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({

@@ -25,6 +25,10 @@ export const scopeCondition = (alias: string) =>
 /** What of a key says which locations it reaches. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
+/** The companies one of which must own a location for a key to reach it, as one text; null when the key reaches it anyway. */
+export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
+  unrestricted || locationIds.includes(locationId) ? null : companyIds.join(' ');
+
 /** The named parameters of `scopeCondition`. */
 export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach) {
   return { unrestricted, companyIds, locationIds };

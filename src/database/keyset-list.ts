@@ -48,6 +48,11 @@ type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string }
 
 interface Question {
   ownerId: string;
+  /**
+   * The companies one of which must own the owner, separated by spaces: of others no row is read, since the time that
+   * takes would tell that the owner exists. Null and undefined for any.
+   */
+  ofCompanies?: string | null | undefined;
 }
 
 type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
@@ -90,7 +95,9 @@ export function createKeysetList<
   const filterNames = filters.map(({ name }) => name);
   const conditions = new Map([...filters, ...bounds].map(({ name, condition }) => [name, condition]));
   const types = new Map(
-    [...filters, ...bounds, { name: 'limit', type: 'int' }].map(({ name, type }) => [name, type]),
+    [...filters, ...bounds, { name: 'limit', type: 'int' }, { name: 'ofCompanies', type: 'text' }].map(
+      ({ name, type }) => [name, type],
+    ),
   );
   const statements = new Map<string, NamedStatement>();
 
@@ -116,6 +123,10 @@ export function createKeysetList<
       ...(condition ? [condition] : []),
     ].join(' AND ');
 
+  const isOfCompanies = `(q."ofCompanies" IS NULL OR ${companyOfOwner} = ANY (string_to_array(q."ofCompanies", ' ')))`;
+  /** How many rows of a question are read. */
+  const limit = `CASE WHEN ${isOfCompanies} THEN q."limit" ELSE 0 END`;
+
   const usedOf = (question: Asked, columns: string[]) =>
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
@@ -129,10 +140,10 @@ export function createKeysetList<
       `${table}-page ${direction} ${numbersOf(used)}`,
       () => `
         SELECT q.n::int, o.id AS "ownerId", ${companyOfOwner} AS "ownerCompanyId", ${rowColumns}
-        FROM ${questions([...used, 'limit'])}
+        FROM ${questions([...used, 'limit', 'ofCompanies'])}
         JOIN "${owner.table}" o ON o.id = q."ownerId"
         LEFT JOIN LATERAL (
-          SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT q."limit"
+          SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT ${limit}
         ) r ON true
         ORDER BY q.n, r.id ${direction}`,
     );
@@ -154,13 +165,13 @@ export function createKeysetList<
       `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
       () => `
         SELECT q.n::int, o.id, ${companyOfOwner} AS "companyId", page.*${jsonPageColumns ? `, ${jsonPageColumns}` : ''}
-        FROM ${questions([...used, 'limit'])}
+        FROM ${questions([...used, 'limit', 'ofCompanies'])}
         JOIN "${owner.table}" o ON o.id = q."ownerId"
         CROSS JOIN LATERAL (
           SELECT coalesce(string_agg(${columnsAsJson('r', question.shape, instants)}, ','), '') AS items,
             count(*)::int AS count, max(r.id) AS "lastId"
           FROM (
-            SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id LIMIT q."limit"
+            SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id LIMIT ${limit}
           ) r
         ) page`,
     );
@@ -171,8 +182,9 @@ export function createKeysetList<
     return statement(
       `${table}-count ${numbersOf(used)}`,
       () => `
-        SELECT q.n::int, (SELECT count(*) FROM "${table}" r WHERE ${membership('q."ownerId"', used)})::int AS count
-        FROM ${questions(used)}`,
+        SELECT q.n::int, (SELECT count(*) FROM "${table}" r WHERE ${membership('o.id', used)})::int AS count
+        FROM ${questions([...used, 'ofCompanies'])}
+        JOIN "${owner.table}" o ON o.id = q."ownerId" AND ${isOfCompanies}`,
     );
   }
 

@@ -1,5 +1,5 @@
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { reachable } from '../auth/scope.ts';
+import { companiesOfReach, reachable } from '../auth/scope.ts';
 import type { OwnedRows } from '../database/keyset-list.ts';
 import { isId } from '../ids.ts';
 import type { Page, PagedList } from '../pages.ts';
@@ -13,18 +13,24 @@ import type { Page, PagedList } from '../pages.ts';
  */
 export function listOfLocation<Row extends { id: string }, Question extends { ownerId: string }>(
   list: {
-    page(question: Question & Page): Promise<OwnedRows<Row> | undefined>;
-    count(question: Question): Promise<number>;
+    page(question: Question & Reached & Page): Promise<OwnedRows<Row> | undefined>;
+    count(question: Question & Reached): Promise<number>;
   },
   key: AuthenticatedKey,
   question: Question,
 ): PagedList<Row> {
+  const { ownerId } = question;
+  const reached = { ...question, ofCompanies: companiesOfReach(key, ownerId) };
   return {
     async page(page) {
-      const { ownerId } = question;
-      return reachable(key, ownerId, isId(ownerId) ? await list.page({ ...question, ...page }) : undefined)
-        .rows;
+      const found = isId(ownerId) ? await list.page({ ...reached, ...page }) : undefined;
+      return reachable(key, ownerId, found).rows;
     },
-    count: () => list.count(question),
+    count: () => list.count(reached),
   };
+}
+
+/** Keeps what a key does not reach from being read. */
+interface Reached {
+  ofCompanies: string | null;
 }

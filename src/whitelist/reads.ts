@@ -1,6 +1,6 @@
 import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { reachable } from '../auth/scope.ts';
+import { companiesOfReach, reachable } from '../auth/scope.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { createRowById } from '../database/statement-batch.ts';
@@ -86,7 +86,7 @@ export function createWhitelistReads({ sql }: { sql: Sql }) {
       return {
         ...listOfLocation(entries, key, question),
         async jsonPage(shape, page) {
-          const asked = { ...question, ...page, shape };
+          const asked = { ...question, ...page, shape, ofCompanies: companiesOfReach(key, locationId) };
           const found = reachable(
             key,
             locationId,
