@@ -251,6 +251,14 @@ describe('the comparison', () => {
     expect(numbersIn('')).toEqual([]);
   });
 
+  test('is the same whether or not a character beyond ASCII, which is left out, comes with it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
+        expect(plateText(text)).toBe(plateText(`${text}\u200b`));
+      }),
+    );
+  });
+
   test('brings a text into a form that stays', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {

@@ -152,7 +152,9 @@ function textArrays(questions: readonly TextQuestion[]) {
 /** What a question about texts finds in a location that exists; undefined for an unknown one. */
 function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
-  return location && { ...location, fitting: rows.flatMap(fittingEntryOf) };
+  return (
+    location && { id: location.id, companyId: location.companyId, fitting: rows.flatMap(fittingEntryOf) }
+  );
 }
 
 /** The facts of a row, and the place of its text; nothing for a text that no entry has. */

@@ -34,19 +34,28 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 /** Spaces, dashes, dots, and the invisible marks that come with text in two directions. */
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
+const onlyAscii = /^[\0-\x7f]*$/;
+/** The separators that are ASCII. */
+const asciiSeparators = /[\s.-]/g;
+
 /**
  * A text of a plate in the form in which it is compared: compatible characters as one (NFKC), capital letters, ASCII
  * digits for Arabic-Indic ones, without spaces, dashes and dots. Empty when nothing else is in it.
  */
-export const plateText = (text: string) =>
-  text
-    .normalize('NFKC')
-    .toUpperCase()
-    // The last four bits of both rows of Arabic-Indic digits are their values.
-    .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
-    .replace(separators, '')
-    // Capital letters may come as a letter and its marks, and a mark may follow what was taken out.
-    .normalize('NFKC');
+export function plateText(text: string): string {
+  // Most texts: nothing of the rest concerns them.
+  if (onlyAscii.test(text)) return text.toUpperCase().replace(asciiSeparators, '');
+  return (
+    text
+      .normalize('NFKC')
+      .toUpperCase()
+      // The last four bits of both rows of Arabic-Indic digits are their values.
+      .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
+      .replace(separators, '')
+      // Capital letters may come as a letter and its marks, and a mark may follow what was taken out.
+      .normalize('NFKC')
+  );
+}
 
 /** What may stand before the number: a code, with or without a type (the rule of an entry, in capital letters). */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
@@ -61,9 +70,11 @@ const maxNumberDigits = 20;
 export function numbersIn(text: string): string[] {
   const digits = /[0-9]*$/.exec(text)![0];
   const first = Math.max(text.length - Math.min(digits.length, maxNumberDigits), 1);
-  return Array.from({ length: text.length - first }, (_, index) => first + index)
-    .filter((start) => beforeNumber.test(text.slice(0, start)))
-    .map((start) => text.slice(start));
+  const numbers: string[] = [];
+  for (let start = first; start < text.length; start++) {
+    if (beforeNumber.test(text.slice(0, start))) numbers.push(text.slice(start));
+  }
+  return numbers;
 }
 
 /**
