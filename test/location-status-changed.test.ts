@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../src/config.ts';
 import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/ids.ts';
@@ -152,7 +152,8 @@ describe('locationStatusChanged', () => {
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    streams.push(await watchFromNow(key, locationId));
+    // The gateway hears of it a moment later.
+    streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
     await drive(key, locationId);
     for (const stream of streams)
       expect(await stream.next()).toHaveProperty('data.locationStatusChanged.occupied', 1);
