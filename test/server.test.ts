@@ -136,20 +136,11 @@ describe('a connection that keeps a descriptor', () => {
     socket.destroy();
   });
 
-  test('is refused when the process has too many, whoever they belong to', async () => {
-    const { port } = await serve(newApp().app, { maxConnections: 2 });
-    const first = await open(port);
-    await open(port);
-    const third = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await third.closed;
-    expect(third.received()).toBe('');
-    first.socket.destroy();
-    await first.closed;
-    await expect.poll(() => answerOfNewConnection(port)).toContain('ok');
-  });
-
-  test('is refused when its client has too many', async () => {
-    const { port } = await serve(newApp().app, { maxConnectionsPerClient: 2 });
+  test.each([
+    ['the process has too many, whoever they belong to', { maxConnections: 2 }],
+    ['its client has too many', { maxConnectionsPerClient: 2 }],
+  ])('is refused when %s', async (_, limits) => {
+    const { port } = await serve(newApp().app, limits);
     const first = await open(port);
     await open(port);
     const third = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
