@@ -9,7 +9,7 @@ import { brokenRule } from '../src/graphql/explain-variables.ts';
 import type { WholeList } from '../src/pages.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
 import { bodyOfPieces, piecesOf } from './json-pieces.ts';
-import { restFieldsOf } from './json-schema.ts';
+import { restFieldsOf } from './rest-fields.ts';
 import { createListValidator, listTag } from './list-validator.ts';
 import {
   expectedVersion,

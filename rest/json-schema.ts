@@ -1,29 +1,15 @@
 import {
-  type DocumentNode,
-  type FieldNode,
   getNamedType,
-  getNullableType,
   type GraphQLArgument,
   type GraphQLLeafType,
-  GraphQLNonNull,
-  type GraphQLObjectType,
-  type GraphQLOutputType,
-  type GraphQLSchema,
-  getOperationAST,
   isEnumType,
   isInputObjectType,
-  type GraphQLInputField,
-  type GraphQLInputObjectType,
   isLeafType,
-  isListType,
-  isNonNullType,
-  isObjectType,
-  Kind,
-  type SelectionSetNode,
 } from 'graphql';
 import { z } from 'zod';
 import { freeObject } from '../schema/rules.ts';
 import { argumentRule } from '../src/graphql/operation-plan.ts';
+import { restFieldsOf } from './rest-fields.ts';
 
 /** A JSON Schema of the 2020-12 dialect. */
 export type JsonSchema = Record<string, unknown>;
@@ -44,13 +30,6 @@ export function objectSchema(
 export const reference = (kind: 'schemas' | 'responses' | 'headers', name: string): JsonSchema => ({
   $ref: `#/components/${kind}/${name}`,
 });
-
-const mapValues = <From, To>(values: Readonly<Record<string, From>>, map: (value: From, key: string) => To) =>
-  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value, key)]));
-
-/** The fields of an input object that REST has too: the contract says which, and the graph may have more (`graphOnly`). */
-export const restFieldsOf = (type: GraphQLInputObjectType): GraphQLInputField[] =>
-  Object.values(type.getFields()).filter(({ extensions }) => !extensions.graphOnly);
 
 /**
  * What an argument may be: its rule as JSON Schema, with the graph's descriptions. What JSON Schema
@@ -162,7 +141,8 @@ function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: members };
 }
 
-const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
+/** A schema with its description, if there is one. */
+export const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
 const jsonTypes: Record<string, JsonSchema> = {
@@ -175,118 +155,25 @@ const jsonTypes: Record<string, JsonSchema> = {
   JSON: {},
 };
 
-function leafSchema(type: GraphQLLeafType): JsonSchema {
+/** The schema of a scalar or an enum of the graph. */
+export function leafSchema(type: GraphQLLeafType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   const schema = jsonTypes[type.name];
   if (!schema) throw new TypeError(`No JSON Schema for the scalar ${type.name}`);
   return schema;
 }
 
-function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
+/** The description of a scalar or an enum, with what each value of the enum means. */
+export function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
   const values = isEnumType(type) ? type.getValues() : [];
   return [description, ...values.map((value) => `- \`${value.name}\`: ${value.description}`)]
     .filter(Boolean)
     .join('\n');
 }
 
-function nullable(schema: JsonSchema): JsonSchema {
+/** The schema of a value that may be null too. */
+export function nullable(schema: JsonSchema): JsonSchema {
   if (typeof schema.type !== 'string') return schema.$ref ? { anyOf: [schema, { type: 'null' }] } : schema;
   const values = schema.enum as unknown[] | undefined;
   return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
-}
-
-/** The data of a document with a schema in the place of each value. */
-export interface DescribedData {
-  /** To be taken apart like the data itself: each part stands for its schema. */
-  data: object;
-  /** The schema of a part, or of an object that is put together of parts and words. */
-  schemaOf(part: unknown): JsonSchema;
-}
-
-/**
- * Walks the selection of a document's operation with the types of the graph. What a fragment such as
- * `CompanyFields` selects becomes a component, `Company`.
- */
-export function describeData(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  components: Components,
-): DescribedData {
-  const schemas = new Map<unknown, JsonSchema>();
-  const operation = getOperationAST(document)!;
-  const rootType = schema.getRootType(operation.operation)!;
-
-  function part(partSchema: JsonSchema, fields: object = {}): object {
-    schemas.set(fields, partSchema);
-    return fields;
-  }
-
-  function schemaOf(value: unknown): JsonSchema {
-    const known = schemas.get(value);
-    if (known) return known;
-    if (typeof value === 'string') return { type: 'string', examples: [value] };
-    return objectSchema(mapValues(value as Record<string, unknown>, schemaOf));
-  }
-
-  function fieldsOf({ selections }: SelectionSetNode, type: GraphQLObjectType): Record<string, object> {
-    return Object.assign(
-      {},
-      ...selections.map((selection) => {
-        if (selection.kind === Kind.FIELD) {
-          const field = type.getFields()[selection.name.value]!;
-          // A root field is null only together with an error, whose envelope has no data.
-          const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
-          return {
-            [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),
-          };
-        }
-        if (selection.kind === Kind.FRAGMENT_SPREAD)
-          return fieldsOf(fragment(selection.name.value).selectionSet, type);
-        throw new TypeError('A selection is a field or a named fragment');
-      }),
-    ) as Record<string, object>;
-  }
-
-  function fragment(name: string) {
-    const found = document.definitions.find(
-      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
-    );
-    if (found?.kind !== Kind.FRAGMENT_DEFINITION) throw new TypeError(`No fragment ${name}`);
-    return found;
-  }
-
-  function typePart(
-    type: GraphQLOutputType,
-    node: FieldNode,
-    description: string | null | undefined,
-  ): object {
-    if (isNonNullType(type)) return valuePart(type.ofType, node, description);
-    const value = valuePart(type, node, description);
-    return part(nullable(schemaOf(value)), value);
-  }
-
-  function valuePart(
-    type: GraphQLOutputType,
-    node: FieldNode,
-    description: string | null | undefined,
-  ): object {
-    if (isListType(type)) {
-      return part({ type: 'array', items: schemaOf(typePart(type.ofType, node, undefined)) });
-    }
-    if (isObjectType(type) && node.selectionSet) return objectPart(node.selectionSet, type);
-    if (isLeafType(type)) return part(described(leafSchema(type), leafDescription(type, description)));
-    throw new TypeError(`No JSON Schema for ${type}`);
-  }
-
-  function objectPart(selectionSet: SelectionSetNode, type: GraphQLObjectType) {
-    const fields = fieldsOf(selectionSet, type);
-    const whole = objectSchema(mapValues(fields, schemaOf), { description: type.description ?? undefined });
-    const [only, ...others] = selectionSet.selections;
-    if (only?.kind !== Kind.FRAGMENT_SPREAD || others.length > 0) return part(whole, fields);
-    const name = only.name.value.replace(/Fields$/, '');
-    components[name] = whole;
-    return part(reference('schemas', name), fields);
-  }
-
-  return { data: fieldsOf(operation.selectionSet, rootType), schemaOf };
 }

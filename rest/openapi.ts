@@ -2,14 +2,9 @@ import { getNamedType, type GraphQLArgument, type GraphQLSchema } from 'graphql'
 import packageJson from '../package.json' with { type: 'json' };
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import { type OperationPlan, planOperation } from '../src/graphql/operation-plan.ts';
-import {
-  argumentSchema,
-  type Components,
-  describeData,
-  type JsonSchema,
-  objectSchema,
-  reference,
-} from './json-schema.ts';
+import { describeData } from './data-schema.ts';
+import { argumentSchema, type Components, type JsonSchema, objectSchema, reference } from './json-schema.ts';
+import { parametersOf } from './openapi-parameters.ts';
 import {
   brownoutHeaders,
   deprecationHeaders,
@@ -193,76 +188,6 @@ function codesOf({
     parameter.in === 'query' || parameter.name === ifMatch.header;
   if (input || parameters.some(isChecked)) codes.add('VALIDATION_ERROR');
   return [...codes];
-}
-
-/** Path parameters and filters are the variables that a request fills; a list has those of a page besides. */
-function parametersOf(route: Route, plan: OperationPlan): Record<string, unknown>[] {
-  const { variableArguments } = plan;
-  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const named = (names: readonly string[], place: string) =>
-    Object.fromEntries(names.map((name) => [name, `${place} ${name}`]));
-  const params = named(inPath, 'path');
-  const query = named(
-    variableArguments.map(({ variable }) => variable),
-    'query',
-  );
-  const variables: Record<string, unknown> = { ...params, ...route.variables?.({ params, query, body: {} }) };
-  const parameter = (place: 'path' | 'query', name: string) => {
-    const filled = variableArguments.find(({ variable }) => variables[variable] === `${place} ${name}`);
-    if (!filled) return [];
-    const { type, ...schema } = argumentSchema(filled.argument);
-    return {
-      name,
-      in: place,
-      required: place === 'path',
-      description: filled.argument.description,
-      schema: { type: Array.isArray(type) ? type[0] : type, ...schema }, // a parameter is never null
-    };
-  };
-  const argument = (variable: string) =>
-    argumentSchema(variableArguments.find((candidate) => candidate.variable === variable)!.argument);
-  return [
-    ...inPath.flatMap((name) => parameter('path', name)),
-    ...Object.keys(query).flatMap((name) => parameter('query', name)),
-    ...(route.list
-      ? [
-          {
-            name: 'limit',
-            in: 'query',
-            description: 'The most items of the page; without it and `cursor` the list is whole.',
-            schema: argument('first'),
-          },
-          {
-            name: 'cursor',
-            in: 'query',
-            description: 'The `nextCursor` of the page before.',
-            schema: argument('after'),
-          },
-        ]
-      : []),
-    ...(route.takesIfMatch
-      ? [
-          {
-            name: ifMatch.header,
-            in: 'header',
-            description:
-              'The `ETag` of an earlier answer: 412 when it has changed since. `*`, or no header, takes any version.',
-            schema: { type: 'string' },
-          },
-        ]
-      : []),
-    ...(route.hasEntityTag
-      ? [
-          {
-            name: 'If-None-Match',
-            in: 'header',
-            description:
-              'The `ETag` of an earlier answer: 304 without a body when nothing has changed since.',
-            schema: { type: 'string' },
-          },
-        ]
-      : []),
-  ];
 }
 
 function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: Components) {

@@ -1,0 +1,123 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  getNullableType,
+  getOperationAST,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { mapValues } from '../src/map-values.ts';
+import {
+  type Components,
+  described,
+  type JsonSchema,
+  leafDescription,
+  leafSchema,
+  nullable,
+  objectSchema,
+  reference,
+} from './json-schema.ts';
+
+/** The data of a document with a schema in the place of each value. */
+export interface DescribedData {
+  /** To be taken apart like the data itself: each part stands for its schema. */
+  data: object;
+  /** The schema of a part, or of an object that is put together of parts and words. */
+  schemaOf(part: unknown): JsonSchema;
+}
+
+/**
+ * Walks the selection of a document's operation with the types of the graph. What a fragment such as
+ * `CompanyFields` selects becomes a component, `Company`.
+ */
+export function describeData(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  components: Components,
+): DescribedData {
+  const schemas = new Map<unknown, JsonSchema>();
+  const operation = getOperationAST(document)!;
+  const rootType = schema.getRootType(operation.operation)!;
+
+  function part(partSchema: JsonSchema, fields: object = {}): object {
+    schemas.set(fields, partSchema);
+    return fields;
+  }
+
+  function schemaOf(value: unknown): JsonSchema {
+    const known = schemas.get(value);
+    if (known) return known;
+    if (typeof value === 'string') return { type: 'string', examples: [value] };
+    return objectSchema(mapValues(value as Record<string, unknown>, schemaOf));
+  }
+
+  function fieldsOf({ selections }: SelectionSetNode, type: GraphQLObjectType): Record<string, object> {
+    return Object.assign(
+      {},
+      ...selections.map((selection) => {
+        if (selection.kind === Kind.FIELD) {
+          const field = type.getFields()[selection.name.value]!;
+          // A root field is null only together with an error, whose envelope has no data.
+          const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
+          return {
+            [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),
+          };
+        }
+        if (selection.kind === Kind.FRAGMENT_SPREAD)
+          return fieldsOf(fragment(selection.name.value).selectionSet, type);
+        throw new TypeError('A selection is a field or a named fragment');
+      }),
+    ) as Record<string, object>;
+  }
+
+  function fragment(name: string) {
+    const found = document.definitions.find(
+      (definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
+    );
+    if (found?.kind !== Kind.FRAGMENT_DEFINITION) throw new TypeError(`No fragment ${name}`);
+    return found;
+  }
+
+  function typePart(
+    type: GraphQLOutputType,
+    node: FieldNode,
+    description: string | null | undefined,
+  ): object {
+    if (isNonNullType(type)) return valuePart(type.ofType, node, description);
+    const value = valuePart(type, node, description);
+    return part(nullable(schemaOf(value)), value);
+  }
+
+  function valuePart(
+    type: GraphQLOutputType,
+    node: FieldNode,
+    description: string | null | undefined,
+  ): object {
+    if (isListType(type)) {
+      return part({ type: 'array', items: schemaOf(typePart(type.ofType, node, undefined)) });
+    }
+    if (isObjectType(type) && node.selectionSet) return objectPart(node.selectionSet, type);
+    if (isLeafType(type)) return part(described(leafSchema(type), leafDescription(type, description)));
+    throw new TypeError(`No JSON Schema for ${type}`);
+  }
+
+  function objectPart(selectionSet: SelectionSetNode, type: GraphQLObjectType) {
+    const fields = fieldsOf(selectionSet, type);
+    const whole = objectSchema(mapValues(fields, schemaOf), { description: type.description ?? undefined });
+    const [only, ...others] = selectionSet.selections;
+    if (only?.kind !== Kind.FRAGMENT_SPREAD || others.length > 0) return part(whole, fields);
+    const name = only.name.value.replace(/Fields$/, '');
+    components[name] = whole;
+    return part(reference('schemas', name), fields);
+  }
+
+  return { data: fieldsOf(operation.selectionSet, rootType), schemaOf };
+}
