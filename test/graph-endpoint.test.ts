@@ -71,7 +71,7 @@ const context = (permissions: readonly Permission[] = Object.values(Permission))
         if (!found) throw locationNotFound(id);
         return found;
       },
-      occupancy: (id: string) => store({ id, occupied: 3, whitelistedVehicles: 1, lastActivityAt: null }),
+      status: (locationId: string) => store({ locationId, state: 'AVAILABLE', available: 7 }),
     },
     companies: { ownerOf: () => store(company) },
   }),

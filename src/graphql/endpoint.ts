@@ -1,25 +1,15 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLErrorExtensions,
-  type GraphQLSchema,
-  specifiedRules,
-} from 'graphql';
-import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
-import type { Answer } from '../http/response.ts';
+import type { GraphQLSchema } from 'graphql';
+import { ServiceError } from '../errors/error-table.ts';
+import { maskError } from '../errors/masking.ts';
 import { isJson } from '../http/body.ts';
 import { createBodyAnswerer } from '../http/large-bodies.ts';
-import { maskError, toldError } from '../errors/masking.ts';
-import { createFairTurns } from '../fair-turns.ts';
-import { freeMoment } from '../free-moment.ts';
+import type { Answer } from '../http/response.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorStatus, ServiceError } from '../errors/error-table.ts';
-import { parseDocument, validateDocument } from './document.ts';
+import { createClientDocuments } from './client-documents.ts';
 import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
+import { errorsBody, graphFailure, graphRefusal, statusOf } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
-import { createKeyBoundStreams } from './subscriptions.ts';
+import { createGraphYoga, type YogaContext } from './yoga.ts';
 
 type Respond = (answer: Answer) => Response;
 
@@ -33,11 +23,6 @@ export interface GraphEndpoint {
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** The context of a request as Yoga gets it: with the parameters, if the body has been parsed. */
-interface YogaContext extends GraphRequestContext {
-  params?: GraphQLParams;
-}
-
 /** The parameters of a request that have the right form (GraphQL over HTTP, "Request Parameters"). */
 interface RequestParameters {
   query: string;
@@ -48,12 +33,6 @@ interface RequestParameters {
 /** How large the answer to a query may be: it is made in one piece, and waits for its reader in memory. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
-/** Documents that are kept parsed, with their faults; those that run are remembered by the executor. */
-const maxParsedDocuments = 100;
-
-/** New documents that a process parses and checks at once, one of each key: it is work of the processor alone. */
-const maxNewDocumentsAtOnce = 1;
-
 /**
  * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the answer, the executor
  * does the rest. A document that ran before skips Yoga's HTTP layer, which costs more than most operations.
@@ -61,110 +40,11 @@ const maxNewDocumentsAtOnce = 1;
 export function createGraphEndpoint(
   schema: GraphQLSchema,
   executor: GraphExecutor,
-  { countSubscription, countError }: Pick<Metrics, 'countSubscription' | 'countError'>,
+  metrics: Pick<Metrics, 'countSubscription' | 'countError'>,
 ): GraphEndpoint {
   const answerBody = createBodyAnswerer();
-  const documents = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
-  const faultsOf = new WeakMap<DocumentNode, readonly ServiceError[]>();
-  const documentTurns = createFairTurns(maxNewDocumentsAtOnce);
-  const streams = createKeyBoundStreams(countSubscription);
-
-  /** An error of an event of a stream, whose request was counted long before. */
-  function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
-    const shown = maskError(error, { requestId, log });
-    const { operation } = state;
-    const errorPath = shown.path?.join('.');
-    log.info({ requestId, operation, errorCode: shown.code, errorPath }, 'a subscription told an error');
-    countError({ surface: 'graphql', operation, errorCode: shown.code });
-    return toldError(shown, requestId);
-  }
-
-  const limits: Plugin<YogaContext> = {
-    onRequestParse({ serverContext, setRequestParser }) {
-      const { params } = serverContext as unknown as YogaContext;
-      if (params) setRequestParser(() => params);
-    },
-    onParse({ setParseFn }) {
-      setParseFn(parseDocument);
-    },
-    onValidate({ setValidationFn }) {
-      setValidationFn(
-        (ofSchema: GraphQLSchema, document: DocumentNode, rules: typeof specifiedRules) =>
-          faultsOf.get(document) ?? validateDocument(ofSchema, document, rules),
-      );
-    },
-    onExecute({ args, setExecuteFn }) {
-      setExecuteFn(() => executor.execute(requestOf(args), args.contextValue));
-    },
-    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
-      const { contextValue } = args;
-      setSubscribeFn(async () => {
-        const refusal = await executor.refusal(requestOf(args), contextValue);
-        if (refusal) return { errors: [refusal] };
-        let close = () => {};
-        try {
-          close = streams.open(contextValue.key);
-          const results = await subscribeFn(args);
-          if (isAsyncIterable(results)) {
-            return streams.bind(results as AsyncIterableIterator<ExecutionResult>, contextValue, close);
-          }
-          close();
-          return results;
-        } catch (error) {
-          close();
-          return { errors: [maskError(error, contextValue)] };
-        }
-      });
-      return {
-        onSubscribeResult: () => ({
-          onNext: ({ result, setResult }) =>
-            setResult(withErrors(result, (error) => eventError(error, contextValue))),
-        }),
-      };
-    },
-    onResultProcess({ result, setResult, serverContext }) {
-      if (Array.isArray(result) || !('errors' in result)) return;
-      const context = serverContext as unknown as GraphRequestContext;
-      setResult(withErrors(result, (error) => withStatus(error, context)));
-    },
-  };
-
-  const yoga = createYoga<YogaContext>({
-    schema,
-    plugins: [limits],
-    graphqlEndpoint: '/graphql',
-    graphiql: false,
-    landingPage: false,
-    batching: false,
-    multipart: false,
-    parserAndValidationCache: {
-      documentCache: documents,
-      // To remember a refused text of megabytes costs more than to refuse it again.
-      errorCache: { get: () => undefined, set: () => {} },
-    },
-    cors: false,
-    logging: false,
-    maskedErrors: false,
-  });
-
-  /**
-   * Parses and checks a document in turn, before Yoga asks for that: it takes tens of milliseconds, and a key can send as
-   * many new ones as it has requests. Yoga says what is wrong with those that cannot be parsed.
-   */
-  async function prepareDocument(text: unknown, keyId: string): Promise<void> {
-    if (typeof text !== 'string' || documents.has(text)) return;
-    await documentTurns.run(keyId, async () => {
-      if (documents.has(text)) return;
-      try {
-        const document = parseDocument(text);
-        await freeMoment();
-        faultsOf.set(document, validateDocument(schema, document, specifiedRules));
-        documents.set(text, document);
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-      }
-    });
-  }
+  const documents = createClientDocuments(schema);
+  const yoga = createGraphYoga(schema, documents, executor, metrics);
 
   /** Answers a document that was executed before; undefined for any other. */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
@@ -176,15 +56,15 @@ export function createGraphEndpoint(
     const status = result.errors?.map(statusOf).find(Boolean) ?? 200;
     const { errors, ...others } = result;
     const text = JSON.stringify(others);
-    if (mayBeLost(text.length, context)) return tooLargeAnswer(context);
+    if (isTooLarge(text.length, context)) return tooLargeAnswer(context);
     return { status, body: errors ? errorsBody(errors, others) : text };
   }
 
   async function answerByYoga(request: Request, context: YogaContext, respond: Respond): Promise<Response> {
     const response = await yoga.fetch(request, context);
     if (response.status === notAcceptable.status) return respond(notAcceptable);
-    const isTooLarge = mayBeLost(Number(response.headers.get('content-length')), context);
-    return isTooLarge ? respond(tooLargeAnswer(context)) : response;
+    const length = Number(response.headers.get('content-length'));
+    return isTooLarge(length, context) ? respond(tooLargeAnswer(context)) : response;
   }
 
   async function answerParsed(
@@ -198,7 +78,7 @@ export function createGraphEndpoint(
     }
     const answer = acceptsPlainJson(headers.get('accept')) && (await answerKnown(body, context));
     if (answer) return respond(answer);
-    await prepareDocument((body as { query?: unknown }).query, context.key.id);
+    await documents.prepare((body as { query?: unknown }).query, context.key.id);
     return answerByYoga(new Request(url, { method, headers }), { ...context, params: body }, respond);
   }
 
@@ -207,7 +87,7 @@ export function createGraphEndpoint(
       const refusal = refusalOf(request);
       if (refusal) return respond(refusal);
       if (request.method !== 'POST') {
-        await prepareDocument(new URL(request.url).searchParams.get('query'), context.key.id);
+        await documents.prepare(new URL(request.url).searchParams.get('query'), context.key.id);
         return answerByYoga(request, context, respond);
       }
       try {
@@ -221,8 +101,8 @@ export function createGraphEndpoint(
   };
 }
 
-/** Whether an answer is too large to be sent. What a mutation did must be told, however long that takes. */
-const mayBeLost = (length: number, { state }: GraphRequestContext) =>
+/** Whether an answer is too large to be sent: what a mutation did must be told, however long that takes. */
+const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
 
 /** The answer in place of one that is too large. */
@@ -235,60 +115,7 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   return graphFailure(error);
 }
 
-/** What Yoga is about to run, as the executor takes it. */
-const requestOf = ({
-  document,
-  operationName,
-  variableValues: variables,
-}: {
-  document: DocumentNode;
-  operationName?: string | null;
-  variableValues?: Variables | null;
-}) => ({ document, operationName, variables });
-
-/** A result with each of its errors replaced. */
-const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
-  result: Result,
-  replace: (error: GraphQLError) => GraphQLError,
-): Result => (result.errors ? { ...result, errors: result.errors.map(replace) } : result);
-
-/** The HTTP status of an answer with this error, where 200 or 400 would mislead; undefined for any other. */
-function statusOf(error: ServiceError): number | undefined {
-  const { code, path } = error;
-  // With a path the error is of one field, and what the other fields did stands beside it.
-  const isOfWholeRequest =
-    (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
-  return isOfWholeRequest ? errorStatus[code] : undefined;
-}
-
-/** The error that a client may see, with the HTTP status that Yoga should answer with. */
-function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
-  const shown = refusalOfYoga(error) ?? maskError(error, context);
-  if (!context.state.errorCode) recordError([shown], context.state);
-  const status = statusOf(shown);
-  // Yoga gives the faults of a request and of its document a status.
-  const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
-  if (!http) return toldError(shown, context.requestId);
-  // A request that is no GraphQL is refused with a status of its own, whatever media type it accepts.
-  const spec = shown.locations ? {} : { spec: false };
-  return toldError(shown, context.requestId, { ...http, ...spec });
-}
-
-/** What Yoga says of a request that is no GraphQL over HTTP; undefined for any other error. */
-function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
-  if (error instanceof ServiceError || error.path) return undefined;
-  // Yoga passes on what the parser says of the parameters in an address.
-  if (error.originalError instanceof SyntaxError) return parametersNotJson;
-  const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
-  return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
-}
-
-const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
-
-// The errors of graphql-jit may have no extensions.
-const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];
-
-/** Whether the old media type will do: the new one, event streams and quality values are Yoga's to weigh. */
+/** Whether `application/json` will do. Yoga decides about the newer media type, event streams and quality values. */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
@@ -302,25 +129,6 @@ function hasParameters(body: object): body is RequestParameters {
     (isMissing(operationName) || typeof operationName === 'string') &&
     Object.keys(others).length === 0
   );
-}
-
-/** The body of an answer with errors, made for the request that it answers. */
-const errorsBody =
-  (errors: readonly GraphQLError[], others: object = {}) =>
-  (requestId: string | undefined) =>
-    JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
-
-/** The answer to a request that failed as a whole. */
-export const graphFailure = (error: ServiceError): Answer => ({
-  status: errorStatus[error.code],
-  body: errorsBody([error]),
-  errorCode: error.code,
-});
-
-/** The answer to a request that is not looked at, where the status says more than the code. */
-export function graphRefusal(status: number, message: string): Answer {
-  const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
-  return { status, body: errorsBody([error]), errorCode: 'VALIDATION_ERROR' };
 }
 
 const notAcceptable = graphRefusal(

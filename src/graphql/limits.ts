@@ -36,7 +36,7 @@ export const maxRootMutationFields = 10;
 /** Values in the variables, those in lists and objects included: an import of 10,000 full rows fits. */
 export const maxVariableValues = 150_000;
 
-/** Levels of nesting of the variables: free JSON may have 32, and what reads a value follows it down. */
+/** Levels of nesting of the variables: free JSON has 10 at most, and what reads a value follows it down. */
 export const maxVariableDepth = 40;
 
 /** Faults in the variables that are put into words: to word one costs more than the row that it is in. */

@@ -1,0 +1,119 @@
+import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, specifiedRules } from 'graphql';
+import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
+import { maskError, toldError } from '../errors/masking.ts';
+import type { Metrics } from '../metrics.ts';
+import type { ClientDocuments } from './client-documents.ts';
+import { parseDocument } from './document.ts';
+import type { GraphExecutor, GraphRequestContext } from './executor.ts';
+import { withStatus } from './failures.ts';
+import type { Variables } from './operation-plan.ts';
+import { createKeyBoundStreams } from './subscriptions.ts';
+
+/** The context of a request as Yoga gets it: with the parameters, if the body has been parsed. */
+export interface YogaContext extends GraphRequestContext {
+  params?: GraphQLParams;
+}
+
+/** Creates Yoga for a schema: it reads requests and writes answers, documents and executor do the rest. */
+export function createGraphYoga(
+  schema: GraphQLSchema,
+  documents: ClientDocuments,
+  executor: GraphExecutor,
+  { countSubscription, countError }: Pick<Metrics, 'countSubscription' | 'countError'>,
+) {
+  const streams = createKeyBoundStreams(countSubscription);
+
+  /** An error of an event of a stream, whose request was counted long before. */
+  function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
+    const shown = maskError(error, { requestId, log });
+    const { operation } = state;
+    const errorPath = shown.path?.join('.');
+    log.info({ requestId, operation, errorCode: shown.code, errorPath }, 'a subscription told an error');
+    countError({ surface: 'graphql', operation, errorCode: shown.code });
+    return toldError(shown, requestId);
+  }
+
+  const plugin: Plugin<YogaContext> = {
+    onRequestParse({ serverContext, setRequestParser }) {
+      const { params } = serverContext as unknown as YogaContext;
+      if (params) setRequestParser(() => params);
+    },
+    onParse({ setParseFn }) {
+      setParseFn(parseDocument);
+    },
+    onValidate({ setValidationFn }) {
+      setValidationFn((_: GraphQLSchema, document: DocumentNode, rules: typeof specifiedRules) =>
+        documents.faultsOf(document, rules),
+      );
+    },
+    onExecute({ args, setExecuteFn }) {
+      setExecuteFn(() => executor.execute(requestOf(args), args.contextValue));
+    },
+    onSubscribe({ args, subscribeFn, setSubscribeFn }) {
+      const { contextValue } = args;
+      setSubscribeFn(async () => {
+        const refusal = await executor.refusal(requestOf(args), contextValue);
+        if (refusal) return { errors: [refusal] };
+        let close = () => {};
+        try {
+          close = streams.open(contextValue.key);
+          const results = await subscribeFn(args);
+          if (isAsyncIterable(results)) {
+            return streams.bind(results as AsyncIterableIterator<ExecutionResult>, contextValue, close);
+          }
+          close();
+          return results;
+        } catch (error) {
+          close();
+          return { errors: [maskError(error, contextValue)] };
+        }
+      });
+      return {
+        onSubscribeResult: () => ({
+          onNext: ({ result, setResult }) =>
+            setResult(withErrors(result, (error) => eventError(error, contextValue))),
+        }),
+      };
+    },
+    onResultProcess({ result, setResult, serverContext }) {
+      if (Array.isArray(result) || !('errors' in result)) return;
+      const context = serverContext as unknown as GraphRequestContext;
+      setResult(withErrors(result, (error) => withStatus(error, context)));
+    },
+  };
+
+  return createYoga<YogaContext>({
+    schema,
+    plugins: [plugin],
+    graphqlEndpoint: '/graphql',
+    graphiql: false,
+    landingPage: false,
+    batching: false,
+    multipart: false,
+    parserAndValidationCache: {
+      documentCache: documents.parsed,
+      // To remember a refused text of megabytes costs more than to refuse it again.
+      errorCache: { get: () => undefined, set: () => {} },
+    },
+    cors: false,
+    logging: false,
+    maskedErrors: false,
+  });
+}
+
+/** What Yoga is about to run, as the executor takes it. */
+const requestOf = ({
+  document,
+  operationName,
+  variableValues: variables,
+}: {
+  document: DocumentNode;
+  operationName?: string | null;
+  variableValues?: Variables | null;
+}) => ({ document, operationName, variables });
+
+/** A result with each of its errors replaced. */
+const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
+  result: Result,
+  replace: (error: GraphQLError) => GraphQLError,
+): Result => (result.errors ? { ...result, errors: result.errors.map(replace) } : result);
