@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { Permission as permissions } from '../prisma/generated/client/enums.ts';
-import { issueKey } from '../src/auth/issue-key.ts';
 import { defaultLimits } from '../src/auth/key.ts';
-import { findApiKey, listApiKeys } from '../src/auth/managed-key.ts';
-import { revokeKey } from '../src/auth/revoke-key.ts';
 import { defaultGraceSeconds, maxGraceSeconds } from '../src/auth/grace-period.ts';
-import { rotateKey } from '../src/auth/rotate-key.ts';
 import { reachesCompany, reachesLocation } from '../src/auth/scope.ts';
-import { updateKey } from '../src/auth/update-key.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { Permission } from './permission.ts';
@@ -132,7 +127,7 @@ builder.queryFields((t) => ({
       permission: 'ADMIN',
       description:
         'The keys that the key administers, oldest first: those that are tied to a company or a location in its reach.',
-      resolve: (_, args, { key, prisma }) => keysetConnection(args, listApiKeys(prisma, key)),
+      resolve: (_, args, { key, apiKeys }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
   ),
@@ -142,7 +137,7 @@ builder.queryFields((t) => ({
     errors: ['NOT_FOUND'],
     description: 'One of the keys that the key administers.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, { key, prisma }) => findApiKey(prisma, key, id),
+    resolve: (_, { id }, { key, apiKeys }) => apiKeys.find(key, id),
   }),
 }));
 
@@ -212,7 +207,7 @@ builder.mutationFields((t) => ({
         validate: createApiKeyRule,
       }),
     },
-    resolve: (_, { input }, context) => issueKey(context, input),
+    resolve: (_, { input }, context) => context.apiKeys.issue(context, input),
   }),
   updateApiKey: t.field({
     type: ApiKey,
@@ -229,7 +224,7 @@ builder.mutationFields((t) => ({
         validate: updateApiKeyRule,
       }),
     },
-    resolve: (_, { id, input }, context) => updateKey(context, id, input),
+    resolve: (_, { id, input }, context) => context.apiKeys.update(context, id, input),
   }),
   rotateApiKey: t.field({
     type: IssuedApiKey,
@@ -244,7 +239,8 @@ builder.mutationFields((t) => ({
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
-    resolve: (_, { id, graceSeconds }, context) => rotateKey(context, id, graceSeconds ?? undefined),
+    resolve: (_, { id, graceSeconds }, context) =>
+      context.apiKeys.rotate(context, id, graceSeconds ?? undefined),
   }),
   revokeApiKey: t.field({
     type: ApiKey,
@@ -253,6 +249,6 @@ builder.mutationFields((t) => ({
     description:
       'Ends a key with all its secrets, at once and for good, on every process. Whoever administers a company or location of the key may do so. Revoking a revoked key changes nothing.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, context) => revokeKey(context, id),
+    resolve: (_, { id }, context) => context.apiKeys.revoke(context, id),
   }),
 }));

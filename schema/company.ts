@@ -3,7 +3,7 @@ import { tiedTo } from '../src/auth/key.ts';
 import type { ReadCompany } from '../src/companies/reads.ts';
 import { builder } from './builder.ts';
 import { Location, LocationConnection } from './location.ts';
-import { mapValues } from './map-values.ts';
+import { mapValues } from '../src/map-values.ts';
 import { keysetConnection } from './pagination.ts';
 import { filledText, freeObject, slug, text } from './rules.ts';
 

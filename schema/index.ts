@@ -17,6 +17,7 @@ import './usage.ts';
 import './webhook.ts';
 import './webhook-delivery.ts';
 import './whitelist.ts';
+import './whitelist-list.ts';
 import './whitelist-changes.ts';
 import './whitelist-import.ts';
 import { builder } from './builder.ts';

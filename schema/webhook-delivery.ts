@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { WebhookDeliveryStatus as statuses } from '../prisma/generated/client/enums.ts';
-import type { JsonValue } from '@prisma/client/runtime/client';
-import { auditRecordColumns } from '../src/audit/reads.ts';
-import { mayReadChanges } from '../src/audit/actions.ts';
-import { recoverWebhook, redeliverWebhook, testWebhook } from '../src/webhooks/send-on-request.ts';
 import { retryDays } from '../src/webhooks/outbox.ts';
-import { messageBody, testMessageType } from '../src/webhooks/payload.ts';
-import { type Delivery, listDeliveries } from '../src/webhooks/reads.ts';
+import type { Delivery } from '../src/webhooks/reads.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { instant } from './rules.ts';
@@ -59,15 +54,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       complexity: bodyComplexity,
       description:
         'What is posted: JSON with `type`, `timestamp` and `data`; null when the key lacks the permission that reads such a change.',
-      resolve: async ({ type, eventId }, _, context) => {
-        const { key, prisma } = context;
-        if (type !== testMessageType && !mayReadChanges(key.permissions, type)) return null;
-        const [event, changes] = await Promise.all([
-          prisma.auditRecord.findUnique({ where: { id: eventId }, select: auditRecordColumns }),
-          context.auditChangesOf(context, eventId),
-        ]);
-        return event && messageBody({ ...event, changes: changes as JsonValue, type });
-      },
+      resolve: (delivery, _, context) => context.webhooks.bodyOf(context, delivery),
     }),
     attempts: t.expose('attempts', {
       type: [WebhookAttempt],
@@ -101,8 +88,8 @@ builder.objectField(Webhook, 'deliveries', (t) =>
           validate: z.enum(statuses).nullish(),
         }),
       },
-      resolve: ({ id }, { status, ...args }, { prisma }) =>
-        keysetConnection(args, listDeliveries(prisma, id, status), { newestFirst: true }),
+      resolve: ({ id }, { status, ...args }, { webhooks }) =>
+        keysetConnection(args, webhooks.deliveriesOf(id, status), { newestFirst: true }),
     },
     WebhookDeliveryConnection,
   ),
@@ -122,7 +109,7 @@ builder.mutationFields((t) => ({
     errors: ['CONFLICT'],
     description: 'Sends a message of the type `webhook.test`. `CONFLICT` when the webhook is disabled.',
     args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook.' }) },
-    resolve: (_, { id }, context) => testWebhook(context, context, id),
+    resolve: (_, { id }, context) => context.webhooks.test(context, id),
   }),
   redeliverWebhook: t.field({
     type: WebhookDelivery,
@@ -131,7 +118,7 @@ builder.mutationFields((t) => ({
     description:
       'Sends a message again, under the same identifier, whether or not the receiver accepted it. `CONFLICT` when the webhook is disabled.',
     args: { deliveryId: t.arg.id({ required: true, description: 'Identifier of the delivery.' }) },
-    resolve: (_, { deliveryId }, context) => redeliverWebhook(context, context, deliveryId),
+    resolve: (_, { deliveryId }, context) => context.webhooks.redeliver(context, deliveryId),
   }),
   recoverWebhook: t.field({
     type: WebhookRecovery,
@@ -153,7 +140,7 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: async (_, { id, since, until }, context) => ({
-      deliveries: await recoverWebhook(context, context, id, { since, until }),
+      deliveries: await context.webhooks.recover(context, id, { since, until }),
     }),
   }),
 }));

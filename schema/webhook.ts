@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import { auditActions, enumName, webhookEvents } from '../src/audit/actions.ts';
 import { defaultGraceSeconds, maxGraceSeconds } from '../src/auth/grace-period.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  maxWebhooks,
-  rotateWebhookSecret,
-  updateWebhook,
-} from '../src/webhooks/manage.ts';
 import { retryDays } from '../src/webhooks/outbox.ts';
-import { findWebhook, listWebhooks } from '../src/webhooks/reads.ts';
+import { maxWebhooks } from '../src/webhooks/requirements.ts';
 import { disableAfterFailingDays } from '../src/webhooks/settle.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
@@ -121,7 +114,7 @@ builder.queryFields((t) => ({
       type: Webhook,
       permission: 'MANAGE_WEBHOOKS',
       description: 'The webhooks of the companies that the key is tied to, oldest first.',
-      resolve: (_, args, { key, prisma }) => keysetConnection(args, listWebhooks(prisma, key)),
+      resolve: (_, args, { key, webhooks }) => keysetConnection(args, webhooks.list(key)),
     },
     WebhookConnection,
   ),
@@ -130,7 +123,7 @@ builder.queryFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     description: 'One webhook.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, { key, prisma }) => findWebhook(prisma, key, id),
+    resolve: (_, { id }, { key, webhooks }) => webhooks.find(key, id),
   }),
 }));
 
@@ -185,7 +178,7 @@ builder.mutationFields((t) => ({
         validate: createWebhookRule,
       }),
     },
-    resolve: (_, { input }, context) => createWebhook(context, context, input),
+    resolve: (_, { input }, context) => context.webhooks.create(context, input),
   }),
   updateWebhook: t.field({
     type: Webhook,
@@ -200,14 +193,14 @@ builder.mutationFields((t) => ({
         validate: updateWebhookRule,
       }),
     },
-    resolve: (_, { id, input }, context) => updateWebhook(context, context, id, input),
+    resolve: (_, { id, input }, context) => context.webhooks.update(context, id, input),
   }),
   deleteWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
     description: 'Removes a webhook with its deliveries and returns it as it was.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, context) => deleteWebhook(context, context, id),
+    resolve: (_, { id }, context) => context.webhooks.remove(context, id),
   }),
   rotateWebhookSecret: t.field({
     type: IssuedWebhook,
@@ -222,6 +215,6 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_, { id, graceSeconds }, context) =>
-      rotateWebhookSecret(context, context, id, graceSeconds ?? undefined),
+      context.webhooks.rotateSecret(context, id, graceSeconds ?? undefined),
   }),
 }));

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Environment } from '../prisma/generated/client/enums.ts';
 import type { Prisma, PrismaClient } from '../prisma/generated/client/client.ts';
 import type { AuditRecordList } from './audit/reads.ts';
 import type { CompanyReads } from './companies/reads.ts';
@@ -9,17 +8,19 @@ import type { ParkingReads } from './parking/reads.ts';
 import type { ParkingBatches } from './parking/record-batch.ts';
 import type { ParkingWrites } from './parking/record-event.ts';
 import type { AuthenticatedKey } from './auth/key.ts';
+import type { KeyReads } from './auth/key-reads.ts';
+import type { KeyWrites } from './auth/key-writes.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { RateLimitDecision } from './rate-limit/types.ts';
 import type { LargeValues } from './database/large-values.ts';
-import type { Sql } from './database/types.ts';
 import type { LocationReads } from './locations/reads.ts';
 import type { LocationWrites } from './locations/writes.ts';
 import type { LocationNotices } from './locations/notices.ts';
 import type { WholeList } from './pages.ts';
 import type { UsageReads } from './usage/reads.ts';
-import type { WebhookSecretBox } from './webhooks/secret-box.ts';
-import type { WebhookTarget } from './webhooks/sender.ts';
+import type { WebhookReads } from './webhooks/reads.ts';
+import type { WebhookSends } from './webhooks/sends.ts';
+import type { WebhookWrites } from './webhooks/writes.ts';
 import type { AccessDecisions } from './whitelist/decisions.ts';
 import type { WhitelistFeed } from './whitelist/changes.ts';
 import type { WhitelistImport } from './whitelist/import.ts';
@@ -30,9 +31,8 @@ import type { WhitelistWrites } from './whitelist/writes.ts';
 /** What one process shares among its requests. */
 export interface Services {
   prisma: PrismaClient;
-  /** Statements written by hand. */
-  sql: Sql;
   // What each domain folder does. Changes take their author first: the context of the request is one.
+  apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationReads & LocationWrites;
   whitelist: WhitelistReads &
@@ -40,6 +40,7 @@ export interface Services {
     WhitelistWrites &
     WhitelistImport & { feed: WhitelistFeed; quotas: Quotas };
   parking: ParkingReads & ParkingWrites & ParkingBatches & InsideCounts;
+  webhooks: WebhookReads & WebhookWrites & WebhookSends;
   usage: UsageReads;
   /** The audit records that meet a condition; they may be some seconds behind. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
@@ -52,11 +53,6 @@ export interface Services {
   statusNotices: LocationNotices;
   whitelistNotices: LocationNotices;
   authenticator: Authenticator;
-  environment: Environment;
-  webhookSecrets: WebhookSecretBox;
-  webhookTarget: WebhookTarget;
-  /** Hashes a new key's secret for the database. */
-  hashSecret: (secret: string) => string;
 }
 
 /** What a resolver sees: built once for each request, the same for both surfaces. */

@@ -14,7 +14,9 @@ import { createParkingReads } from './parking/reads.ts';
 import { createParkingBatches } from './parking/record-batch.ts';
 import { createParkingWrites } from './parking/record-event.ts';
 import { createApp } from './app.ts';
+import { createKeyReads } from './auth/key-reads.ts';
 import { hashSecret } from './auth/key-secret.ts';
+import { createKeyWrites } from './auth/key-writes.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
@@ -45,9 +47,12 @@ import { prepareUsagePartitions } from './usage/partitions.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { createUsageReads } from './usage/reads.ts';
 import { readBacklog } from './webhooks/backlog.ts';
+import { createWebhookReads } from './webhooks/reads.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 import { createWebhookTarget } from './webhooks/sender.ts';
+import { createWebhookSends } from './webhooks/sends.ts';
 import { createWebhookWorker } from './webhooks/worker.ts';
+import { createWebhookWrites } from './webhooks/writes.ts';
 import { createWhitelistFeed } from './whitelist/changes.ts';
 import { createWhitelistImport } from './whitelist/import.ts';
 import { createAccessDecisions } from './whitelist/decisions.ts';
@@ -159,6 +164,10 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const whitelist = createWhitelistReads(database);
   const locations = createLocationReads(database);
   const locationTurns = createLocationTurns();
+  const auditChangesOf = createLargeValues(sql, 'AuditRecord', 'changes', {
+    isBounded: isBoundedJson,
+    tooLarge: valuesTooLarge('changes'),
+  });
   const stayEnds = createStayEnds({ ...heavy, log, locationTurns, statusNotices });
 
   const stopping = new AbortController();
@@ -166,7 +175,19 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const { app, refuseKnown } = createApp({
     services: {
       prisma,
-      sql,
+      apiKeys: {
+        ...createKeyReads({ prisma }),
+        ...createKeyWrites({
+          prisma,
+          authenticator,
+          environment,
+          hashSecret(secret) {
+            const hash = hashSecret(secret, pepper);
+            authenticator.familiar.add(hash);
+            return hash;
+          },
+        }),
+      },
       companies: {
         ...createCompanyReads({ ...database, isBoundedJson }),
         ...createCompanyWrites({ prisma, authenticator }),
@@ -181,7 +202,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         decideAccess: createAccessDecisions(gates).decideAccess,
         ...createWhitelistWrites({ sql, whitelistNotices }),
         ...createWhitelistImport({ ...heavy, kind, locations, locationTurns, whitelistNotices }),
-        quotas: createQuotas({ prisma, sql, locations, locationTurns }),
+        quotas: createQuotas({ prisma, sql, kind, locations, locationTurns }),
         feed: createWhitelistFeed({ sql, whitelist, changesKeptDays: config.retentionDays.whitelistChanges }),
       },
       parking: {
@@ -190,28 +211,22 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationTurns, statusNotices }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
       },
+      webhooks: {
+        ...createWebhookReads({ prisma, changesOf: auditChangesOf }),
+        ...createWebhookWrites({ prisma, sql, secrets: webhookSecrets, target: webhookTarget }),
+        ...createWebhookSends({ prisma }),
+      },
       usage: createUsageReads({
         sql: { query: (...statement) => readHistory((from) => from.sql.query(...statement), heavy) },
         deprecated: deprecatedOperations,
       }),
       auditRecords: (where) =>
         listAuditRecords((read) => readHistory((from) => read(from.prisma), database), where),
-      auditChangesOf: createLargeValues(sql, 'AuditRecord', 'changes', {
-        isBounded: isBoundedJson,
-        tooLarge: valuesTooLarge('changes'),
-      }),
+      auditChangesOf,
       statusNotices,
       whitelistNotices,
       rateLimitOf: (key) => limiter.read(keySubject(key)),
       authenticator,
-      webhookSecrets,
-      webhookTarget,
-      environment,
-      hashSecret(secret) {
-        const hash = hashSecret(secret, pepper);
-        authenticator.familiar.add(hash);
-        return hash;
-      },
     },
     limiter,
     usage,

@@ -103,6 +103,12 @@ describe('a delivery', () => {
     expect(second!.body).toBe(first!.body);
     expect(waiting).toMatchObject({ id: first!.id, body: first!.body });
     expect(await deliveriesOf(key, webhookId, '(status: PENDING)')).toEqual([]);
+    const counts = `query ($id: ID!) { webhook(id: $id) {
+      all: deliveries { totalCount } pending: deliveries(status: PENDING) { totalCount } } }`;
+    expect(await run(key, counts, { id: webhookId })).toEqual({
+      all: { totalCount: 1 },
+      pending: { totalCount: 0 },
+    });
   });
 
   test('waits twice as long as it has been tried, from ten seconds to six hours, times 0.5 to 1.5', () => {

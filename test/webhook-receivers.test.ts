@@ -85,7 +85,6 @@ describe('the receiver of docs/webhooks.md', () => {
       await expect.poll(async () => (await delivery(webhook.id)).attempts.length, soon).toBe(2);
       expect(lines.slice(1).filter((line) => line !== '')).toEqual([`whitelist.created ${entry.id}`]);
     },
-    120_000,
   );
 });
 

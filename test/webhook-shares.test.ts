@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { maxFailingInFlightPerCompany, maxInFlightPerCompany } from '../src/webhooks/outbox.ts';
-import { maxWebhooks } from '../src/webhooks/manage.ts';
+import { maxWebhooks } from '../src/webhooks/requirements.ts';
 import { openTestGateway } from './support/harness.ts';
 import { startReceiver } from './support/receiver.ts';
 import { webhookTools } from './support/webhooks.ts';

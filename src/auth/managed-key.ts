@@ -1,32 +1,8 @@
-import type { ApiKey, PrismaClient } from '../../prisma/generated/client/client.ts';
-import type { Environment } from '../../prisma/generated/client/enums.ts';
 import type { Transaction } from '../audit/record.ts';
-import { prismaList } from '../database/prisma-list.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
-import { isId, newId } from '../ids.ts';
-import type { PagedList } from '../pages.ts';
-import type { Authenticator } from './authenticator.ts';
-import { type AuthenticatedKey, type Author, keyTies, type TiedApiKey } from './key.ts';
-import { newSecret, secretHint } from './key-secret.ts';
+import { isId } from '../ids.ts';
+import { type AuthenticatedKey, keyTies, type TiedApiKey } from './key.ts';
 import { apiKeyScope } from './scope.ts';
-
-/** Who manages a key, and what it takes. */
-export interface KeyManagement extends Author {
-  prisma: PrismaClient;
-  authenticator: Pick<Authenticator, 'keysChanged'>;
-  environment: Environment;
-  hashSecret: (secret: string) => string;
-}
-
-/** A key with a new secret, which is shown this once and stored nowhere. */
-export interface IssuedKey {
-  secret: string;
-  apiKey: TiedApiKey;
-}
-
-/** The keys that a key administers. */
-export const listApiKeys = (prisma: PrismaClient, key: AuthenticatedKey): PagedList<ApiKey> =>
-  prismaList(prisma.apiKey, apiKeyScope(key));
 
 /**
  * The key of an id that a client sent.
@@ -66,12 +42,6 @@ export async function lockApiKey(
  */
 export function requireNotRevoked({ id, revokedAt }: TiedApiKey): void {
   if (revokedAt) throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
-}
-
-/** A new secret, and what is stored of it. */
-export function createSecret({ environment, hashSecret }: KeyManagement) {
-  const secret = newSecret(environment);
-  return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
 }
 
 /** What the audit log says of a key: nothing of its secrets. */

@@ -22,10 +22,13 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
-/** What of a key says which locations it reaches. */
+/** The part of a key that says which locations it reaches. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
-/** The companies one of which must own a location for a key to reach it, as one text; null when the key reaches it anyway. */
+/**
+ * The companies, as one text, of which one must own a location for a key to reach it; null when the key reaches the
+ * location whoever owns it.
+ */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || locationIds.includes(locationId) ? null : companyIds.join(' ');
 

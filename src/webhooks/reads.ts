@@ -1,12 +1,15 @@
+import type { JsonValue } from '@prisma/client/runtime/client';
 import type { Prisma, PrismaClient, Webhook } from '../../prisma/generated/client/client.ts';
 import type { WebhookDeliveryStatus } from '../../prisma/generated/client/enums.ts';
-import type { Transaction } from '../audit/record.ts';
+import { mayReadChanges } from '../audit/actions.ts';
+import { auditRecordColumns } from '../audit/reads.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { webhookScope } from '../auth/scope.ts';
+import type { LargeValues, ValueReader } from '../database/large-values.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import { ServiceError, shown } from '../errors/error-table.ts';
-import { isId } from '../ids.ts';
 import type { PagedList } from '../pages.ts';
+import { findWebhook } from './lock.ts';
+import { messageBody, testMessageType } from './payload.ts';
 
 /** What is shown of a delivery besides its own columns: every attempt, oldest first. */
 export const withAttempts = {
@@ -16,65 +19,50 @@ export const withAttempts = {
 /** A delivery with its attempts. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAttempts }>;
 
-/** The webhooks that a key manages. */
-export const listWebhooks = (prisma: PrismaClient, key: AuthenticatedKey): PagedList<Webhook> =>
-  prismaList(prisma.webhook, webhookScope(key));
+/** The reads of webhooks over one database. */
+export type WebhookReads = ReturnType<typeof createWebhookReads>;
 
-/** The deliveries of a webhook; with a status only those in it. */
-export function listDeliveries(
-  prisma: PrismaClient,
-  webhookId: string,
-  status: WebhookDeliveryStatus | null | undefined,
-): PagedList<Delivery> {
-  const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
-  return prismaList(
-    {
-      findMany: (query) => prisma.webhookDelivery.findMany({ ...query, include: withAttempts }),
-      count: (query) => prisma.webhookDelivery.count(query),
+/**
+ * Prepares the reads of webhooks.
+ *
+ * @param services.changesOf the changes of an audit record, by its id
+ */
+export function createWebhookReads(services: { prisma: PrismaClient; changesOf: LargeValues }) {
+  const { prisma, changesOf } = services;
+  return {
+    /** The webhooks that a key manages. */
+    list: (key: AuthenticatedKey): PagedList<Webhook> => prismaList(prisma.webhook, webhookScope(key)),
+
+    /**
+     * The webhook of an id that a client sent.
+     *
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one out of the key's reach
+     */
+    find: (key: AuthenticatedKey, id: string): Promise<Webhook> => findWebhook(prisma, key, id),
+
+    /** The deliveries of a webhook; with a status only those in it. */
+    deliveriesOf(webhookId: string, status: WebhookDeliveryStatus | null | undefined): PagedList<Delivery> {
+      const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
+      return prismaList(
+        {
+          findMany: (query) => prisma.webhookDelivery.findMany({ ...query, include: withAttempts }),
+          count: (query) => prisma.webhookDelivery.count(query),
+        },
+        where,
+      );
     },
-    where,
-  );
+
+    /** What is posted for a delivery; null when the key of the reader lacks the permission that reads such a change. */
+    async bodyOf(
+      reader: ValueReader & { key: AuthenticatedKey },
+      { type, eventId }: Pick<Delivery, 'type' | 'eventId'>,
+    ): Promise<string | null> {
+      if (type !== testMessageType && !mayReadChanges(reader.key.permissions, type)) return null;
+      const [event, changes] = await Promise.all([
+        prisma.auditRecord.findUnique({ where: { id: eventId }, select: auditRecordColumns }),
+        changesOf(reader, eventId),
+      ]);
+      return event && messageBody({ ...event, changes: changes as JsonValue, type });
+    },
+  };
 }
-
-/**
- * The webhook of an id that a client sent.
- *
- * @param client Prisma, or a transaction of it
- * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one out of the key's reach
- */
-export async function findWebhook(client: Transaction, key: AuthenticatedKey, id: string) {
-  const webhook = isId(id)
-    ? await client.webhook.findFirst({ where: { AND: [{ id }, webhookScope(key)] } })
-    : null;
-  if (!webhook) throw webhookNotFound(id);
-  return webhook;
-}
-
-/**
- * Locks a webhook for the rest of a transaction. Not `FOR UPDATE`, for which changes would wait that are recorded for
- * the webhook at the same time.
- *
- * @throws {ServiceError} `NOT_FOUND`
- */
-export async function lockWebhook(
-  transaction: Transaction,
-  key: AuthenticatedKey,
-  id: string,
-): Promise<Webhook> {
-  await findWebhook(transaction, key, id);
-  await transaction.$queryRaw`SELECT id FROM "Webhook" WHERE id = ${id} FOR NO KEY UPDATE`;
-  const webhook = await transaction.webhook.findUnique({ where: { id } });
-  if (!webhook) throw webhookNotFound(id);
-  return webhook;
-}
-
-/** 404 for a webhook that is unknown, deleted, or out of the key's reach. */
-const webhookNotFound = (id: string) =>
-  new ServiceError('NOT_FOUND', 'Webhook not found', { field: 'id', value: shown(id) });
-
-/** 404 for a delivery that is unknown, or whose webhook is out of the key's reach. */
-export const deliveryNotFound = (deliveryId: string) =>
-  new ServiceError('NOT_FOUND', 'Webhook delivery not found', {
-    field: 'deliveryId',
-    value: shown(deliveryId),
-  });
