@@ -115,7 +115,7 @@ const HISTORY = {
   text: 'SELECT migration_name AS name FROM _prisma_migrations ORDER BY 1',
 };
 
-describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { timeout: 60_000 }, () => {
+describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, () => {
   describe('migrations', () => {
     it('apply once, though four processes start at once', async () => {
       const scratch = await createScratchDatabase({ migrated: false });
@@ -495,23 +495,19 @@ describe(`database on ${onServer ? 'PostgreSQL' : 'the embedded database'}`, { t
     it.each([
       ['before its files are complete', 'postgres.unfinished/PG_VERSION'],
       ['when its files are complete', 'postgres/PG_VERSION'],
-    ])(
-      'opens after a first start that was killed %s',
-      async (_, file) => {
-        const scratch = await createScratchDatabase({ migrated: false });
-        onTestFinished(() => scratch.drop());
-        const first = startOwner(scratch);
-        await vi.waitUntil(() => existsSync(join(scratch.dataDir, file)), { timeout: 80_000, interval: 1 });
-        first.child.kill('SIGKILL');
-        await once(first.child, 'close');
+    ])('opens after a first start that was killed %s', async (_, file) => {
+      const scratch = await createScratchDatabase({ migrated: false });
+      onTestFinished(() => scratch.drop());
+      const first = startOwner(scratch);
+      await vi.waitUntil(() => existsSync(join(scratch.dataDir, file)), { timeout: 80_000, interval: 1 });
+      first.child.kill('SIGKILL');
+      await once(first.child, 'close');
 
-        const database = await openDatabase({ ...scratch, log });
-        onTestFinished(() => database.close());
-        expect(await applyMigrations(database, log, migrationsFolder)).not.toEqual([]);
-        await expect(access(join(scratch.dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
-      },
-      120_000,
-    );
+      const database = await openDatabase({ ...scratch, log });
+      onTestFinished(() => database.close());
+      expect(await applyMigrations(database, log, migrationsFolder)).not.toEqual([]);
+      await expect(access(join(scratch.dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
+    });
 
     it('is readable by its owner only', async () => {
       const parent = await mkdtemp(join(tmpdir(), 'parking-test-'));

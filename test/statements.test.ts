@@ -4,15 +4,17 @@ import type { AuthenticatedKey } from '../src/auth/key.ts';
 import { newId } from '../src/ids.ts';
 import { prismaList } from '../src/database/prisma-list.ts';
 import { createStatementNamer } from '../src/database/statement-namer.ts';
-import type { Sql } from '../src/database/types.ts';
+import { namedStatement } from '../src/database/named-statement.ts';
+import { createRowsById } from '../src/database/statement-batch.ts';
+import type { Sql, Statement } from '../src/database/types.ts';
 import { createLocationReads } from '../src/locations/reads.ts';
 import type { Page, PagedList } from '../src/pages.ts';
 import { createParkingReads } from '../src/parking/reads.ts';
 import { locationScope, reachesLocation } from '../src/auth/scope.ts';
 import { createAccessDecisions } from '../src/whitelist/decisions.ts';
-import { createWhitelistReads } from '../src/whitelist/reads.ts';
+import { createWhitelistReads, type WhitelistFilters } from '../src/whitelist/reads.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
-import { statementsOfRequest } from './support/statements.ts';
+import { statementsOf, statementsOfRequest } from './support/statements.ts';
 
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
@@ -55,7 +57,7 @@ async function newWhitelists() {
 describe('hand-written statements', () => {
   test('read and count nothing of a location out of reach: the time would tell that it exists', async () => {
     const [foreign] = await newWhitelists();
-    const { sql } = gateway.database;
+    const { sql, kind } = gateway.database;
     let found: readonly object[] = [];
     const watched: Sql = {
       async query<Row>(...statement: Parameters<Sql['query']>) {
@@ -65,7 +67,7 @@ describe('hand-written statements', () => {
       },
     };
     const stranger = { unrestricted: false, companyIds: [newId(), newId()], locationIds: [newId()] };
-    const list = createWhitelistReads({ sql: watched }).entriesOf(
+    const list = createWhitelistReads({ sql: watched, kind }).entriesOf(
       stranger as unknown as AuthenticatedKey,
       foreign!,
     );
@@ -217,13 +219,54 @@ describe('hand-written statements', () => {
           const ids = (found: { id: string }[]) => found.map(({ id }) => id).sort();
           expect(ids(byWhere)).toEqual([...byRow].sort());
           expect(ids(byStatement.flat())).toEqual([...byRow].sort());
-          const all = await locations.allReachedBy(key);
-          const among = all.filter(({ id }) => rows.some((row) => row.id === id));
-          expect(among).toEqual(rows.filter(({ id }) => byRow.includes(id)));
+          const statuses = await locations.allStatuses(key);
+          const among = statuses.filter(({ locationId }) => rows.some((row) => row.id === locationId));
+          expect(among.map(({ locationId }) => locationId)).toEqual(byRow);
+          for (const { locationId, slug, name, capacity, updatedAt } of among) {
+            expect(rows.find((row) => row.id === locationId)).toMatchObject({
+              slug,
+              name,
+              capacity,
+              updatedAt,
+            });
+          }
         },
       ),
       { numRuns: 15 },
     );
+  });
+});
+
+describe('look-ups by id', () => {
+  /** Notes of each statement how many ids it asks for, and knows those that are even. */
+  function notingSql() {
+    const asked: number[] = [];
+    const sql: Sql = {
+      async query<Row>(_: Statement, [ids]: readonly unknown[]) {
+        asked.push((ids as string[]).length);
+        return (ids as string[]).filter((id) => Number(id) % 2 === 0).map((id) => ({ id })) as Row[];
+      },
+    };
+    return { sql, asked };
+  }
+  const byIds = namedStatement('rows-of-this-test', 'SELECT id FROM rows WHERE id = ANY($ids::text[])');
+
+  test('of one turn share a statement, each with its rows in its order', async () => {
+    const { sql, asked } = notingSql();
+    const rows = createRowsById<{ id: string }>(sql, byIds);
+    const found = await Promise.all([rows(['4', '3', '2']), rows([]), rows(['2', '8'])]);
+    expect(found.map((some) => some.map(({ id }) => id))).toEqual([['4', '2'], [], ['2', '8']]);
+    expect(asked).toEqual([4]);
+  });
+
+  test('ask for 1,000 ids in a statement at most', async () => {
+    const { sql, asked } = notingSql();
+    const found = await createRowsById<{ id: string }>(
+      sql,
+      byIds,
+    )(Array.from({ length: 2_500 }, (_, n) => `${n}`));
+    expect(found).toHaveLength(1_250);
+    expect(asked).toEqual([1_000, 1_000, 500]);
   });
 });
 
@@ -289,4 +332,20 @@ test('500 statements of Prisma have a name of their own, and further ones none',
   expect(new Set(names).size).toBe(501);
   expect(names.indexOf('')).toBe(500);
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
+});
+
+test('a long list is counted, and what passes a filter without an index; on the embedded database in parts', async () => {
+  const { locationId } = await gateway.newTenant();
+  const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
+      SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END
+      FROM generate_series(1, 12000) i`;
+  await gateway.database.sql.query({ name: '', text: add }, [locationId]);
+  const count = (filters?: WhitelistFilters) => whitelist.entriesOf(operator, locationId, filters).count();
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  const statements = await statementsOf(async () => expect(await count()).toBe(12_000));
+  const counts = statements.filter((text) => text.includes('count(') && text.includes('"WhitelistEntry" r'));
+  expect(counts).toHaveLength(gateway.database.kind === 'embedded' ? 7 : 1);
+  expect(await count({ validAt: tomorrow })).toBe(8_000);
+  expect(await count({ referenceId: 'r0', validAt: tomorrow })).toBe(4_000);
+  expect(await count({ referenceId: 'r0' })).toBe(6_000);
 });

@@ -91,9 +91,12 @@ test('usage of more than 20,000 rows in one answer is refused', async () => {
     [id, at(-2), rows],
   );
   const field = (alias: string, from: Date) =>
-    `${alias}: usage(from: "${from.toISOString()}", to: "${at(0).toISOString()}") { requests }`;
+    `${alias}: usage(from: "${from.toISOString()}", to: "${at(0).toISOString()}") { operation }`;
   const { body } = await gateway.graph(`{ viewer { ${field('a', at(-3))} } }`, { key });
   expect(body.data.viewer.a).toHaveLength(rows);
+  expect(new Set(body.data.viewer.a.map(({ operation }: { operation: string }) => operation)).size).toBe(
+    rows,
+  );
   const { errors } = (
     await gateway.graph(`{ viewer { ${field('a', at(-3))} ${field('b', at(-4))} ${field('c', at(-5))} } }`, {
       key,
@@ -101,6 +104,40 @@ test('usage of more than 20,000 rows in one answer is refused', async () => {
   ).body;
   expect(errors[0].extensions.code).toBe('VALIDATION_ERROR');
   expect(errors[0].message).toBe('The usage has more than 20000 rows, ask for a shorter time');
+});
+
+test('usage of thousands of rows has each of them once, in its order, under every alias', async () => {
+  const { key, id } = await keyWithId();
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "UsageTotal" ("apiKeyId", hour, operation, surface, status, "errorCode", requests, "lastUsedAt")
+        SELECT $1, $2::timestamptz + h * interval '1 hour', 'query ' || o, surface, status, '', 1, now()
+        FROM generate_series(0, 9) h, generate_series(1, 170) o, unnest('{graphql,rest}'::text[]) surface,
+          unnest('{200,404}'::int[]) status`,
+    },
+    [id, at(-12)],
+  );
+  interface Row {
+    hour: string;
+    operation: string;
+    surface: string;
+    requests: number;
+  }
+  const periods = [at(-12), at(-4), at(-10)].map((from, index) => ({ from, alias: `a${index}` }));
+  const fields = periods.map(
+    ({ from, alias }) =>
+      `${alias}: usage(from: "${from.toISOString()}", to: "${at(-1).toISOString()}") { hour operation surface requests }`,
+  );
+  const { body } = await gateway.graph(`{ viewer { ${fields.join(' ')} } }`, { key });
+  for (const { from, alias } of periods) {
+    const rows: Row[] = body.data.viewer[alias];
+    const names = rows.map(({ hour, operation, surface }) => `${hour} ${operation} ${surface}`);
+    const hours = (at(-2).getTime() - from.getTime()) / hour;
+    expect([names.length, new Set(names).size]).toEqual([hours * 340, hours * 340]);
+    expect(rows.every(({ requests }) => requests === 2)).toBe(true);
+    expect(rows.map(({ hour }) => hour)).toEqual(rows.map(({ hour }) => hour).toSorted());
+  }
 });
 
 describe('the usage of a key', () => {

@@ -7,7 +7,10 @@ export const advisoryLocks = {
   migration: 7_205_759_403,
   /** The lock of `prisma migrate`, which gives up waiting for it after 10 s. */
   prismaMigration: 72_707_369,
-  /** One process removes expired records, and the others need not. */
+  /**
+   * One process drops days of usage, and the others need not. Also the seed for a hash of each table whose expired
+   * records one process removes.
+   */
   retention: 7_205_759_404,
   /** One process makes the partitions of the days ahead, and those that start meanwhile wait for it. */
   usagePartitions: 7_205_759_406,

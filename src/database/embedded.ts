@@ -26,13 +26,25 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
+ * The memory for pages of the database, in MiB: half of what it takes by itself, which an idle process would pay for. The
+ * system keeps the files in its own memory, too.
+ */
+const sharedBuffersMebibytes = 64;
+
+const openFiles = (dataDir: string): Promise<PGlite> =>
+  PGlite.create({
+    dataDir,
+    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${sharedBuffersMebibytes}MB`],
+  });
+
+/**
  * Opens the PostgreSQL that runs inside of this process.
  *
  * @param dataDir its folder, or `memory://`
  * @throws {DatabaseStartError} when another process uses the folder, or when it cannot be opened
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  if (dataDir.startsWith('memory://')) return databaseOver(await PGlite.create({ dataDir }), () => undefined);
+  if (dataDir.startsWith('memory://')) return databaseOver(await openFiles(dataDir), () => undefined);
   const folder = resolve(dataDir);
   const unlock = await lockFolder(folder);
   try {
@@ -59,12 +71,12 @@ async function openFolder(folder: string): Promise<PGlite> {
   if (!existsSync(files)) {
     const unfinished = join(folder, 'postgres.unfinished');
     await rm(unfinished, { recursive: true, force: true });
-    await (await PGlite.create({ dataDir: unfinished })).close();
+    await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
   // Earlier versions made it readable.
   await chmod(files, 0o700);
-  return PGlite.create({ dataDir: files });
+  return openFiles(files);
 }
 
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
@@ -85,11 +97,13 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       },
     }),
   });
-  const [gates, others] = [connectionsOver(shared.gates), connectionsOver(shared.others)];
+  const gates = connectionsOver(shared.gates);
+  const others = connectionsOver(shared.others);
+  const heavy = connectionsOver(shared.heavy);
   return {
     ...others,
     gates,
-    heavy: others,
+    heavy,
     standby: undefined,
     kind: 'embedded',
     state: () =>
@@ -99,7 +113,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       ),
     pools: () => [],
     async close() {
-      await Promise.all([gates.prisma.$disconnect(), others.prisma.$disconnect()]);
+      await Promise.all([gates, others, heavy].map(({ prisma }) => prisma.$disconnect()));
       await pglite.close();
       unlock();
     },

@@ -2,13 +2,22 @@ import type { JsonPage, JsonShape, Page } from '../pages.ts';
 import { columnList, columnsAsJson } from './columns.ts';
 import { namedStatement, type NamedStatement } from './named-statement.ts';
 import { createStatementBatch } from './statement-batch.ts';
-import type { Sql } from './types.ts';
+import type { Database, Sql } from './types.ts';
+
+/**
+ * Rows of a list that one statement counts on the embedded database, where everybody waits for the statement that runs,
+ * and how many lists it counts at once.
+ */
+const rowsPerCount = 2_000;
+const maxJoinedCounts = 10;
 
 /** How many pages as JSON one statement reads at most: each is long, and they can be read side by side. */
 const maxJoinedJsonPages = 10;
 
 /** A list of rows that have one owner, such as the events of a location. */
 interface KeysetListOptions<Question, Shared> {
+  /** The kind of the database: the embedded one counts long lists part by part. */
+  kind: Database['kind'];
   /** The table of the rows, and its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
@@ -33,6 +42,8 @@ interface KeysetListOptions<Question, Shared> {
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
+  /** Whether an index has the rows that it lets pass, sorted by their ids. */
+  hasIndex: boolean;
 }
 
 /** A page of one owner's rows; undefined for an unknown owner. */
@@ -188,6 +199,39 @@ export function createKeysetList<
     );
   }
 
+  /**
+   * Counts a part of a list. Filters with an index choose the rows that are read, and the others are asked of each of them:
+   * however few rows pass, a part reads no more than its number of rows.
+   */
+  function countPartStatement(question: Asked): NamedStatement {
+    const used = usedOf(question, filterNames);
+    const isIndexed = (name: string) => {
+      const filter = options.filters?.[name];
+      return typeof filter === 'string' || filter?.hasIndex;
+    };
+    const checks = [
+      ...used.filter((name) => !isIndexed(name)).map((name) => conditions.get(name)!),
+      ...(condition ? [condition] : []),
+    ];
+    const chosenBy = [...used.filter(isIndexed), 'after'].map((name) => conditions.get(name)!);
+    return statement(
+      `${table}-count-part ${numbersOf(used)}`,
+      () => `
+        SELECT q.n::int, part.*
+        FROM ${questions([...used, 'after', 'ofCompanies'])}
+        JOIN "${owner.table}" o ON o.id = q."ownerId" AND ${isOfCompanies}
+        CROSS JOIN LATERAL (
+          SELECT count(*)${checks.length > 0 ? ` FILTER (WHERE ${checks.join(' AND ')})` : ''}::int AS count,
+            count(*)::int AS read, max(r.id) AS "lastId"
+          FROM (
+            SELECT ${checks.length > 0 ? '*' : 'r.id'} FROM "${table}" r
+            WHERE r."${owner.column}" = o.id AND ${chosenBy.join(' AND ')}
+            ORDER BY r.id LIMIT ${rowsPerCount}
+          ) r
+        ) part`,
+    );
+  }
+
   /** The parameters of joined questions: an array for each column, and what they share. */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(
@@ -200,6 +244,31 @@ export function createKeysetList<
   });
 
   const sharing = options.sharedOf && { sharedOf: options.sharedOf };
+
+  const countPart = createStatementBatch<
+    Asked & { after: string },
+    { n: number; count: number; read: number; lastId: string },
+    { count: number; read: number; lastId: string } | undefined,
+    Shared
+  >(sql, {
+    statementOf: countPartStatement,
+    parametersOf,
+    ...sharing,
+    maxJoined: maxJoinedCounts,
+    answerOf: ([part]) => part,
+  });
+
+  /** Counts the rows of an owner that pass the filters, part by part. */
+  async function countInParts(question: Asked): Promise<number> {
+    let counted = 0;
+    for (let after = ''; ;) {
+      const part = await countPart({ ...question, after });
+      if (!part) return counted;
+      counted += part.count;
+      if (part.read < rowsPerCount) return counted;
+      after = part.lastId;
+    }
+  }
 
   return {
     /** A page of an owner's rows; undefined for an unknown owner. */
@@ -230,11 +299,14 @@ export function createKeysetList<
     }),
 
     /** How many rows of an owner pass the filters. */
-    count: createStatementBatch<Asked, { n: number; count: number }, number, Shared>(sql, {
-      statementOf: countStatement,
-      parametersOf,
-      ...sharing,
-      answerOf: ([row]) => row?.count ?? 0,
-    }),
+    count:
+      options.kind === 'embedded'
+        ? countInParts
+        : createStatementBatch<Asked, { n: number; count: number }, number, Shared>(sql, {
+            statementOf: countStatement,
+            parametersOf,
+            ...sharing,
+            answerOf: ([row]) => row?.count ?? 0,
+          }),
   };
 }

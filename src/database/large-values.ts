@@ -14,7 +14,7 @@ const smallCompressedBytes = 1024;
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /** Who a value is for: the request, for which the values of its answer are counted together. */
-interface ValueReader {
+export interface ValueReader {
   key: { id: string };
   /** Whether the answer is written piece by piece: large values are then read one after the other as it is written. */
   defersLargeValues?: boolean;

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { NamedStatement } from './named-statement.ts';
 import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
+import { partsOf } from './parts.ts';
 
 /** How many questions one call or statement answers at most. */
 const maxJoinedQuestions = 1000;
@@ -66,6 +67,33 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
+/** The rows of some ids in `$ids`, by their ids. */
+async function readById<Row extends { id: string }>(
+  sql: Sql,
+  statement: NamedStatement,
+  ids: readonly string[],
+): Promise<Map<string, Row>> {
+  const parts = partsOf([...new Set(ids)], maxJoinedQuestions);
+  const rows = await Promise.all(parts.map((ids) => sql.query<Row>(statement, statement.values({ ids }))));
+  return new Map(rows.flat().map((row) => [row.id, row]));
+}
+
+/**
+ * Joins look-ups of several ids each.
+ *
+ * @param statement reads the rows of the ids in `$ids`
+ * @returns what answers with the rows of ids in their order, without unknown ones
+ */
+export function createRowsById<Row extends { id: string }>(
+  sql: Sql,
+  statement: NamedStatement,
+): (ids: readonly string[]) => Promise<Row[]> {
+  return createBatch(async (questions) => {
+    const found = await readById<Row>(sql, statement, questions.flat());
+    return questions.map((ids) => ids.map((id) => found.get(id)).filter((row) => row !== undefined));
+  });
+}
+
 /**
  * Joins look-ups by id.
  *
@@ -77,8 +105,7 @@ export function createRowById<Row extends { id: string }>(
   statement: NamedStatement,
 ): (id: string) => Promise<Row | undefined> {
   return createBatch(async (ids) => {
-    const rows = await sql.query<Row>(statement, statement.values({ ids: [...new Set(ids)] }));
-    const found = new Map(rows.map((row) => [row.id, row]));
+    const found = await readById<Row>(sql, statement, ids);
     return ids.map((id) => found.get(id));
   });
 }

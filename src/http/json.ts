@@ -13,11 +13,14 @@ const maxJsonDepth = 40;
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
 
-/**
- * Characters of a string in a JSON text, its quotes included: longer than any text that the service takes. To name what
- * a misspelt field or value may have meant takes time that grows with its length.
- */
+/** Characters of a string in a JSON text, its quotes included: longer than any text that the service takes. */
 const maxStringCharacters = 32_768;
+
+/**
+ * Characters of the name of a field, its quotes included: longer than any name of free JSON that is meant. To say which
+ * field a misspelt one may have meant takes time that grows with its length.
+ */
+const maxNameCharacters = 1_000;
 
 /** What decoding leaves in place of bytes that are not UTF-8, and of text that was lost before it came here. */
 const replacementCharacter = '\u{fffd}';
@@ -25,6 +28,7 @@ const replacementCharacter = '\u{fffd}';
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
+const colon = 0x3a;
 const openingBracket = 0x5b;
 const openingBrace = 0x7b;
 const closingBracket = 0x5d;
@@ -74,6 +78,9 @@ export function structureFault(text: string): string | undefined {
         if (end - index >= maxStringCharacters) {
           return `holds a text of more than ${maxStringCharacters} characters`;
         }
+        if (end - index >= maxNameCharacters && isBeforeColon(text, end)) {
+          return `has a field whose name has more than ${maxNameCharacters} characters`;
+        }
         index = end;
         break;
       }
@@ -101,6 +108,16 @@ export function structureFault(text: string): string | undefined {
     if (depth > maxJsonDepth) return `is nested more than ${maxJsonDepth} levels`;
   }
   return undefined;
+}
+
+/** Characters that may stand between a name and its colon (RFC 8259, section 2). */
+const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+/** Whether the string that ends at an index is the name of a field. */
+function isBeforeColon(text: string, end: number): boolean {
+  let index = end + 1;
+  while (isWhitespace(text.charCodeAt(index))) index += 1;
+  return text.charCodeAt(index) === colon;
 }
 
 /** Where the string ends that starts at an index: at its closing quote, with the text, or somewhere out of bounds. */

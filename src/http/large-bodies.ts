@@ -92,7 +92,7 @@ async function textInTime(request: Request): Promise<string> {
   });
   try {
     const bytes = Buffer.from(await Promise.race([request.arrayBuffer(), tooSlow]));
-    // To make a text of megabytes that are none takes long.
+    // To decode megabytes that are not UTF-8 takes long.
     if (!isUtf8(bytes)) throw notJson;
     return new TextDecoder().decode(bytes);
   } finally {

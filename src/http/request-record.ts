@@ -23,19 +23,36 @@ export function createRequestRecord(
     const { decision } = state;
     const hasKey = key !== undefined;
     metrics.record({ surface, operation, status, errorCode, durationMs, hasKey, decision });
-    const record = { requestId, surface, operation, status, errorCode, durationMs, address };
-    if (key) usage.record(Object.assign({ apiKeyId: key.id, createdAt: new Date() }, record));
-    else if (errorCode) strangers.countRefusal(errorCode);
+    if (key) {
+      usage.record({
+        apiKeyId: key.id,
+        requestId,
+        surface,
+        operation,
+        status,
+        errorCode,
+        durationMs,
+        address,
+        createdAt: new Date(),
+      });
+    } else if (errorCode) strangers.countRefusal(errorCode);
     // A client can be refused without end: its refusals are counted, and leave no line each.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
       // What is undefined is left out of the line.
-      Object.assign(record, {
+      {
+        requestId,
+        surface,
+        operation,
+        status,
+        errorCode,
+        durationMs,
+        address,
         keyId: key?.id ?? null,
         errorPath: errorPath || undefined,
         path: loggedPath || undefined,
-      }),
+      },
       'request',
     );
   };

@@ -39,7 +39,10 @@ export interface Strangers {
 
 /** Creates what one process knows of strangers. */
 export function createStrangers({ limiter, log }: { limiter: RateLimiter; log: Logger }): Strangers {
-  /** The look-ups under way: for each client its secrets, each with its requests. They end within the time limit of the database. */
+  /**
+   * The look-ups under way: for each client its secrets, each with its requests. They end within the time limit of the
+   * database.
+   */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;

@@ -3,6 +3,7 @@ import { namedStatement } from '../database/named-statement.ts';
 import { groupBy } from '../database/group-by.ts';
 import { createBatch, createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
+import { freeMoment } from '../free-moment.ts';
 
 /** What a key did in one hour with one operation. */
 export interface UsageBucket {
@@ -33,32 +34,52 @@ export interface UsageQuestion {
   to: Date;
 }
 
-// One question after the other, so that those after the last row that is wanted are not asked.
-//
+/** Rows that one statement reads: others have their turn between the parts of a long answer. */
+const rowsPerPart = 1_000;
+
+/** What is read of the hours of a key: the rows after the last one that was read. */
+interface UnreadHours extends UsageQuestion {
+  afterOperation: string;
+  afterSurface: string;
+}
+
+/** The rows that some questions have not read, each with columns of its own; one question after the other. */
+const unreadRows = (columns: string, limit: number) => `
+  SELECT ${columns ? `q.n::int, b.*` : ''}
+  FROM unnest($apiKeyId::text[], $from::timestamptz[], $afterOperation::text[], $afterSurface::text[], $to::timestamptz[])
+    WITH ORDINALITY AS q("apiKeyId", "from", "afterOperation", "afterSurface", "to", n)
+  CROSS JOIN LATERAL (
+    SELECT ${columns}
+    FROM "UsageTotal" u
+    WHERE u."apiKeyId" = q."apiKeyId" AND u.hour < q."to"
+      AND (u.hour, u.operation, u.surface)
+        > (date_trunc('hour', q."from", 'UTC'), q."afterOperation", q."afterSurface")
+    GROUP BY u.hour, u.operation, u.surface
+    ORDER BY u.hour, u.operation, u.surface
+    LIMIT ${limit}
+  ) AS b
+  LIMIT ${limit}`;
+
 // Refused is what the service did not look into: over a rate limit, without a valid key or the permission. The
 // graph answers most errors with status 200: the code of the error tells of them.
+const isRefused = `(u.status IN (401, 403, 429)
+      OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;
+
 const usageByHour = namedStatement(
   'usage-by-hour',
-  `
-    SELECT q.n::int, b.*
-    FROM unnest($apiKeyId::text[], $from::timestamptz[], $to::timestamptz[])
-      WITH ORDINALITY AS q("apiKeyId", "from", "to", n)
-    CROSS JOIN LATERAL (
-      SELECT u.hour, u.surface, u.operation,
-        sum(u.requests)::int AS requests,
-        coalesce(sum(u.requests) FILTER (WHERE r.refused), 0)::int AS refused,
-        coalesce(sum(u.requests) FILTER (WHERE NOT r.refused AND (u.status >= 400 OR u."errorCode" <> '')), 0)::int AS errors
-      FROM "UsageTotal" u
-      CROSS JOIN LATERAL (
-        SELECT u.status IN (401, 403, 429)
-          OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED') AS refused
-      ) AS r
-      WHERE u."apiKeyId" = q."apiKeyId" AND u.hour >= date_trunc('hour', q."from", 'UTC') AND u.hour < q."to"
-      GROUP BY 1, 2, 3
-      ORDER BY 1, 3, 2
-      LIMIT $mostRows::int
-    ) AS b
-    LIMIT $mostRows::int`,
+  unreadRows(
+    `u.hour, u.surface, u.operation,
+      sum(u.requests)::int AS requests,
+      coalesce(sum(u.requests) FILTER (WHERE ${isRefused}), 0)::int AS refused,
+      coalesce(sum(u.requests) FILTER (WHERE NOT ${isRefused} AND (u.status >= 400 OR u."errorCode" <> '')), 0)::int AS errors`,
+    rowsPerPart,
+  ),
+);
+
+/** How many rows questions have, counted no further than one more than is allowed. */
+const countUsage = namedStatement(
+  'usage-count',
+  `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
 );
 
 /** An operation that will be removed, as usage records name it. */
@@ -104,20 +125,37 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   const { sql } = options;
   const deprecated = new Map(options.deprecated.map((operation) => [operation.operation, operation]));
 
+  const parametersOf = (hours: readonly UnreadHours[]) => ({
+    apiKeyId: hours.map(({ apiKeyId }) => apiKeyId),
+    from: hours.map(({ from }) => from),
+    afterOperation: hours.map(({ afterOperation }) => afterOperation),
+    afterSurface: hours.map(({ afterSurface }) => afterSurface),
+    to: hours.map(({ to }) => to),
+  });
+
+  async function hasTooManyRows(hours: readonly UnreadHours[]): Promise<boolean> {
+    const [row] = await sql.query<{ count: number }>(countUsage, countUsage.values(parametersOf(hours)));
+    return row!.count > maxUsageRows;
+  }
+
   /** Answers the questions of one request that came together: with too many rows, none of them. */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
-    const rows = await sql.query<UsageBucket & { n: number }>(
-      usageByHour,
-      usageByHour.values({
-        apiKeyId: questions.map(({ apiKeyId }) => apiKeyId),
-        from: questions.map(({ from }) => from),
-        to: questions.map(({ to }) => to),
-        mostRows: maxUsageRows + 1,
-      }),
-    );
-    if (rows.length > maxUsageRows) return undefined;
-    const found = groupBy(rows, ({ n }) => n);
-    return questions.map((_, index) => found.get(index + 1) ?? []);
+    const answers = questions.map((): UsageBucket[] => []);
+    const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
+    for (let unread = all; ; await freeMoment()) {
+      const rows = await sql.query<UsageBucket & { n: number }>(
+        usageByHour,
+        usageByHour.values(parametersOf(unread)),
+      );
+      const answered = questions.length - unread.length;
+      for (const row of rows) answers[answered + row.n - 1]!.push(row);
+      const last = rows.at(-1);
+      if (!last || rows.length < rowsPerPart) return answers;
+      if (unread === all && (await hasTooManyRows(all))) return undefined;
+      const [current, ...later] = unread.slice(last.n - 1);
+      const read = { from: last.hour, afterOperation: last.operation, afterSurface: last.surface };
+      unread = [{ ...current!, ...read }, ...later];
+    }
   }
 
   const readHours = createBatch<{ question: UsageQuestion; reader: object }, UsageBucket[]>(async (asked) => {

@@ -12,10 +12,10 @@ import { decodeFeedCursor, encodeFeedCursor, type FeedCursor, type FeedPosition 
 import { feedLife, positionColumns, positionOf, type PositionRow } from './feed-position.ts';
 import { entryOf, type Nullable, type WhitelistReads } from './reads.ts';
 
-// The feed of a whitelist: the whole list once, and from then on what changed. A change belongs to the
-// transaction that made it: triggers keep each in WhitelistChange. A round ends with the snapshot that was taken before its first read, and the next
-// round reads what that snapshot did not see: so a change is told however late its transaction commits. A
-// change may be told twice, and the last word on an entry is always told.
+// The feed of a whitelist: the whole list once, and from then on what changed. Triggers keep each change in
+// WhitelistChange, with the transaction that made it. A round ends with the snapshot that was taken before its first
+// read, and the next round reads what that snapshot did not see: so a change is told however late its transaction
+// commits. A change may be told twice; the last one of an entry is always told.
 
 /** The most changes of one page. */
 export const maxFeedPageSize = 5_000;

@@ -8,18 +8,15 @@ import { type RowError, rowError } from '../errors/row-error.ts';
 import type { LocationNotices } from '../locations/notices.ts';
 import type { LocationReads } from '../locations/reads.ts';
 import { createTurns, type Turns } from '../locations/turns.ts';
-import { createWhitelistMerge, type MergeMode } from './merge.ts';
-import { duplicateVehicle, type Plate } from './plate.ts';
 import type { WhitelistEntryValues } from './columns.ts';
+import { createDryRun } from './dry-run.ts';
+import { type MergeMode, type MergeResult, rowsPerStatement } from './import-rows.ts';
+import { createWhitelistMerge } from './merge.ts';
+import { duplicateVehicle, type Plate } from './plate.ts';
+import { createWhitelistReplace } from './replace.ts';
 
 /** How many rows one call may have. */
 export const maxImportRows = 10_000;
-
-/**
- * How many rows one statement merges; REPLACE merges all rows of a call at once. The embedded database does one thing at
- * a time: gates wait for the statement that runs.
- */
-const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
 /** How many rows are checked before other requests have their turn. */
 const rowsCheckedPerTurn = 500;
@@ -84,13 +81,28 @@ export function createWhitelistImport(services: {
 }) {
   const { locations, whitelistNotices } = services;
   const merge = createWhitelistMerge(services);
+  const replace = createWhitelistReplace(services);
+  const dryRun = createDryRun(services);
   const keyTurns = createTurns({
     maxWaiting: maxWaitingImportsPerKey,
     refusal: `More than ${maxWaitingImportsPerKey} imports of this key are waiting, please try again later`,
   });
   const limitOfProcess = pLimit(maxImportsAtOnce);
 
-  /** Checks and merges the rows, batch by batch. */
+  function take(
+    author: Author,
+    locationId: string,
+    entries: readonly WhitelistEntryValues[],
+    options: ImportOptions,
+  ): Promise<MergeResult> {
+    const { mode } = options;
+    if (options.dryRun) return dryRun(locationId, entries, mode);
+    return mode === 'REPLACE'
+      ? replace(author, locationId, entries)
+      : merge(author, locationId, entries, mode);
+  }
+
+  /** Checks and takes the rows, batch by batch; REPLACE takes all of them at once. */
   async function importInTurn(
     author: Author,
     locationId: string,
@@ -114,7 +126,7 @@ export function createWhitelistImport(services: {
       rejected.push(...batch.rejected);
       if (batch.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
       const entries = batch.good.map(({ values }) => values);
-      const merged = await merge(author, locationId, entries, options);
+      const merged = await take(author, locationId, entries, options);
       if (!options.dryRun) whitelistNotices.publish(locationId);
       const created = merged.isNew.filter(Boolean).length;
       result.created += created;

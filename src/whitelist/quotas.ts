@@ -10,7 +10,7 @@ import { databaseNow } from '../database/clock.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
-import type { Sql } from '../database/types.ts';
+import type { Database, Sql } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { listOfLocation } from '../locations/list-of-location.ts';
 import { lockLocation } from '../locations/lock.ts';
@@ -83,11 +83,13 @@ export type Quotas = ReturnType<typeof createQuotas>;
 export function createQuotas(services: {
   prisma: PrismaClient;
   sql: Sql;
+  kind: Database['kind'];
   locations: Pick<LocationReads, 'find'>;
   locationTurns: Turns;
 }) {
-  const { prisma, sql, locations, locationTurns } = services;
+  const { prisma, sql, kind, locations, locationTurns } = services;
   const quotas = createKeysetList<Quota, { ownerId: string; referenceId?: string | undefined }>(sql, {
+    kind,
     table: 'Quota',
     fields: Prisma.QuotaScalarFieldEnum,
     owner: { table: 'Location', column: 'locationId' },

@@ -4,7 +4,7 @@ import { companiesOfReach, reachable } from '../auth/scope.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { createRowById } from '../database/statement-batch.ts';
-import type { Sql } from '../database/types.ts';
+import type { Database } from '../database/types.ts';
 import { isId } from '../ids.ts';
 import { listOfLocation } from '../locations/list-of-location.ts';
 import type { PagedList, WholeList } from '../pages.ts';
@@ -52,13 +52,14 @@ export interface WhitelistFilters {
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /** Prepares the reads of whitelists. Those of one turn of the event loop are joined. */
-export function createWhitelistReads({ sql }: { sql: Sql }) {
+export function createWhitelistReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const entries = createKeysetList<
     WhitelistEntry,
     WhitelistFilters & { ownerId: string },
     undefined,
     PositionRow
   >(sql, {
+    kind,
     table: 'WhitelistEntry',
     fields: Prisma.WhitelistEntryScalarFieldEnum,
     instants: instantColumns,
@@ -69,7 +70,7 @@ export function createWhitelistReads({ sql }: { sql: Sql }) {
       plateType: 'text',
       plateCode: 'text',
       plateNumber: 'text',
-      validAt: { type: 'timestamptz', condition: isValidAt('r', 'q."validAt"') },
+      validAt: { type: 'timestamptz', condition: isValidAt('r', 'q."validAt"'), hasIndex: false },
     },
   });
   const entryById = createRowById<WhitelistEntry>(sql, entriesById);
