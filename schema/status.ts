@@ -1,13 +1,6 @@
-import type { Location as LocationRow } from '../prisma/generated/client/client.ts';
 import type { Context } from '../src/context.ts';
-import {
-  freePlaces,
-  type LocationState as LocationStateName,
-  locationState,
-  occupiedOf,
-  type Room,
-} from '../src/locations/occupancy.ts';
-import type { Occupancy } from '../src/locations/reads.ts';
+import type { LocationState as LocationStateName } from '../src/locations/occupancy.ts';
+import type { LocationStatus as Status } from '../src/locations/reads.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 
@@ -20,44 +13,27 @@ const LocationState = builder.enumType('LocationState', {
   } satisfies Record<LocationStateName, unknown>,
 });
 
-interface Status extends Occupancy {
-  location: LocationRow;
-}
-
-/** The room that the location of a status has. */
-const roomOf = (status: Status): Room => ({
-  capacity: status.location.capacity,
-  occupied: occupiedOf(status),
-});
-
 export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
   description: 'How full a location is now.',
   fields: (t) => ({
-    locationId: t.id({ description: 'Identifier of the location.', resolve: ({ location }) => location.id }),
-    slug: t.string({ description: 'Slug of the location.', resolve: ({ location }) => location.slug }),
-    name: t.string({ description: 'Name of the location.', resolve: ({ location }) => location.name }),
-    state: t.field({
-      type: LocationState,
-      description: 'Whether there is room.',
-      resolve: (status) => locationState(roomOf(status)),
-    }),
-    capacity: t.int({
+    locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
+    slug: t.exposeString('slug', { description: 'Slug of the location.' }),
+    name: t.exposeString('name', { description: 'Name of the location.' }),
+    state: t.expose('state', { type: LocationState, description: 'Whether there is room.' }),
+    capacity: t.exposeInt('capacity', {
       nullable: true,
       description: 'How many vehicles fit; null when unknown.',
-      resolve: ({ location }) => location.capacity,
     }),
-    occupied: t.int({
-      resolve: occupiedOf,
+    occupied: t.exposeInt('occupied', {
       description: 'How many vehicles are inside: the open sessions and `adjustment`.',
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
         'How many vehicles are inside that no session knows, by `adjustOccupancy`; below 0 when so many open sessions have no vehicle.',
     }),
-    available: t.int({
+    available: t.exposeInt('available', {
       nullable: true,
       description: 'How many places are free, never below 0; null when the capacity is unknown.',
-      resolve: (status) => freePlaces(roomOf(status)),
     }),
     whitelistedVehicles: t.exposeInt('whitelistedVehicles', {
       description: 'How many entries the whitelist has.',
@@ -67,34 +43,26 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
       nullable: true,
       description: 'When a vehicle last entered or left; null when none has.',
     }),
-    updatedAt: t.field({
+    updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
         'When the status last changed: the latest of the last activity, the last count and the last change of the location.',
-      resolve: ({ location: { updatedAt }, lastActivityAt, lastCountedAt }) =>
-        [lastActivityAt, lastCountedAt].reduce<Date>(
-          (latest, other) => (other && other > latest ? other : latest),
-          updatedAt,
-        ),
     }),
   }),
 });
 
-/** The status of a location; those of one turn of the event loop share a statement. */
-async function statusOf(location: LocationRow, { locations }: Context): Promise<Status> {
-  return { location, ...(await locations.occupancy(location.id)) };
-}
-
 /** The status of a location that the key reaches. */
-export const findStatus = async (locationId: string, context: Context) =>
-  statusOf(await context.locations.find(context.key, locationId), context);
+export async function findStatus(locationId: string, { key, locations }: Context): Promise<Status> {
+  const { id } = await locations.find(key, locationId);
+  return locations.status(id);
+}
 
 builder.objectField(Location, 'status', (t) =>
   t.field({
     type: LocationStatus,
     permission: 'READ_STATUS',
     description: 'How full the location is now.',
-    resolve: (location, _, context) => statusOf(location, context),
+    resolve: ({ id }, _, { locations }) => locations.status(id),
   }),
 );
 
@@ -117,10 +85,7 @@ builder.queryFields((t) => ({
     permission: 'READ_STATUS',
     complexity: { field: 200, multiplier: 100 },
     description: 'The status of every location that the key reaches, oldest location first.',
-    resolve: async (_, __, context) => {
-      const reached = await context.locations.allReachedBy(context.key);
-      return Promise.all(reached.map((location) => statusOf(location, context)));
-    },
+    resolve: (_, __, { key, locations }) => locations.allStatuses(key),
   }),
   locationStatus: t.field({
     type: LocationStatus,

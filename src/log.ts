@@ -1,6 +1,7 @@
 import { stdout } from 'node:process';
 import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
+import { createLogOutput } from './log-output.ts';
 
 /** How many causes of an error are logged, the first one included. */
 const maxLoggedCauses = 4;
@@ -62,12 +63,6 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 }
 
 /**
- * Lines are written together, as soon as there are 4 KiB or 100 ms have passed: to write each on its own would take a
- * refused request a tenth of its time. What waits is written when the process ends.
- */
-const toOutput = { sync: false, minLength: 4096, periodicFlush: 100 } as const;
-
-/**
  * The log of the process: JSON lines on standard output, or readable text when that is a terminal.
  *
  * @param destination where the lines go instead
@@ -85,5 +80,5 @@ export function createLog(level: string, destination?: pino.DestinationStream): 
           messageFormat: (line) => terminalMessage(line, stdout.columns),
         }),
       )
-    : pino({ ...options, level, base: undefined }, pino.destination(toOutput));
+    : pino({ ...options, level, base: undefined }, createLogOutput());
 }

@@ -21,7 +21,10 @@ const setFades = namedStatement(
   WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
 );
 
-/** The sessions that are or were open for so many hours, by their start: only those differ from one longest stay to another. */
+/**
+ * The sessions that are or were open for so many hours, by their start: only those differ from one longest stay to
+ * another.
+ */
 const longSessions = namedStatement(
   'parking-sessions-long',
   `

@@ -11,7 +11,7 @@ export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
 /** A plate that was seen, and the text that a camera read, if one did. */
 export type SeenPlate = Plate & { text: string | null };
 
-/** Plates that may be of one vehicle with another: the texts that one of them has at the least, and the test for the rest. */
+/** Which plates may be of the same vehicle as a given one: they have one of these texts, and pass a test. */
 export interface Likeness {
   /** Texts in the form of `vehicleTexts`. */
   texts: readonly string[];

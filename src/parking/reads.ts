@@ -1,7 +1,7 @@
 import { type ParkingEvent, type ParkingSession, Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
-import type { Sql } from '../database/types.ts';
+import type { Database } from '../database/types.ts';
 import { listOfLocation } from '../locations/list-of-location.ts';
 import type { PagedList } from '../pages.ts';
 import { isInside } from './session-columns.ts';
@@ -17,14 +17,16 @@ interface SessionsQuestion {
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /** Prepares the reads of events and sessions. Those of one turn of the event loop are joined. */
-export function createParkingReads({ sql }: { sql: Sql }) {
+export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
   const events = createKeysetList<ParkingEvent, { ownerId: string }>(sql, {
+    kind,
     table: 'ParkingEvent',
     fields: Prisma.ParkingEventScalarFieldEnum,
     owner,
   });
   const sessions = createKeysetList<ParkingSession, SessionsQuestion>(sql, {
+    kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
     // A session whose longest stay is over is not open, from that instant on.
@@ -32,8 +34,8 @@ export function createParkingReads({ sql }: { sql: Sql }) {
     owner,
     // Two filters, since each has an index of its own.
     filters: {
-      inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}` },
-      ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}` },
+      inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
+      ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
     },
   });
 
