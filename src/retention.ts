@@ -43,7 +43,9 @@ const idleRecorderDays = 31;
 const endOfAge = 'now() - make_interval(days => $1::int)';
 
 /**
- * Removes one batch of what is older than `$1` days by the clock of the database, and returns how many rows those were; none while another process is at it. Rows that a request is removing are left to it.
+ * Removes one batch of what is older than `$1` days by the clock of the database, and returns how many rows those were;
+ * none while another process is at the same table, which goes on until nothing is left. Rows that a request is removing
+ * are left to it.
  *
  * @param key the columns of the primary key
  * @param expired the keys of expired rows, oldest first
@@ -51,7 +53,9 @@ const endOfAge = 'now() - make_interval(days => $1::int)';
 const removal = (table: string, key: string, expired: string): Statement => ({
   name: `retention ${table}`,
   text: `
-    WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS mine),
+    WITH turn AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(hashtextextended('${table}', ${advisoryLocks.retention})) AS mine
+    ),
     removed AS (
       DELETE FROM "${table}"
       WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)

@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
+import type { Sql, Statement } from '../src/database/types.ts';
 import { createRetention } from '../src/retention.ts';
 import { openActivity } from './support/activity.ts';
 import { openTestGateway } from './support/harness.ts';
@@ -12,26 +14,19 @@ const { prisma, sql } = gateway.database;
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
 /** A process that keeps usage for 10 days and events for 30. */
-const open = () =>
+const open = (over = sql) =>
   createRetention({
-    sql,
+    sql: over,
     log: pino({ level: 'silent' }),
     days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
   });
 
+/** In one statement: Prisma would be seconds at it on a busy machine, in a transaction that the server ends meanwhile. */
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
-  await prisma.usageRecord.createMany({
-    data: Array.from({ length: count }, () => ({
-      requestId: newId(),
-      surface: 'rest',
-      operation,
-      status: 200,
-      durationMs: 1,
-      address: 'test',
-      createdAt,
-    })),
-  });
+  await prisma.$executeRaw`
+    INSERT INTO "UsageRecord" ("requestId", surface, operation, status, "durationMs", address, "createdAt")
+    SELECT gen_random_uuid(), 'rest', ${operation}, 200, 1, 'test', ${createdAt} FROM generate_series(1, ${count})`;
   return () => prisma.usageRecord.count({ where: { operation } });
 }
 
@@ -178,6 +173,33 @@ describe('retention', () => {
     expect(await prisma.parkingEvent.count({ where: { locationId } })).toBe(0);
     expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
   });
+
+  test.runIf(testServerUrl)(
+    'of a table goes on while another process removes records of another',
+    async () => {
+      const statements: Statement[] = [];
+      const watched: Sql = {
+        query(statement, values) {
+          statements.push(statement);
+          return sql.query(statement, values);
+        },
+      };
+      const first = open(watched);
+      await first.removeExpired();
+      await first.close();
+      const events = statements.find(({ name }) => name === 'retention ParkingEvent')!;
+      const old = await addUsage(1500, daysAgo(400));
+      const another = new pg.Client({ connectionString: gateway.config.databaseUrl });
+      await another.connect();
+      await another.query('BEGIN');
+      await another.query(events.text, [30]);
+      const second = open();
+      await second.removeExpired();
+      await second.close();
+      await another.end();
+      expect(await old()).toBe(0);
+    },
+  );
 
   test.runIf(testServerUrl)('is done by one process at a time, and by all of them together', async () => {
     const old = await addUsage(5000, daysAgo(400));
