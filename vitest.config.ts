@@ -5,9 +5,9 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // Limits for a busy machine: a test waits for a condition and ends as soon as it holds.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // Limits for a machine that is ten times as busy: a test waits for a condition and ends as soon as it holds.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 50 } },
     maxWorkers: 2,
     globalSetup: 'test/support/build.ts',
@@ -16,6 +16,7 @@ export default defineConfig({
       include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],
       exclude: ['**/generated/**'],
       reporter: ['text', 'html'],
+      reportOnFailure: true,
     },
   },
 });

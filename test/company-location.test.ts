@@ -244,6 +244,27 @@ describe('what a key sees', () => {
     }
   });
 
+  test('is listed whole over REST, however many pages of the graph that takes', async () => {
+    const companyIds = await Promise.all(Array.from({ length: 105 }, () => gateway.newCompany()));
+    const companyId = companyIds[0]!;
+    await gateway.database.prisma.$executeRaw`
+      INSERT INTO "Location" (id, "companyId", name, slug)
+      SELECT '01900000-0000-7000-8000-' || lpad(n::text, 12, '0'), ${companyId}, 'Test Location', 'level-' || n
+      FROM generate_series(1, 205) AS n`;
+    const key = await gateway.newKey({ companyIds });
+    const ids = async (path: string) => {
+      const { body } = await gateway.rest('GET', path, { key });
+      return body.data.map(({ id }: { id: string }) => id);
+    };
+    expect(await ids('/companies')).toEqual([...companyIds].sort());
+    expect(await ids('/locations')).toEqual(
+      Array.from(
+        { length: 205 },
+        (_, index) => `01900000-0000-7000-8000-${String(index + 1).padStart(12, '0')}`,
+      ),
+    );
+  });
+
   test('needs the permission of every field that is selected, before anything is changed', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({

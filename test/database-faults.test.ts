@@ -64,7 +64,12 @@ describe.runIf(testServerUrl)('on PostgreSQL', () => {
     const [held, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/frozen-transaction.ts'], {
       cwd: root,
-      env: { PATH: process.env.PATH, DATABASE_URL: gateway.config.databaseUrl, LOCATION_ID: held.locationId },
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: gateway.config.databaseUrl,
+        DATABASE_PREPARE: String(gateway.config.databasePrepare),
+        LOCATION_ID: held.locationId,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));

@@ -1,11 +1,8 @@
-import { pino } from 'pino';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { loadConfig } from '../src/config.ts';
-import { openGateway } from '../src/gateway.ts';
 import { newId } from '../src/ids.ts';
 import { everyPermission, newEntry, openTestGateway, type TestGateway } from './support/harness.ts';
 import { startProxy } from './support/proxy.ts';
-import { migrationsFolder, testServerUrl } from './support/scratch-database.ts';
+import { testServerUrl } from './support/scratch-database.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
@@ -18,6 +15,15 @@ interface StatusStream {
   /** The next result that is pushed; undefined at the end of the stream. */
   next(): Promise<{ data?: { locationStatusChanged: { occupied: number } }; errors?: unknown[] } | undefined>;
   cancel(): Promise<void>;
+}
+
+/** Waits for a status with so many vehicles. The one before may come again when notices may have been missed. */
+async function heard(stream: StatusStream, occupied: number): Promise<void> {
+  for (;;) {
+    const result = await stream.next();
+    if (!result?.data) throw new Error(`The stream ended before a status with ${occupied} vehicles`);
+    if (result.data.locationStatusChanged.occupied === occupied) return;
+  }
 }
 
 /** Subscribes to the status of a location, on one of the gateways. */
@@ -172,24 +178,21 @@ describe('locationStatusChanged', () => {
     test('pushes what another one recorded, and goes on after Redis was away', async () => {
       const proxy = await startProxy(process.env.REDIS_URL!);
       afterAll(() => proxy.close());
-      const { databaseUrl } = gateway.config;
-      const second = await openGateway(
-        loadConfig({ DATABASE_URL: databaseUrl, REDIS_URL: proxy.url }),
-        pino({ level: 'silent' }),
-        migrationsFolder,
-      );
-      afterAll(() => second.close());
+      const second = await openTestGateway({
+        DATABASE_URL: gateway.config.databaseUrl!,
+        REDIS_URL: proxy.url,
+      });
       const { key, locationId } = await gateway.newTenant();
       const stream = await watchFromNow(key, locationId, second.app);
       await drive(key, locationId);
-      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(1);
+      await heard(stream, 1);
 
       proxy.cut();
       await drive(key, locationId);
       proxy.mend();
-      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(2);
+      await heard(stream, 2);
       await drive(key, locationId);
-      expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(3);
+      await heard(stream, 3);
       await stream.cancel();
     });
   });

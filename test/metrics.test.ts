@@ -134,7 +134,8 @@ test.runIf(testServerUrl)('metrics tell the size and the use of each pool of Pos
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(2);
+    // What the gateway does by itself may wait as well.
+    expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
   await expect.poll(() => valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(0);

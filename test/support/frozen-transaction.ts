@@ -2,8 +2,13 @@
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
 
-const { DATABASE_URL: databaseUrl, LOCATION_ID: locationId } = process.env;
-const database = await openDatabase({ databaseUrl, dataDir: 'memory://', log: pino({ level: 'silent' }) });
+const { DATABASE_URL: databaseUrl, DATABASE_PREPARE: prepare, LOCATION_ID: locationId } = process.env;
+const database = await openDatabase({
+  databaseUrl,
+  dataDir: 'memory://',
+  prepareStatements: prepare !== 'false',
+  log: pino({ level: 'silent' }),
+});
 await database.prisma.$transaction(async (transaction) => {
   await transaction.$queryRaw`SELECT id FROM "Location" WHERE id = ${locationId} FOR NO KEY UPDATE`;
   console.log('holding');

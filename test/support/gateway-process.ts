@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { endWithThisProcess } from './guards.ts';
 import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,6 +29,7 @@ export function startGatewayProcess(env: Record<string, string>): GatewayProcess
     cwd: root,
     env: { ...inherited, PORT: '0', ...env },
   });
+  endWithThisProcess(child);
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   child.stderr.on('data', (chunk) => (output += chunk));

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { eventually, freePort } from './system-servers.ts';
+import { eventually, freePort, newServerFolder } from './system-servers.ts';
 
 /** Where Debian's package puts HAProxy, which is not on everybody's PATH. */
 const haproxy = '/usr/sbin/haproxy';
@@ -34,7 +33,7 @@ function put(configuration: string, place: string, value: string): string {
  */
 export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Balancer> {
   if (!existsSync(haproxy)) throw new Error('The package haproxy is missing');
-  const folder = await mkdtemp(join(tmpdir(), 'own-haproxy-'));
+  const folder = await newServerFolder('haproxy');
   const port = await freePort();
   const socket = join(folder, 'admin.sock');
   const documented = (name: string) =>
@@ -45,7 +44,10 @@ export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Bal
   const files = [join(folder, 'haproxy.cfg'), join(folder, 'gateways.cfg')];
   await writeFile(files[0]!, put(await documented('haproxy.cfg'), ':3000', `127.0.0.1:${port}`));
   await writeFile(files[1]!, gateways);
-  const child = spawn(haproxy, ['-db', ...files.flatMap((file) => ['-f', file])], { stdio: 'ignore' });
+  const child = spawn(haproxy, ['-db', ...files.flatMap((file) => ['-f', file])], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
   const balancer: Balancer = {
     url: `http://127.0.0.1:${port}`,
     async command(line) {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createRedis,
   eventually,
   freePort,
+  newServerFolder,
   type RedisAccess,
   redisAccessOptions,
   redisClient,
@@ -102,7 +102,7 @@ export async function startSentinels(access: RedisAccess = {}): Promise<Sentinel
   const replicaOf = ['--replicaof', '127.0.0.1', String(portOf(primary.url))];
   const replicas = [await createRedis(replicaOf, access), await createRedis(replicaOf, access)];
   await Promise.all(replicas.map((replica) => replica.start()));
-  const folder = await mkdtemp(join(tmpdir(), 'own-sentinel-'));
+  const folder = await newServerFolder('sentinel');
   const ports = [await freePort(), await freePort(), await freePort()];
   const children = await Promise.all(
     ports.map(async (port) => {

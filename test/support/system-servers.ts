@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { OwnCertificate } from './certificate.ts';
+import { removeWithThisProcess } from './guards.ts';
 
 // PostgreSQL and Redis servers of a test's own, from the binaries of the system: they can be killed, frozen
 // and started again without harm to anything else.
@@ -96,27 +97,32 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
   }
 }
 
-/** Where Debian keeps the server's programs, which are not on the PATH; elsewhere they are. */
-function postgresPrograms(): string {
+/** A program of the server: Debian does not have them on the PATH, others do. */
+function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
   const [newest] = versions;
-  return newest ? join(root, newest, 'bin') : '';
+  return newest ? join(root, newest, 'bin', name) : name;
 }
 
-/** PostgreSQL refuses to run as root: its programs then run as the user of Debian's package. */
-async function postgresCommand(program: string, args: string[]): Promise<[string, string[]]> {
-  const path = join(postgresPrograms(), program);
-  return userInfo().uid === 0 ? ['runuser', ['-u', 'postgres', '--', path, ...args]] : [path, args];
+/** The user that a process runs as; the user of this process when it is empty. */
+interface ServerUser {
+  uid?: number;
+  gid?: number;
 }
 
-/** A folder for the data of a PostgreSQL server, which its programs may write. */
-async function newPostgresFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'own-postgres-'));
-  if (userInfo().uid === 0) {
-    const { stdout } = await run('id', ['-u', 'postgres']);
-    await chown(folder, Number(stdout), -1);
-  }
+/** PostgreSQL and PgBouncer refuse to run as root: then they run as the user of Debian's package. */
+async function serverUser(): Promise<ServerUser> {
+  if (userInfo().uid !== 0) return {};
+  const idOf = async (kind: '-u' | '-g') => Number((await run('id', [kind, 'postgres'])).stdout);
+  return { uid: await idOf('-u'), gid: await idOf('-g') };
+}
+
+/** Makes a folder for a server, which goes with this process at the latest. */
+export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
+  removeWithThisProcess(folder);
+  if (uid !== undefined) await chown(folder, uid, -1);
   await chmod(folder, 0o700);
   return folder;
 }
@@ -127,12 +133,11 @@ async function newPostgresFolder(): Promise<string> {
  * @param settings of postgresql.conf
  */
 export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
-  const folder = await newPostgresFolder();
-  const [command, args] = await postgresCommand('initdb', [
-    ...['-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '--no-sync'],
-  ]);
-  await run(command, args, { cwd: '/' });
-  return postgresOver(folder, settings);
+  const user = await serverUser();
+  const folder = await newServerFolder('postgres', user);
+  const options = ['-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '--no-sync'];
+  await run(postgresProgram('initdb'), options, { cwd: '/', ...user });
+  return postgresOver(folder, user, settings);
 }
 
 /** A PostgreSQL server that follows another one and takes no writes. */
@@ -147,22 +152,11 @@ export interface Standby extends SystemServer {
  * @param name what the primary calls it in `synchronous_standby_names`
  */
 export async function startStandby(primary: SystemServer, name: string): Promise<Standby> {
-  const folder = await newPostgresFolder();
-  const [command, args] = await postgresCommand('pg_basebackup', [
-    ...[
-      '-D',
-      join(folder, 'data'),
-      '-d',
-      primary.url,
-      '-R',
-      '-X',
-      'stream',
-      '--checkpoint=fast',
-      '--no-sync',
-    ],
-  ]);
-  await run(command, args, { cwd: '/' });
-  const server = await postgresOver(folder, { cluster_name: name });
+  const user = await serverUser();
+  const folder = await newServerFolder('postgres', user);
+  const source = ['-d', primary.url, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
+  await run(postgresProgram('pg_basebackup'), ['-D', join(folder, 'data'), ...source], { cwd: '/', ...user });
+  const server = await postgresOver(folder, user, { cluster_name: name });
   await server.start();
   return {
     ...server,
@@ -176,7 +170,11 @@ export async function startStandby(primary: SystemServer, name: string): Promise
 }
 
 /** The server whose data are in a folder. */
-async function postgresOver(folder: string, settings: Record<string, string>): Promise<SystemServer> {
+async function postgresOver(
+  folder: string,
+  user: ServerUser,
+  settings: Record<string, string>,
+): Promise<SystemServer> {
   const data = join(folder, 'data');
   const port = await freePort();
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
@@ -189,11 +187,10 @@ async function postgresOver(folder: string, settings: Record<string, string>): P
   const server: SystemServer = {
     url,
     async start() {
-      const [program, programArgs] = await postgresCommand('postgres', [
-        ...['-D', data, '-p', String(port)],
-        ...Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ]);
-      const spawnServer = () => spawn(program, programArgs, { cwd: '/', stdio: 'ignore' });
+      const settingOptions = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+      const serverArguments = ['-D', data, '-p', String(port), ...settingOptions];
+      const spawnServer = () =>
+        spawn(postgresProgram('postgres'), serverArguments, { cwd: '/', stdio: 'ignore', ...user });
       let child = spawnServer();
       await eventually(
         'PostgreSQL answers',
@@ -263,8 +260,7 @@ export async function createRedis(
   options: readonly string[] = [],
   access: RedisAccess = {},
 ): Promise<SystemServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'own-redis-'));
-  mkdirSync(folder, { recursive: true });
+  const folder = await newServerFolder('redis');
   const port = await freePort();
   const credentials = access.password ? `:${access.password}@` : '';
   const url = `${access.certificate ? 'rediss' : 'redis'}://${credentials}127.0.0.1:${port}`;
@@ -326,7 +322,8 @@ export interface Pooler {
  * @param serverConnections how many connections to the server it shares among its clients
  */
 export async function startPgBouncer(serverUrl: string, serverConnections: number): Promise<Pooler> {
-  const folder = await mkdtemp(join(tmpdir(), 'own-pgbouncer-'));
+  const user = await serverUser();
+  const folder = await newServerFolder('pgbouncer', user);
   const server = new URL(serverUrl);
   const port = await freePort();
   const settings = join(folder, 'pgbouncer.ini');
@@ -348,15 +345,7 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
       'max_client_conn = 200',
     ].join('\n'),
   );
-  // It refuses to run as root.
-  const isRoot = userInfo().uid === 0;
-  if (isRoot) await run('chown', ['-R', 'postgres', folder]);
-  const child = isRoot
-    ? spawn('runuser', ['-u', 'postgres', '--', pgBouncer, '--quiet', settings], {
-        cwd: '/',
-        stdio: 'ignore',
-      })
-    : spawn(pgBouncer, ['--quiet', settings], { cwd: '/', stdio: 'ignore' });
+  const child = spawn(pgBouncer, ['--quiet', settings], { cwd: folder, stdio: 'ignore', ...user });
   const url = new URL(serverUrl);
   url.hostname = '127.0.0.1';
   url.port = String(port);
@@ -373,7 +362,7 @@ export async function startPgBouncer(serverUrl: string, serverConnections: numbe
   return {
     url: url.href,
     async remove() {
-      signal(processTree(child.pid!), 'SIGKILL');
+      child.kill('SIGKILL');
       await rm(folder, { recursive: true, force: true });
     },
   };
