@@ -23,7 +23,7 @@ const writes = [
 const mostCost = 1.05;
 
 /** How long each round runs before it is measured: a change of triggers has every connection plan its statements anew. */
-const warmUpSeconds = 0.3;
+const warmUpSeconds = 1;
 
 const sides = ['with', 'without'] as const;
 type Side = (typeof sides)[number];

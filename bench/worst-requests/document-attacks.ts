@@ -15,9 +15,15 @@ const entryFields =
 const instant = (daysAgo: number, minutes: number) =>
   new Date(Math.floor(Date.now() / day) * day - daysAgo * day + minutes * 60_000).toISOString();
 
+const usageFields = 'hour surface operation requests refused errors';
+
 /** Every alias asks about another month, to the minute. */
 const usage = ({ busyKeyId }: WorstWorld) =>
-  `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { hour surface operation requests refused errors } }`)} }`;
+  `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
+
+/** Nearly as many rows as one answer may have. */
+const largestUsage = ({ busyKeyId }: WorstWorld) =>
+  `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
 /** Documents that were never seen, as long as documents may be. */
 const freshDocuments = (world: WorstWorld) =>
@@ -51,6 +57,7 @@ const reading: [string, Attack['build']][] = [
     ],
   ],
   ['usage of 30 months', (world) => [ask(world, usage(world))]],
+  ['usage of as many rows as allowed', (world) => [ask(world, largestUsage(world))]],
   [
     'changes of imports in the audit log',
     (world) => [ask(world, '{ auditLog(first: 100) { nodes { changes } } }')],
