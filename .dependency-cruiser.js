@@ -4,7 +4,7 @@
 
 /** What every folder may use: libraries, Node, generated types of the database, and the types, ids, turns and spans that all share. */
 const shared =
-  '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|map-values|pages|deferred-json|fair-turns|free-moment|template|telemetry/spans)\\.ts$)';
+  '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|map-values|pages|deferred-json|fair-turns|free-moment|list-in-parts|template|telemetry/spans)\\.ts$)';
 
 /** Files at the top of src/ that describe what is put together; whoever answers requests may know them. */
 const requestContext = '^src/(context|log|metrics|config)\\.ts$';

@@ -5,8 +5,8 @@ import { createFairTurns } from '../src/fair-turns.ts';
 /** A part of an answer: JSON, or a value that is read when its place is reached. */
 export type Piece = string | DeferredJson;
 
-/** Bytes that are handed to the connection at once: the rest waits until the client has taken them. */
-const bytesAtOnce = 64 * 1024;
+/** Characters that are handed to the connection at once: the rest waits until the client has taken them. */
+const charactersAtOnce = 64 * 1024;
 
 /**
  * The JSON of a value in pieces.
@@ -31,23 +31,29 @@ const turnToWrite = (keyId: string) =>
     void writingTurns.run(keyId, () => new Promise<void>(begin));
   });
 
+/** Where a part of a text ends that should end at an index: not within a character of two code units. */
+const endOfPart = (text: string, index: number) =>
+  /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
+
 /** The bytes of a large value, each part of them when the client has taken the one before. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
-  const end = await turnToWrite(context.key.id);
+  const giveTurnOn = await turnToWrite(context.key.id);
   let held = 0;
   try {
-    const bytes = Buffer.from(await value.read());
-    held = bytes.length;
+    const text = await value.read();
+    held = Buffer.byteLength(text);
     context.holdBytes(held);
-    for (let start = 0; start < bytes.length; start += bytesAtOnce) {
-      const part = bytes.subarray(start, start + bytesAtOnce);
+    for (let start = 0; start < text.length;) {
+      const end = endOfPart(text, start + charactersAtOnce);
+      const part = Buffer.from(text.slice(start, end));
       held -= part.length;
       context.holdBytes(-part.length);
       yield part;
+      start = end;
     }
   } finally {
     context.holdBytes(-held);
-    end();
+    giveTurnOn();
   }
 }
 

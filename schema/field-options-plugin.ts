@@ -55,6 +55,8 @@ interface FieldCost {
    * object that does not counts as if it stood in its place.
    */
   reads?: boolean;
+  /** Whether a query with the field takes turns with others however little it costs: the field may read many rows. */
+  takesTurns?: boolean;
   /** For a field with pages whose items count by `multiplier`: how many a page has when the client does not say it. */
   pageSize?: number;
 }

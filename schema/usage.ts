@@ -1,4 +1,5 @@
 import { invalidField } from '../src/errors/error-table.ts';
+import { listInParts } from '../src/list-in-parts.ts';
 import type { UsageBucket as Bucket } from '../src/usage/reads.ts';
 import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
@@ -52,7 +53,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
     description:
       'The requests of the key by hour, operation and surface, in this order. A request counts within a few seconds; one with an unknown key belongs to no key.',
     // Up to 31 days of hours, with several rows each: the cost keeps an operation from asking for many, a bound the rest.
-    complexity: { field: 200, multiplier: defaultHours },
+    complexity: { field: 200, multiplier: defaultHours, takesTurns: true },
     args: {
       from: t.arg({
         type: 'DateTime',
@@ -66,6 +67,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
         validate: instant,
       }),
     },
-    resolve: ({ id }, args, context) => context.usage.byHour({ apiKeyId: id, ...usagePeriod(args) }, context),
+    resolve: async ({ id }, args, context) =>
+      listInParts(await context.usage.byHour({ apiKeyId: id, ...usagePeriod(args) }, context)),
   }),
 );

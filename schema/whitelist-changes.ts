@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listInParts } from '../src/list-in-parts.ts';
 import { maxFeedPageSize } from '../src/whitelist/changes.ts';
 import type { WhitelistChanges as Changes, WhitelistRemoval as Removal } from '../src/whitelist/feed-page.ts';
 import { maxFeedCursorLength } from '../src/whitelist/feed-cursor.ts';
@@ -31,15 +32,17 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
   description:
     'A page of the changes of a whitelist. Apply removals before upserts, by the identifier of the entry. A change may be told more than once.',
   fields: (t) => ({
-    upserts: t.expose('upserts', {
+    upserts: t.field({
       type: [WhitelistEntry],
       complexity: pageComplexity,
       description: 'Entries that are new or changed, as they are now.',
+      resolve: ({ upserts }) => listInParts(upserts),
     }),
-    removals: t.expose('removals', {
+    removals: t.field({
       type: [WhitelistRemoval],
       complexity: pageComplexity,
       description: 'Entries that are no longer in the whitelist.',
+      resolve: ({ removals }) => listInParts(removals),
     }),
     cursor: t.exposeString('cursor', {
       description: 'For `after`: the next page, or later what will have changed.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { newEntry, openTestGateway } from './support/harness.ts';
+import { type Answer, newEntry, openTestGateway } from './support/harness.ts';
 import { locksOf } from './support/locks.ts';
 import { testServerUrl } from './support/scratch-database.ts';
 
@@ -93,6 +93,22 @@ describe.runIf(testServerUrl)('a process whose heavy work waits for locks of som
     expect(await waitingConnections()).toBe(2);
     await unlock();
     for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
+  });
+
+  test('answers questions about usage, which may have many rows, one at a time for each key', async () => {
+    const [one, another] = [await gateway.newTenant(), await gateway.newTenant()];
+    const unlock = await lockTable('UsageTotal');
+    const works: Promise<Answer>[] = [];
+    const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
+    ask(one);
+    await expect.poll(waitingConnections).toBe(1);
+    ask(one);
+    ask(another);
+    await expect.poll(waitingConnections).toBe(2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await waitingConnections()).toBe(2);
+    await unlock();
+    expect((await Promise.all(works)).map(({ body }) => body.errors)).toEqual(Array(3).fill(undefined));
   });
 
   test.each([

@@ -6,6 +6,24 @@ import { newEntry, openTestGateway, serve } from './support/harness.ts';
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 
+test.each([
+  ['of some bytes', 0],
+  ['of more than 16 KiB', 40],
+  ['of more than 1 MiB', 4_000],
+])('a body %s may begin with a byte order mark, and has characters of several bytes', async (_, texts) => {
+  const { key, locationId } = await gateway.newTenant();
+  const notes = Array.from({ length: texts }, () => '\u{1f697}\u00e9'.repeat(100));
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+    body: `\ufeff${JSON.stringify({
+      query: `query ($plate: PlateInput!) { plateAccess(locationId: "${locationId}", plate: $plate) { reason } }`,
+      variables: { plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '1' }, notes },
+    })}`,
+  });
+  expect(await response.json()).toMatchObject({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
+});
+
 describe('bad input over HTTP', () => {
   test.each([
     ['no JSON', '{"referenceId":'],

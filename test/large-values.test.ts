@@ -71,3 +71,22 @@ test('settings of many values are passed on over REST as they are, and the graph
   });
   expect(body.data.company).toEqual({ id, settings: null });
 });
+
+test.each(['', 'a'])(
+  'large settings are passed on with characters of two code units, after "%s"',
+  async (start) => {
+    const id = newId();
+    const text = start + '\u{1f697}'.repeat(150_000);
+    await gateway.database.sql.query(
+      {
+        name: '',
+        text: `INSERT INTO "Company" (id, name, slug, address, settings)
+        VALUES ($1, 'Old', $2, 'Dubai', jsonb_build_object('text', $3::text))`,
+      },
+      [id, newSlug(), text],
+    );
+    const ownKey = await gateway.newKey({ companyIds: [id] });
+    const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': ownKey } });
+    expect((await response.json()).data).toMatchObject([{ id, settings: { text } }]);
+  },
+);

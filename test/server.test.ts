@@ -20,6 +20,7 @@ function newApp() {
       return c.text('finished');
     })
     .post('/body', async (c) => c.text(await c.req.text()))
+    .post('/refused', (c) => c.text('refused', 401))
     .get('/large', (c) => c.body(new Uint8Array(20_000_000)))
     .get('/', (c) => c.text('ok'))
     .onError((_error, c) => c.text('failed', 500));
@@ -208,6 +209,54 @@ describe('a server that stops', () => {
     await close();
     await busy.closed;
     expect(busy.received()).toBe('');
+  });
+});
+
+describe('the body of a request that is answered before it was read', () => {
+  const bodyBytes = 8 * 1024 * 1024;
+  const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+  /** Sends a part of a body, or all of it, to an answer that is there already. */
+  async function sendBody(connection: RawConnection, bytes: number) {
+    await expect.poll(connection.received).toContain('refused');
+    connection.socket.write(Buffer.alloc(bytes, 'x'));
+  }
+  const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
+
+  test('is dropped, and the connection carries the next request', async () => {
+    const { port } = await serve(newApp().app);
+    const connection = await open(port, head(bodyBytes));
+    await sendBody(connection, bodyBytes);
+    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await connection.closed;
+    expect(connection.received()).toMatch(/\r\n\r\nok$/);
+  });
+
+  test('is read after those that came before it, one at a time', async () => {
+    const { port } = await serve(newApp().app);
+    const first = await open(port, head(bodyBytes));
+    await sendBody(first, bodyBytes - 1);
+    await expect.poll(() => isTaken(first)).toBe(true);
+    const others = await Promise.all([open(port, head(bodyBytes)), open(port, head(bodyBytes))]);
+    await Promise.all(others.map((other) => sendBody(other, bodyBytes)));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(others.map(isTaken)).toEqual([false, false]);
+    first.socket.write('x');
+    await expect.poll(() => others.map(isTaken)).toEqual([true, true]);
+    for (const { socket } of [first, ...others]) socket.destroy();
+  });
+
+  test('ends its connection when it does not come', async () => {
+    const { port } = await serve(newApp().app, { unreadBodyTimeoutMs: 100 });
+    const { closed, received } = await open(port, head(bodyBytes));
+    await closed;
+    expect(received()).toContain('refused');
+  });
+
+  test('ends its connection when it has too many bytes', async () => {
+    const { port } = await serve(newApp().app, { maxUnreadBodyBytes: 1000 });
+    const connection = await open(port, head(bodyBytes));
+    await sendBody(connection, 2000);
+    await connection.closed;
   });
 });
 

@@ -276,6 +276,7 @@ export function createKeysetList<
       statementOf: pageStatement,
       parametersOf,
       ...sharing,
+      rowsOf: ({ limit }) => limit,
       answerOf: ([first, ...others]) =>
         first && {
           id: first.ownerId,

@@ -2,10 +2,13 @@ import DataLoader from 'dataloader';
 import type { NamedStatement } from './named-statement.ts';
 import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
-import { partsOf } from './parts.ts';
+import { partsOf, partsWithin } from './parts.ts';
 
 /** How many questions one call or statement answers at most. */
 const maxJoinedQuestions = 1000;
+
+/** How many rows one statement reads for several questions at most: others have their turn between the statements. */
+const maxJoinedRows = 1_024;
 
 /**
  * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one
@@ -32,6 +35,7 @@ export function createBatch<Question, Answer>(
  *
  * @param batch.keyOf says which questions are the same and are asked once; when left out each is asked
  * @param batch.maxJoined how many questions are answered together at most
+ * @param batch.rowsOf how many rows a question may have, when they are many
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -42,10 +46,11 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
     sharedOf?: (question: Question) => Shared;
     keyOf?: (question: Question) => unknown;
     maxJoined?: number;
+    rowsOf?: (question: Question) => number;
   },
 ): (question: Question) => Promise<Answer> {
   const { statementOf, parametersOf, answerOf, sharedOf = () => undefined as Shared } = batch;
-  const { keyOf = (question) => question } = batch;
+  const { keyOf = (question) => question, rowsOf = () => 0 } = batch;
   return createBatch(async (questions) => {
     const answers = new Map<Question, Answer>();
     const groups = [...groupBy(questions, statementOf)].flatMap(([statement, same]) =>
@@ -54,13 +59,15 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
     await Promise.all(
       groups.map(async ({ statement, shared, group }) => {
         const same = [...groupBy(group, keyOf).values()];
-        const asked = same.map(([question]) => question!);
-        const found = await sql.query<Row>(statement, statement.values(parametersOf(asked, shared)));
-        const rows = groupBy(found, (row) => row.n);
-        same.forEach((questions, index) => {
-          const answer = answerOf(rows.get(index + 1) ?? []);
-          for (const question of questions) answers.set(question, answer);
-        });
+        for (const part of partsWithin(maxJoinedRows, same, ([question]) => rowsOf(question!))) {
+          const asked = part.map(([question]) => question!);
+          const found = await sql.query<Row>(statement, statement.values(parametersOf(asked, shared)));
+          const rows = groupBy(found, (row) => row.n);
+          part.forEach((questions, index) => {
+            const answer = answerOf(rows.get(index + 1) ?? []);
+            for (const question of questions) answers.set(question, answer);
+          });
+        }
       }),
     );
     return questions.map((question) => answers.get(question)!);

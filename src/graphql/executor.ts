@@ -77,8 +77,8 @@ export interface GraphExecutor {
 }
 
 /**
- * Queries over `maxLightCost`, and those about the schema, that a process runs at once, one of each key: what they read
- * and make delays others.
+ * Queries over `maxLightCost`, those about the schema and those with a field that takes turns, that a process runs at
+ * once, one of each key: what they read and make delays others.
  */
 const heavyTurns = createFairTurns(2);
 
@@ -144,13 +144,14 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     variables: Variables,
     context: Context,
   ): Promise<OperationResult> {
-    if (countValues(variables) > maxVariableFaults) {
+    const hasManyValues = countValues(variables) > maxVariableFaults;
+    if (hasManyValues) {
       // graphql-js puts whole values into the words of each fault, and graphql-jit words them all: that takes seconds.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await freeMoment();
     }
-    const { data, errors } = await run(variables, context);
+    const { data, errors } = await run(variables, context, hasManyValues);
     if (!errors) return { data };
     if (data === undefined) {
       const explained = await explainVariables(schema, plan, variables);
@@ -184,7 +185,7 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
         const cost = await admit(operation.plan, values, context);
         const known = operation;
         const { plan } = known;
-        const isLarge = cost.requested > maxLightCost || plan.rootFields.includes('__schema');
+        const isLarge = cost.requested > maxLightCost || plan.takesTurns;
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
         result = isHeavy ? await heavyTurns.run(context.key.id, runNow) : await runNow();

@@ -12,6 +12,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  SchemaMetaFieldDef,
   type ValueNode,
   separateOperations,
   TypeInfo,
@@ -45,6 +46,8 @@ export interface OperationPlan {
   rootFields: readonly string[];
   /** Whether the size of a page or a list of rows is a variable, so that the cost depends on it. */
   hasVariableCost: boolean;
+  /** Whether a field of it takes turns with those of other operations, whatever it costs. */
+  takesTurns: boolean;
   variableArguments: readonly VariableArgument[];
   /** Variables that have a default and may not be null, since a field requires a value (GraphQL, 5.8.5). */
   requiredVariables: ReadonlySet<string>;
@@ -79,6 +82,7 @@ export function planOperation(
   const rowCharges: RowCharge[] = [];
   const requiredVariables = new Set<string>();
   let hasVariableCost = false;
+  let takesTurns = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
   const alone = separateOperations(document)[operation.name?.value ?? ''] ?? document;
@@ -97,12 +101,15 @@ export function planOperation(
         const {
           permission,
           errors = [],
+          cost,
           rowsPerPoint,
         } = field.extensions as {
           permission?: Permission;
           errors?: readonly ErrorCode[];
+          cost?: { takesTurns?: boolean };
           rowsPerPoint?: number;
         };
+        takesTurns ||= (cost?.takesTurns ?? false) || field === SchemaMetaFieldDef;
         if (permission) permissions.add(permission);
         for (const code of errors) errorCodes.add(code);
         if (getNamedType(typeInfo.getParentType()) !== rootType) return;
@@ -128,6 +135,7 @@ export function planOperation(
     errorCodes,
     rootFields,
     hasVariableCost,
+    takesTurns,
     variableArguments,
     requiredVariables,
     rowCharges,

@@ -1,9 +1,10 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { canonicalAddress, clientOf } from './client-address.ts';
+import type { UnreadBodyLimits } from './unread-bodies.ts';
 
 /** What a connection may cost. Times in milliseconds. */
-export interface ConnectionLimits {
+export interface ConnectionLimits extends UnreadBodyLimits {
   /** Until the headers of a request are complete: half-sent headers must not keep a descriptor. */
   headersTimeoutMs: number;
   /** Until a request is complete, body included: 16 MiB in this time is about 1 Mbit/s. */
@@ -32,6 +33,8 @@ export const connectionLimits: ConnectionLimits = {
   checkIntervalMs: 2_000,
   maxConnections: 10_000,
   maxConnectionsPerClient: 1_000,
+  unreadBodyTimeoutMs: 5_000,
+  maxUnreadBodyBytes: 64 * 1024 * 1024,
   idleGraceMs: 500,
   drainTimeoutMs: 8_000,
 };

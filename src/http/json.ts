@@ -43,16 +43,22 @@ const closingBrace = 0x7d;
  */
 export function parseJson(text: string, { isBounded = false } = {}): unknown {
   if (!isBounded) requireBoundedStructure(text);
+  requireWholeText(text);
   try {
-    if (!text.includes(replacementCharacter)) return JSON.parse(text) as unknown;
+    return JSON.parse(text) as unknown;
   } catch {
     // The parser's words could repeat the body: the client gets ours.
+    throw notJson;
   }
-  throw notJson;
+}
+
+/** @throws {ServiceError} `VALIDATION_ERROR` for a text that was decoded from bytes that are not UTF-8 */
+export function requireWholeText(text: string): void {
+  if (text.includes(replacementCharacter)) throw notJson;
 }
 
 /** What a body that is no JSON gets. */
-export const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
+const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /** @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure is out of bounds */
 export function requireBoundedStructure(text: string): void {

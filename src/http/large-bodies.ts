@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../errors/error-table.ts';
 import { createFairTurns } from '../fair-turns.ts';
 import { freeMoment } from '../free-moment.ts';
-import { notJson, parseJson, requireBoundedStructure } from './json.ts';
+import { parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
 /** From how many bytes on a body is large: to read it takes memory that others need. */
 export const largeBodyBytes = 1024 * 1024;
@@ -82,7 +82,12 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
     text.length <= smallBodyBytes ? parseJson(text) : turns.run(keyId, () => parseInTurns(text));
 }
 
-async function textInTime(request: Request): Promise<string> {
+/** What may stand before a text, and is no part of it (Encoding, "UTF-8 decode"), as `Request.text` leaves it out. */
+const byteOrderMark = /^\ufeff/;
+
+/** Reads a text as it arrives, so that others have their turn between its parts. */
+async function textInTime({ body }: Request): Promise<string> {
+  if (!body) return '';
   let timer: NodeJS.Timeout | undefined;
   const tooSlow = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -90,11 +95,17 @@ async function textInTime(request: Request): Promise<string> {
       largeBodyTimeoutMs,
     );
   });
+  const reader = body.getReader();
+  const decoder = new StringDecoder('utf8');
+  const parts: string[] = [];
   try {
-    const bytes = Buffer.from(await Promise.race([request.arrayBuffer(), tooSlow]));
-    // To decode megabytes that are not UTF-8 takes long.
-    if (!isUtf8(bytes)) throw notJson;
-    return new TextDecoder().decode(bytes);
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), tooSlow]);
+      parts.push(done ? decoder.end() : decoder.write(Buffer.from(value)));
+      if (done) return parts.join('').replace(byteOrderMark, '');
+      // To decode megabytes that are not UTF-8 takes long.
+      requireWholeText(parts.at(-1)!);
+    }
   } finally {
     clearTimeout(timer);
   }

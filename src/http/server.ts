@@ -3,6 +3,7 @@ import { getRequestListener } from '@hono/node-server';
 import { type ConnectionLimits, connectionLimits, trackConnections } from './connections.ts';
 import type { RefuseKnown } from './known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody } from './early-answers.ts';
+import { createUnreadBodies } from './unread-bodies.ts';
 
 /** Hosts that stand for every address of the machine, and one of these addresses, which a browser can open. */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
@@ -40,8 +41,11 @@ export async function listen(
   const limits = { ...connectionLimits, ...options.limits };
   const answer = getRequestListener(app.fetch, {
     errorHandler: (error) => earlyResponse(error, refusalBody),
+    autoCleanupIncoming: false, // it would read the bodies of all answered requests at once
   });
+  const followBody = createUnreadBodies(limits);
   const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
+    followBody(incoming, outgoing);
     if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
   });
   server.maxConnections = limits.maxConnections;
