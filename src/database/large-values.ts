@@ -13,6 +13,12 @@ const smallCompressedBytes = 1024;
 /** Characters of JSON that the large values of one answer may have together. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
+/**
+ * Bytes of jsonb, uncompressed, beyond which a value has more characters or values than an answer may have, so that its
+ * text need not be made: each value takes at most some 25 bytes beside those of its text.
+ */
+const maxJsonbBytes = 12 * 1024 * 1024;
+
 /** Who a value is for: the request, for which the values of its answer are counted together. */
 export interface ValueReader {
   key: { id: string };
@@ -59,11 +65,15 @@ export function createLargeValues(
     `${table}-${column}-large`,
     `SELECT "${column}"::text AS text FROM "${table}" WHERE id = $id`,
   );
-  // What is too large stays at the server; OFFSET keeps the text from being made twice.
+  // What is too large stays at the server; OFFSET keeps the text from being made twice. The empty path gives the value
+  // as it is, uncompressed.
   const withinBounds = namedStatement(
     `${table}-${column}-bounded`,
     `SELECT CASE WHEN length(v.text) <= $mostCharacters::int THEN v.text END AS text
-      FROM (SELECT "${column}"::text AS text FROM "${table}" WHERE id = $id OFFSET 0) v`,
+      FROM (
+        SELECT CASE WHEN pg_column_size("${column}" #> '{}') <= ${maxJsonbBytes} THEN "${column}"::text END AS text
+        FROM "${table}" WHERE id = $id OFFSET 0
+      ) v`,
   );
   const charactersOf = new WeakMap<ValueReader, number>();
 
