@@ -87,6 +87,7 @@ export function createLargeValues(
   /** The JSON of a value whatever its size; of one that is gone by now, `null`. */
   const readWhole = ({ id, reader }: Question) =>
     readTurns.run(reader.key.id, async () => {
+      await freeMoment();
       const [row] = await sql.query<{ text: string | null }>(whole, whole.values({ id }));
       return row?.text ?? 'null';
     });
