@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseInput } from '../src/errors/faults.ts';
+import { listInParts } from '../src/list-in-parts.ts';
 import { maxEventsPerCall, type ReadingsResult, type RejectedReading } from '../src/parking/record-batch.ts';
 import { builder } from './builder.ts';
 import { ParkingEventInput, parkingEventRule, readingOf } from './parking-event.ts';
@@ -42,7 +43,7 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
       description: 'The rejected events, in their order.',
       // Up to 1,000; a fraction, since few events are rejected as a rule.
       complexity: { field: 1, multiplier: 100 },
-      resolve: ({ rejected }) => rejected,
+      resolve: ({ rejected }) => listInParts(rejected),
     }),
   }),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import { parseInput } from '../src/errors/faults.ts';
+import { listInParts } from '../src/list-in-parts.ts';
 import type { RowError } from '../src/errors/row-error.ts';
 import { type ImportResult as Result, maxImportRows, type RejectedRow } from '../src/whitelist/import.ts';
 import { builder } from './builder.ts';
@@ -109,7 +110,7 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
       description: 'The rejected rows, in their order.',
       // Up to 10,000; a fraction, since few rows are rejected as a rule. What their entries lead to is read for each all the same.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
-      resolve: ({ locationId, rejected }) => rejected.map((row) => ({ ...row, locationId })),
+      resolve: ({ locationId, rejected }) => listInParts(rejected.map((row) => ({ ...row, locationId }))),
     }),
   }),
 });

@@ -11,7 +11,8 @@ import { createLocationReads } from '../src/locations/reads.ts';
 import type { Page, PagedList } from '../src/pages.ts';
 import { createParkingReads } from '../src/parking/reads.ts';
 import { locationScope, reachesLocation } from '../src/auth/scope.ts';
-import { createAccessDecisions } from '../src/whitelist/decisions.ts';
+import { createWhitelistFeed } from '../src/whitelist/changes.ts';
+import { type AskedPlate, createAccessDecisions } from '../src/whitelist/decisions.ts';
 import { createWhitelistReads, type WhitelistFilters } from '../src/whitelist/reads.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
 import { statementsOf, statementsOfRequest } from './support/statements.ts';
@@ -55,9 +56,9 @@ async function newWhitelists() {
 }
 
 describe('hand-written statements', () => {
-  test('read and count nothing of a location out of reach: the time would tell that it exists', async () => {
-    const [foreign] = await newWhitelists();
-    const { sql, kind } = gateway.database;
+  test('find nothing of a location out of reach: the time that it takes would tell that it exists', async () => {
+    const [foreign = ''] = await newWhitelists();
+    const { prisma, sql, kind } = gateway.database;
     let found: readonly object[] = [];
     const watched: Sql = {
       async query<Row>(...statement: Parameters<Sql['query']>) {
@@ -66,18 +67,45 @@ describe('hand-written statements', () => {
         return rows;
       },
     };
-    const stranger = { unrestricted: false, companyIds: [newId(), newId()], locationIds: [newId()] };
-    const list = createWhitelistReads({ sql: watched, kind }).entriesOf(
-      stranger as unknown as AuthenticatedKey,
-      foreign!,
-    );
+    const stranger = {
+      unrestricted: false,
+      companyIds: [newId(), newId()],
+      locationIds: [newId()],
+    } as unknown as AuthenticatedKey;
+    const reads = createWhitelistReads({ sql: watched, kind });
+    const list = reads.entriesOf(stranger, foreign);
     const page = { after: undefined, before: undefined, limit: 10, descending: false };
-    const outOfReach = { code: 'NOT_FOUND' };
-    await expect(list.page(page)).rejects.toMatchObject(outOfReach);
-    expect(found).toEqual([expect.objectContaining({ ownerId: foreign, id: null })]);
-    await expect(list.jsonPage([{ name: 'id', column: 'id' }], page)).rejects.toMatchObject(outOfReach);
-    expect(found).toEqual([expect.objectContaining({ id: foreign, items: '', count: 0 })]);
+    const plate = { plateType: 'SHJ', plateCode: 'B', plateNumber: '0' };
+    const decide = (asked: AskedPlate, similar = false) =>
+      createAccessDecisions({ sql: watched }).decideAccess(stranger, foreign, asked, {
+        at: new Date(),
+        similar,
+      });
+    const questions: Record<string, () => Promise<unknown>> = {
+      page: () => list.page(page),
+      jsonPage: () => list.jsonPage([{ name: 'id', column: 'id' }], page),
+      plate: () => decide({ plate }),
+      'similar plate': () => decide({ plate }, true),
+      reading: () => decide({ reading: { text: 'SHJB0' } }),
+      feed: () =>
+        createWhitelistFeed({ sql: watched, whitelist: reads, changesKeptDays: 1 }).cursor(stranger, foreign),
+      location: () => createLocationReads({ prisma, sql: watched, kind }).find(stranger, foreign),
+    };
+    for (const [name, ask] of Object.entries(questions)) {
+      found = [{ name }];
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_FOUND' });
+      expect(found, name).toEqual([]);
+    }
     expect(await list.count()).toBe(0);
+  });
+
+  test('reach locations of a key with very many companies, and no others', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const [foreign = ''] = await newWhitelists();
+    const companyIds = [...Array.from({ length: 200 }, () => newId()), companyId];
+    const key = { unrestricted: false, companyIds, locationIds: [] } as unknown as AuthenticatedKey;
+    expect(await locations.find(key, locationId)).toMatchObject({ id: locationId });
+    await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
   test('return the pages and counts that Prisma does, whatever is joined in one turn', async () => {
@@ -178,7 +206,7 @@ describe('hand-written statements', () => {
 
   test('find the entry of a plate that Prisma finds, and know an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
-    const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
+    const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;
     const plate = { plateType, plateCode, plateNumber };
     const now = { at: new Date(), similar: false };

@@ -1,5 +1,5 @@
 import { bulkLocations, locationId } from '../world.ts';
-import { ask, type Attack, type AttackRequest, post, times } from './requests.ts';
+import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
 // Requests whose bodies cost much: to read, to check and to carry out.
@@ -59,6 +59,13 @@ const importOf =
       }),
     );
 
+/** The plate of one of the entries that `seedWorst` makes. */
+const seededPlate = (index: number) => ({
+  plateType: 'DXB',
+  plateCode: 'A',
+  plateNumber: String(index + 1),
+});
+
 const eventsPerCall = 1_000;
 const eventsMutation = `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
   recordParkingEvents(locationId: $locationId, events: $events) { total recorded rows { index error { message } } }
@@ -112,6 +119,17 @@ const requests: [string, Attack['build']][] = [
       ...largestRow(0, row),
       note: `${round}`.padEnd(500, 'n'),
     })),
+  ],
+  [
+    'import of 10,000 rows that are there',
+    (world) =>
+      times(2, () =>
+        ask(world, importMutation.replace('index error', `index entry { ${entryFields} } error`), {
+          locationId: target,
+          entries: times(importRows, (index) => ({ ...largestRow(0, index), ...seededPlate(index) })),
+          mode: 'CREATE',
+        }),
+      ),
   ],
   ['import that replaces 10,000 rows', importOf({ mode: 'REPLACE' })],
   ['import of 10,000 rows as a dry run', importOf({ mode: 'REPLACE', dryRun: true })],

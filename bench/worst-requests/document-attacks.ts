@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql';
 import { bulkLocations, companyId, locationId } from '../world.ts';
-import { aliases, ask, type Attack, get, times } from './requests.ts';
+import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
 // Requests that are small, and whose work or answers are large.
@@ -8,9 +8,6 @@ import type { WorstWorld } from './seed.ts';
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
 const day = 24 * 3_600_000;
-
-const entryFields =
-  'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 
 const instant = (daysAgo: number, minutes: number) =>
   new Date(Math.floor(Date.now() / day) * day - daysAgo * day + minutes * 60_000).toISOString();

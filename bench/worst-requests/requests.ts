@@ -46,3 +46,7 @@ export const get = ({ spenderSecret }: WorstWorld, path: string): AttackRequest 
   path,
   headers: { 'X-API-Key': spenderSecret },
 });
+
+/** Every plain field of an entry. */
+export const entryFields =
+  'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';

@@ -25,12 +25,17 @@ export const scopeCondition = (alias: string) =>
 /** The part of a key that says which locations it reaches. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
+/** Companies of a key that a question about a location carries: those of most keys, in less than 4 KiB. */
+const maxCompaniesOfQuestion = 100;
+
 /**
- * The companies, as one text, of which one must own a location for a key to reach it; null when the key reaches the
- * location whoever owns it.
+ * The companies of which one must own a location for a key to reach it, as `isOfCompanies` takes them; null when the key
+ * reaches the location whoever owns it, and for a key of very many companies. `reachable` has the last word.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
-  unrestricted || locationIds.includes(locationId) ? null : companyIds.join(' ');
+  unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
+    ? null
+    : companyIds.join(' ');
 
 /** The named parameters of `scopeCondition`. */
 export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach) {

@@ -1,6 +1,7 @@
 import type { JsonPage, JsonShape, Page } from '../pages.ts';
 import { columnList, columnsAsJson } from './columns.ts';
 import { namedStatement, type NamedStatement } from './named-statement.ts';
+import { isOfCompanies } from './of-companies.ts';
 import { createStatementBatch } from './statement-batch.ts';
 import type { Database, Sql } from './types.ts';
 
@@ -59,10 +60,7 @@ type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string }
 
 interface Question {
   ownerId: string;
-  /**
-   * The companies one of which must own the owner, separated by spaces: of others no row is read, since the time that
-   * takes would tell that the owner exists. Null and undefined for any.
-   */
+  /** The companies one of which must own the owner, as `isOfCompanies` takes them; any when left out. */
   ofCompanies?: string | null | undefined;
 }
 
@@ -134,10 +132,7 @@ export function createKeysetList<
       ...(condition ? [condition] : []),
     ].join(' AND ');
 
-  const isOfCompanies = `(q."ofCompanies" IS NULL OR ${companyOfOwner} = ANY (string_to_array(q."ofCompanies", ' ')))`;
-  /** How many rows of a question are read. */
-  const limit = `CASE WHEN ${isOfCompanies} THEN q."limit" ELSE 0 END`;
-
+  const ownerOfQuestion = `"${owner.table}" o ON o.id = q."ownerId" AND ${isOfCompanies(companyOfOwner)}`;
   const usedOf = (question: Asked, columns: string[]) =>
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
@@ -152,9 +147,9 @@ export function createKeysetList<
       () => `
         SELECT q.n::int, o.id AS "ownerId", ${companyOfOwner} AS "ownerCompanyId", ${rowColumns}
         FROM ${questions([...used, 'limit', 'ofCompanies'])}
-        JOIN "${owner.table}" o ON o.id = q."ownerId"
+        JOIN ${ownerOfQuestion}
         LEFT JOIN LATERAL (
-          SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT ${limit}
+          SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id ${direction} LIMIT q."limit"
         ) r ON true
         ORDER BY q.n, r.id ${direction}`,
     );
@@ -177,12 +172,12 @@ export function createKeysetList<
       () => `
         SELECT q.n::int, o.id, ${companyOfOwner} AS "companyId", page.*${jsonPageColumns ? `, ${jsonPageColumns}` : ''}
         FROM ${questions([...used, 'limit', 'ofCompanies'])}
-        JOIN "${owner.table}" o ON o.id = q."ownerId"
+        JOIN ${ownerOfQuestion}
         CROSS JOIN LATERAL (
           SELECT coalesce(string_agg(${columnsAsJson('r', question.shape, instants)}, ','), '') AS items,
             count(*)::int AS count, max(r.id) AS "lastId"
           FROM (
-            SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id LIMIT ${limit}
+            SELECT * FROM "${table}" r WHERE ${membership('o.id', used)} ORDER BY r.id LIMIT q."limit"
           ) r
         ) page`,
     );
@@ -195,7 +190,7 @@ export function createKeysetList<
       () => `
         SELECT q.n::int, (SELECT count(*) FROM "${table}" r WHERE ${membership('o.id', used)})::int AS count
         FROM ${questions([...used, 'ofCompanies'])}
-        JOIN "${owner.table}" o ON o.id = q."ownerId" AND ${isOfCompanies}`,
+        JOIN ${ownerOfQuestion}`,
     );
   }
 
@@ -219,7 +214,7 @@ export function createKeysetList<
       () => `
         SELECT q.n::int, part.*
         FROM ${questions([...used, 'after', 'ofCompanies'])}
-        JOIN "${owner.table}" o ON o.id = q."ownerId" AND ${isOfCompanies}
+        JOIN ${ownerOfQuestion}
         CROSS JOIN LATERAL (
           SELECT count(*)${checks.length > 0 ? ` FILTER (WHERE ${checks.join(' AND ')})` : ''}::int AS count,
             count(*)::int AS read, max(r.id) AS "lastId"

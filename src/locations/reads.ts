@@ -4,9 +4,17 @@ import { modelColumns } from '../database/columns.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import { createRowById, createRowsById } from '../database/statement-batch.ts';
+import { isOfCompanies } from '../database/of-companies.ts';
+import { createRowsById, createStatementBatch } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
-import { locationScope, reachable, reachesCompany, scopeCondition, scopeParameters } from '../auth/scope.ts';
+import {
+  companiesOfReach,
+  locationScope,
+  reachable,
+  reachesCompany,
+  scopeCondition,
+  scopeParameters,
+} from '../auth/scope.ts';
 import { companyForbidden, locationNotFound } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { PagedList } from '../pages.ts';
@@ -19,9 +27,13 @@ import {
   type Room,
 } from './occupancy.ts';
 
-const locationsById = namedStatement(
-  'locations-by-id',
-  `SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l WHERE l.id = ANY($ids::text[])`,
+/** The locations of questions that carry the companies of their key. */
+const locationsOfQuestions = namedStatement(
+  'locations-of-questions',
+  `
+    SELECT q.n::int, ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')}
+    FROM unnest($id::text[], $ofCompanies::text[]) WITH ORDINALITY AS q(id, "ofCompanies", n)
+    JOIN "Location" l ON l.id = q.id AND ${isOfCompanies('l."companyId"')}`,
 );
 
 const idsReached = namedStatement(
@@ -77,7 +89,19 @@ export type LocationReads = ReturnType<typeof createLocationReads>;
 
 /** Prepares the reads of locations. Those that nested fields repeat are joined in one turn of the event loop. */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
-  const byId = createRowById<Location>(sql, locationsById);
+  const findReached = createStatementBatch<
+    { id: string; ofCompanies: string | null },
+    Location & { n: number },
+    Location | undefined
+  >(sql, {
+    statementOf: () => locationsOfQuestions,
+    parametersOf: (questions) => ({
+      id: questions.map(({ id }) => id),
+      ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
+    }),
+    answerOf: ([location]) => location,
+    keyOf: ({ id, ofCompanies }) => `${id} ${ofCompanies ?? '*'}`,
+  });
   const statusRows = createRowsById<StatusRow>(sql, statusesById);
   const statuses = async (ids: readonly string[]) => (await statusRows(ids)).map(statusOf);
   const locationsOfCompany = createKeysetList<
@@ -127,7 +151,8 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
      * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one out of the key's reach
      */
     async find(key: AuthenticatedKey, id: string): Promise<Location> {
-      return reachable(key, id, isId(id) ? await byId(id) : undefined);
+      const found = isId(id) ? await findReached({ id, ofCompanies: companiesOfReach(key, id) }) : undefined;
+      return reachable(key, id, found);
     },
 
     /**

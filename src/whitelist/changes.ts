@@ -1,7 +1,8 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { reachable } from '../auth/scope.ts';
+import { companiesOfReach, reachable } from '../auth/scope.ts';
 import { namedStatement } from '../database/named-statement.ts';
+import { isOfCompanies } from '../database/of-companies.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { invalidField } from '../errors/error-table.ts';
@@ -30,9 +31,10 @@ const readPositions = namedStatement(
         AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
         AND (q."newestRecordId" IS NULL OR EXISTS (SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId"))
         AS "isContinued"
-    FROM unnest($locationId::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[], $newestRecordId::text[])
-      WITH ORDINALITY AS q("locationId", life, snapshot, "takenAt", "newestRecordId", n)
-    JOIN "Location" l ON l.id = q."locationId"`,
+    FROM unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
+        $newestRecordId::text[])
+      WITH ORDINALITY AS q("locationId", "ofCompanies", life, snapshot, "takenAt", "newestRecordId", n)
+    JOIN "Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`,
 );
 
 /**
@@ -63,7 +65,12 @@ const readChanges = namedStatement(
 const heldPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
 
-type PositionQuestion = { locationId: string; earlier: FeedPosition | undefined };
+type PositionQuestion = {
+  locationId: string;
+  /** As `isOfCompanies` takes it. */
+  ofCompanies: string | null;
+  earlier: FeedPosition | undefined;
+};
 
 type LocationPosition = PositionRow & {
   n: number;
@@ -104,6 +111,7 @@ export function createWhitelistFeed(services: {
       parametersOf: (questions) => ({
         changesKeptDays,
         locationId: questions.map(({ locationId }) => locationId),
+        ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
         life: questions.map(({ earlier }) => earlier?.life ?? null),
         snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
         takenAt: questions.map(({ earlier }) => earlier?.takenAt ?? null),
@@ -120,7 +128,9 @@ export function createWhitelistFeed(services: {
    * @throws {ServiceError} `NOT_FOUND` for a location out of reach
    */
   async function presentPosition(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
-    const found = isId(locationId) ? await findPosition({ locationId, earlier }) : undefined;
+    const found = isId(locationId)
+      ? await findPosition({ locationId, ofCompanies: companiesOfReach(key, locationId), earlier })
+      : undefined;
     const position = reachable(key, locationId, found);
     const { isContinued, timezone } = position;
     return { now: positionOf(position), isContinued: isContinued === true, timezone };

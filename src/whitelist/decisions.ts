@@ -1,9 +1,10 @@
 import type { QuotaEnforcement, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../audit/record.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { reachable } from '../auth/scope.ts';
+import { companiesOfReach, reachable } from '../auth/scope.ts';
 import { groupBy } from '../database/group-by.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { isOfCompanies } from '../database/of-companies.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { isId } from '../ids.ts';
@@ -26,11 +27,13 @@ import { similarPlates } from './similar-plates.ts';
 // The statements behind gate decisions: one for each. test/statements.test.ts compares their results with those of
 // Prisma.
 
-type PlateQuestion = Plate & { locationId: string };
+/** A question about a plate; `ofCompanies` as `isOfCompanies` takes it. */
+type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
 /** A text of a question, and what else is known of its plate. */
 interface TextQuestion {
   locationId: string;
+  ofCompanies: string | null;
   plateType: string | null;
   texts: readonly RankedText[];
 }
@@ -67,6 +70,9 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
+/** The location `l` of a question `q`. */
+const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
+
 /** Joins the quota `k` of an entry `e`. */
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
@@ -81,6 +87,7 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
 /** The columns of a plate that a question asks for, of many questions. */
 const plateArrays = (questions: readonly PlateQuestion[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
+  ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
   plateType: questions.map(({ plateType }) => plateType),
   plateCode: questions.map(({ plateCode }) => plateCode),
   plateNumber: questions.map(({ plateNumber }) => plateNumber),
@@ -90,9 +97,9 @@ const entryOfPlate = namedStatement(
   'whitelist-entry-of-plate',
   `
     SELECT q.n::int, ${factColumns}
-    FROM unnest($locationId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
-      WITH ORDINALITY AS q("locationId", "plateType", "plateCode", "plateNumber", n)
-    JOIN "Location" l ON l.id = q."locationId"
+    FROM unnest($locationId::text[], $ofCompanies::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
+      WITH ORDINALITY AS q("locationId", "ofCompanies", "plateType", "plateCode", "plateNumber", n)
+    JOIN ${locationOfQuestion}
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
     ${joinQuota}`,
 );
@@ -102,10 +109,10 @@ const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
   `
     SELECT q.n, ${factColumns}
-    FROM unnest($n::int[], $exact::boolean[], $locationId::text[], $plateType::text[], $plateCode::text[],
-        $plateNumber::text[])
-      AS q(n, exact, "locationId", "plateType", "plateCode", "plateNumber")
-    JOIN "Location" l ON l.id = q."locationId"
+    FROM unnest($n::int[], $exact::boolean[], $locationId::text[], $ofCompanies::text[], $plateType::text[],
+        $plateCode::text[], $plateNumber::text[])
+      AS q(n, exact, "locationId", "ofCompanies", "plateType", "plateCode", "plateNumber")
+    JOIN ${locationOfQuestion}
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
     ${joinQuota}
     WHERE q.exact OR e.id IS NOT NULL
@@ -123,9 +130,10 @@ const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `
     SELECT q.n, q.place, ${factColumns}
-    FROM unnest($n::int[], $place::int[], $locationId::text[], $plateType::text[], $text::text[], $numbers::text[])
-      AS q(n, place, "locationId", "plateType", text, numbers)
-    JOIN "Location" l ON l.id = q."locationId"
+    FROM unnest($n::int[], $place::int[], $locationId::text[], $ofCompanies::text[], $plateType::text[],
+        $text::text[], $numbers::text[])
+      AS q(n, place, "locationId", "ofCompanies", "plateType", text, numbers)
+    JOIN ${locationOfQuestion}
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id
       AND e."plateNumber" = ANY (string_to_array(q.numbers, ' '))
       AND q.text IN (${textOf('e."plateCode"', 'e."plateNumber"')}, ${textOf('e."plateType"', 'e."plateCode"', 'e."plateNumber"')})
@@ -136,13 +144,14 @@ const entriesOfTexts = namedStatement(
 
 /** The parameters of `entriesOfTexts`: a row for each text of each question. */
 function textArrays(questions: readonly TextQuestion[]) {
-  const rows = questions.flatMap(({ locationId, plateType, texts }, index) =>
-    texts.map(({ text }, place) => ({ n: index + 1, place, locationId, plateType, text })),
+  const rows = questions.flatMap(({ locationId, ofCompanies, plateType, texts }, index) =>
+    texts.map(({ text }, place) => ({ n: index + 1, place, locationId, ofCompanies, plateType, text })),
   );
   return {
     n: rows.map(({ n }) => n),
     place: rows.map(({ place }) => place),
     locationId: rows.map(({ locationId }) => locationId),
+    ofCompanies: rows.map(({ ofCompanies }) => ofCompanies),
     plateType: rows.map(({ plateType }) => plateType),
     text: rows.map(({ text }) => text),
     numbers: rows.map(({ text }) => numbersIn(text).join(' ')),
@@ -172,6 +181,7 @@ export async function entriesOfReadings(
 ): Promise<(WhitelistEntry | null)[]> {
   const questions = readings.map((reading) => ({
     locationId,
+    ofCompanies: null,
     plateType: reading.plateType ?? null,
     texts: textsOfReading(reading, false),
   }));
@@ -203,12 +213,13 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findSimilar = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
     statementOf: () => entriesOfSimilarPlates,
     parametersOf: (questions) => {
-      const plates = questions.flatMap(({ locationId, ...question }, index) =>
+      const plates = questions.flatMap(({ locationId, ofCompanies, ...question }, index) =>
         similarPlates(question).map((plate, position) => ({
           ...plate,
           n: index + 1,
           exact: position === 0,
           locationId,
+          ofCompanies,
         })),
       );
       return { n: plates.map(({ n }) => n), exact: plates.map(({ exact }) => exact), ...plateArrays(plates) };
@@ -234,21 +245,22 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
       { plate, reading }: AskedPlate,
       { at, similar }: { at: Date; similar: boolean },
     ): Promise<AccessDecision> {
+      const ofCompanies = companiesOfReach(key, locationId);
       if (reading) {
         const texts = textsOfReading(reading, similar);
-        const question = { locationId, plateType: reading.plateType ?? null, texts };
+        const question = { locationId, ofCompanies, plateType: reading.plateType ?? null, texts };
         const found = isId(locationId) ? await findTexts(question) : undefined;
         return decideReading(texts, reachable(key, locationId, found).fitting, at);
       }
       const find = similar ? findSimilar : findPlate;
-      const found = isId(locationId) ? await find({ locationId, ...plate }) : undefined;
+      const found = isId(locationId) ? await find({ locationId, ofCompanies, ...plate }) : undefined;
       const matching = reachable(key, locationId, found).found;
       return similar ? decideSimilar(plate, matching, at) : decisionBy(matching[0] ?? null, at);
     },
 
     /** The entry of a plate, whoever asks; null when the location has none. */
     async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
-      return (await findPlate({ locationId, ...plate }))?.found[0]?.entry ?? null;
+      return (await findPlate({ locationId, ofCompanies: null, ...plate }))?.found[0]?.entry ?? null;
     },
   };
 }
