@@ -26,7 +26,7 @@ export interface AttackResult {
   sample: string;
 }
 
-const warmUpMs = 1_000;
+const warmUpMs = 2_000;
 const quietMs = 2_000;
 /** What is under way at the end of an attack goes on for a moment. */
 const settleMs = 500;

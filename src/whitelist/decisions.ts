@@ -73,6 +73,14 @@ const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumn
 /** The location `l` of a question `q`. */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
+/** The locations of questions, each found once for all the plates or texts that stand for its question. */
+const reachedLocations = `
+    WITH reached AS MATERIALIZED (
+      SELECT q.n::int, l.id, l."companyId", l.timezone
+      FROM unnest($locationId::text[], $ofCompanies::text[]) WITH ORDINALITY AS q("locationId", "ofCompanies", n)
+      JOIN ${locationOfQuestion}
+    )`;
+
 /** Joins the quota `k` of an entry `e`. */
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
@@ -84,13 +92,17 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
 
-/** The columns of a plate that a question asks for, of many questions. */
-const plateArrays = (questions: readonly PlateQuestion[]) => ({
+/** The columns of the locations that questions ask about. */
+const locationArrays = (questions: readonly Pick<PlateQuestion, 'locationId' | 'ofCompanies'>[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
-  plateType: questions.map(({ plateType }) => plateType),
-  plateCode: questions.map(({ plateCode }) => plateCode),
-  plateNumber: questions.map(({ plateNumber }) => plateNumber),
+});
+
+/** The columns of plates. */
+const plateArrays = (plates: readonly Plate[]) => ({
+  plateType: plates.map(({ plateType }) => plateType),
+  plateCode: plates.map(({ plateCode }) => plateCode),
+  plateNumber: plates.map(({ plateNumber }) => plateNumber),
 });
 
 const entryOfPlate = namedStatement(
@@ -108,15 +120,15 @@ const entryOfPlate = namedStatement(
 const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
   `
-    SELECT q.n, ${factColumns}
-    FROM unnest($n::int[], $exact::boolean[], $locationId::text[], $ofCompanies::text[], $plateType::text[],
-        $plateCode::text[], $plateNumber::text[])
-      AS q(n, exact, "locationId", "ofCompanies", "plateType", "plateCode", "plateNumber")
-    JOIN ${locationOfQuestion}
-    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'q')}
+    ${reachedLocations}
+    SELECT p.n, ${factColumns}
+    FROM unnest($n::int[], $exact::boolean[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
+      AS p(n, exact, "plateType", "plateCode", "plateNumber")
+    JOIN reached l USING (n)
+    LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id AND ${samePlate('e', 'p')}
     ${joinQuota}
-    WHERE q.exact OR e.id IS NOT NULL
-    ORDER BY q.n, e.id`,
+    WHERE p.exact OR e.id IS NOT NULL
+    ORDER BY p.n, e.id`,
 );
 
 /** The text of an entry in the form of `plateText`: an entry has only ASCII, so that capital letters are enough. */
@@ -129,29 +141,28 @@ const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C
 const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `
-    SELECT q.n, q.place, ${factColumns}
-    FROM unnest($n::int[], $place::int[], $locationId::text[], $ofCompanies::text[], $plateType::text[],
-        $text::text[], $numbers::text[])
-      AS q(n, place, "locationId", "ofCompanies", "plateType", text, numbers)
-    JOIN ${locationOfQuestion}
+    ${reachedLocations}
+    SELECT t.n, t.place, ${factColumns}
+    FROM unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
+      AS t(n, place, "plateType", text, numbers)
+    JOIN reached l USING (n)
     LEFT JOIN "WhitelistEntry" e ON e."locationId" = l.id
-      AND e."plateNumber" = ANY (string_to_array(q.numbers, ' '))
-      AND q.text IN (${textOf('e."plateCode"', 'e."plateNumber"')}, ${textOf('e."plateType"', 'e."plateCode"', 'e."plateNumber"')})
-      AND (q."plateType" IS NULL OR e."plateType" = q."plateType")
+      AND e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
+      AND t.text IN (${textOf('e."plateCode"', 'e."plateNumber"')}, ${textOf('e."plateType"', 'e."plateCode"', 'e."plateNumber"')})
+      AND (t."plateType" IS NULL OR e."plateType" = t."plateType")
     ${joinQuota}
-    WHERE q.place = 0 OR e.id IS NOT NULL`,
+    WHERE t.place = 0 OR e.id IS NOT NULL`,
 );
 
 /** The parameters of `entriesOfTexts`: a row for each text of each question. */
 function textArrays(questions: readonly TextQuestion[]) {
-  const rows = questions.flatMap(({ locationId, ofCompanies, plateType, texts }, index) =>
-    texts.map(({ text }, place) => ({ n: index + 1, place, locationId, ofCompanies, plateType, text })),
+  const rows = questions.flatMap(({ plateType, texts }, index) =>
+    texts.map(({ text }, place) => ({ n: index + 1, place, plateType, text })),
   );
   return {
     n: rows.map(({ n }) => n),
     place: rows.map(({ place }) => place),
-    locationId: rows.map(({ locationId }) => locationId),
-    ofCompanies: rows.map(({ ofCompanies }) => ofCompanies),
+    ...locationArrays(questions),
     plateType: rows.map(({ plateType }) => plateType),
     text: rows.map(({ text }) => text),
     numbers: rows.map(({ text }) => numbersIn(text).join(' ')),
@@ -206,23 +217,22 @@ export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
     statementOf: () => entryOfPlate,
-    parametersOf: plateArrays,
+    parametersOf: (questions) => ({ ...locationArrays(questions), ...plateArrays(questions) }),
     answerOf: foundIn,
   });
 
   const findSimilar = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
     statementOf: () => entriesOfSimilarPlates,
     parametersOf: (questions) => {
-      const plates = questions.flatMap(({ locationId, ofCompanies, ...question }, index) =>
-        similarPlates(question).map((plate, position) => ({
-          ...plate,
-          n: index + 1,
-          exact: position === 0,
-          locationId,
-          ofCompanies,
-        })),
+      const plates = questions.flatMap((question, index) =>
+        similarPlates(question).map((plate, position) => ({ ...plate, n: index + 1, exact: position === 0 })),
       );
-      return { n: plates.map(({ n }) => n), exact: plates.map(({ exact }) => exact), ...plateArrays(plates) };
+      return {
+        ...locationArrays(questions),
+        n: plates.map(({ n }) => n),
+        exact: plates.map(({ exact }) => exact),
+        ...plateArrays(plates),
+      };
     },
     answerOf: foundIn,
   });
