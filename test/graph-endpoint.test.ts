@@ -337,7 +337,10 @@ describe('an operation that comes again', () => {
       'mutation ($i: CreateLocationInput!) { createLocation(input: $i) { id } }',
       { i: { name: '', slug: 'A' } },
     ],
-    ['{ __type(name: "Location") { name fields { name type { kind ofType { name } } } } }'],
+    [
+      'query ($name: String!) { __type(name: $name) { name fields { name type { kind ofType { name } } } } }',
+      { name: 'Location' },
+    ],
   ])(
     'is answered the same by graphql-js, compiled, and by each media type: %s %o',
     async (query, variables) => {
