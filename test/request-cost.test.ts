@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { getIntrospectionQuery } from 'graphql';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { shown } from '../src/errors/error-table.ts';
-import { structureFault } from '../src/http/json.ts';
+import { createStructureCheck, structureFault } from '../src/http/json.ts';
 import { createBodyAnswerer } from '../src/http/large-bodies.ts';
 import { newEntry, openTestGateway } from './support/harness.ts';
 import { statementsOf } from './support/statements.ts';
@@ -381,6 +382,51 @@ test('large bodies that two keys send slowly keep those of others waiting for 2 
   expect(await ofAnother).toBe('c');
   await vi.advanceTimersByTimeAsync(30_000);
   expect(await Promise.all(slow)).toEqual(Array(2).fill('VALIDATION_ERROR'));
+});
+
+test('what is out of bounds in a JSON text is found in its parts as in the whole', () => {
+  const long = (characters: number) => 'x'.repeat(characters);
+  const texts = [
+    `{"${long(1_000)}" \n : 1}`,
+    `["${long(1_000)}", 1]`,
+    `{"a": "${long(32_768)}"}`,
+    `{"a": "${'\\"'.repeat(16_384)}"}`,
+    `[${'{},'.repeat(150_000)}{}]`,
+    '['.repeat(50),
+    `{${times(6_000, (index) => `"f${index}":0,`)}"g":0}`,
+    JSON.stringify({ query: 'a "quoted" \\ text', variables: { list: [1, { a: [] }, 'b:"'] } }),
+    `{"open": "string`,
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...texts), fc.integer({ min: 1, max: 70_000 }), (text, size) => {
+      const faultOf = createStructureCheck();
+      let fault: string | undefined;
+      for (let start = 0; start < text.length && !fault; start += size) {
+        fault = faultOf(text.slice(start, start + size));
+      }
+      expect(fault).toBe(structureFault(text));
+    }),
+    { numRuns: 60 },
+  );
+  expect(texts.map((text) => structureFault(text)?.split(' ').slice(0, 3).join(' '))).toEqual([
+    'has a field',
+    undefined,
+    'holds a text',
+    'holds a text',
+    'holds more than',
+    'is nested more',
+    'has objects with',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a large body that is out of bounds is refused before all of it is there', async () => {
+  const body = bodyOf(async () => new TextEncoder().encode('[{},'.repeat(16 * 1024)), { ends: false });
+  const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
+  await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
+    message: expect.stringMatching(/nested more than/),
+  });
 });
 
 test('a large body that is not UTF-8 is refused before all of it is there', async () => {

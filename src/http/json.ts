@@ -60,71 +60,84 @@ export function requireWholeText(text: string): void {
 /** What a body that is no JSON gets. */
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
-/** @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure is out of bounds */
-export function requireBoundedStructure(text: string): void {
-  const fault = structureFault(text);
+/**
+ * @param faultOf takes the text; when it comes in parts, what has taken the parts before
+ * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure is out of bounds
+ */
+export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {
+  const fault = faultOf(text);
   if (fault) throw new ServiceError('VALIDATION_ERROR', `Request body ${fault}`);
 }
 
+/** What is out of bounds in a JSON text; undefined for one that can be parsed in little time. */
+export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
+
 /**
- * Counts the values, levels and characters of a JSON text up to the bounds, without making anything of them.
- *
- * @returns what is out of bounds; undefined for a text that can be parsed in little time
+ * Creates what counts the values, levels and characters of a JSON text up to the bounds, without making anything of
+ * them. It takes the text whole or in parts, one after the other, and says what is out of bounds as soon as it comes.
  */
-export function structureFault(text: string): string | undefined {
+export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
   /** For each level how many fields its object has so far, or -1 for an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
-  for (let index = 0; index < text.length; index += 1) {
-    switch (text.charCodeAt(index)) {
-      case quote: {
-        const end = endOfString(text, index);
-        if (end - index >= maxStringCharacters) {
-          return `holds a text of more than ${maxStringCharacters} characters`;
-        }
-        if (end - index >= maxNameCharacters && isBeforeColon(text, end)) {
-          return `has a field whose name has more than ${maxNameCharacters} characters`;
-        }
-        index = end;
-        break;
+  /** The string that a part ended in. */
+  let openString = '';
+  /** Whether a long string has just ended, which is the name of a field if a colon comes next. */
+  let isLongName = false;
+  return (part) => {
+    const text = openString + part;
+    openString = '';
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (isLongName && !isWhitespace(code)) {
+        if (code === colon) return `has a field whose name has more than ${maxNameCharacters} characters`;
+        isLongName = false;
       }
-      case comma:
-        values += 1;
-        if (fields[depth]! >= 0 && (fields[depth]! += 1) > maxNarrowFields) wideFields += 1;
-        break;
-      case openingBracket:
-        values += 1;
-        depth += 1;
-        fields[depth] = -1;
-        break;
-      case openingBrace:
-        values += 1;
-        depth += 1;
-        fields[depth] = 0;
-        break;
-      case closingBracket:
-      case closingBrace:
-        depth -= 1;
-        break;
+      switch (code) {
+        case quote: {
+          const end = endOfString(text, index);
+          if (end - index >= maxStringCharacters) {
+            return `holds a text of more than ${maxStringCharacters} characters`;
+          }
+          if (end === text.length) {
+            openString = text.slice(index);
+            return undefined;
+          }
+          isLongName = end - index >= maxNameCharacters;
+          index = end;
+          break;
+        }
+        case comma:
+          values += 1;
+          if (fields[depth]! >= 0 && (fields[depth]! += 1) > maxNarrowFields) wideFields += 1;
+          break;
+        case openingBracket:
+          values += 1;
+          depth += 1;
+          fields[depth] = -1;
+          break;
+        case openingBrace:
+          values += 1;
+          depth += 1;
+          fields[depth] = 0;
+          break;
+        case closingBracket:
+        case closingBrace:
+          depth -= 1;
+          break;
+      }
+      if (values > maxJsonValues) return `holds more than ${maxJsonValues} values`;
+      if (wideFields > maxWideFields) return `has objects with more than ${maxWideFields} fields`;
+      if (depth > maxJsonDepth) return `is nested more than ${maxJsonDepth} levels`;
     }
-    if (values > maxJsonValues) return `holds more than ${maxJsonValues} values`;
-    if (wideFields > maxWideFields) return `has objects with more than ${maxWideFields} fields`;
-    if (depth > maxJsonDepth) return `is nested more than ${maxJsonDepth} levels`;
-  }
-  return undefined;
+    return undefined;
+  };
 }
 
 /** Characters that may stand between a name and its colon (RFC 8259, section 2). */
 const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-
-/** Whether the string that ends at an index is the name of a field. */
-function isBeforeColon(text: string, end: number): boolean {
-  let index = end + 1;
-  while (isWhitespace(text.charCodeAt(index))) index += 1;
-  return text.charCodeAt(index) === colon;
-}
 
 /** Where the string ends that starts at an index: at its closing quote, with the text, or somewhere out of bounds. */
 function endOfString(text: string, start: number): number {

@@ -2,7 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../errors/error-table.ts';
 import { createFairTurns } from '../fair-turns.ts';
 import { freeMoment } from '../free-moment.ts';
-import { parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
+import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
 /** From how many bytes on a body is large: to read it takes memory that others need. */
 export const largeBodyBytes = 1024 * 1024;
@@ -58,15 +58,20 @@ export function createBodyAnswerer(): BodyAnswerer {
         'Too many large requests of this API key are waiting, please try again later',
       );
     }
-    return largeTurns.run(keyId, async () => answer(await parseInTurns(await textInTime(request))));
+    return largeTurns.run(keyId, async () => {
+      const text = await boundedText(request);
+      return answer(await parseInTurns(text, { isBounded: true }));
+    });
   };
 }
 
 /** Parses a JSON text as `parseJson` does, with the turns of other requests between the parts of the work. */
-async function parseInTurns(text: string): Promise<unknown> {
+async function parseInTurns(text: string, { isBounded = false } = {}): Promise<unknown> {
   await freeMoment();
-  requireBoundedStructure(text);
-  await freeMoment();
+  if (!isBounded) {
+    requireBoundedStructure(text);
+    await freeMoment();
+  }
   const value = parseJson(text, { isBounded: true });
   await freeMoment();
   return value;
@@ -85,8 +90,11 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 /** What may stand before a text, and is no part of it (Encoding, "UTF-8 decode"), as `Request.text` leaves it out. */
 const byteOrderMark = /^\ufeff/;
 
-/** Reads a text as it arrives, so that others have their turn between its parts. */
-async function textInTime({ body }: Request): Promise<string> {
+/**
+ * Reads a JSON text and checks its structure as it arrives, so that others have their turn between its parts, and that
+ * nothing is kept of one that is out of bounds.
+ */
+async function boundedText({ body }: Request): Promise<string> {
   if (!body) return '';
   let timer: NodeJS.Timeout | undefined;
   const tooSlow = new Promise<never>((_, reject) => {
@@ -97,14 +105,17 @@ async function textInTime({ body }: Request): Promise<string> {
   });
   const reader = body.getReader();
   const decoder = new StringDecoder('utf8');
+  const faultOf = createStructureCheck();
   const parts: string[] = [];
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), tooSlow]);
-      parts.push(done ? decoder.end() : decoder.write(Buffer.from(value)));
+      const part = done ? decoder.end() : decoder.write(Buffer.from(value));
+      parts.push(part);
       if (done) return parts.join('').replace(byteOrderMark, '');
       // To decode megabytes that are not UTF-8 takes long.
-      requireWholeText(parts.at(-1)!);
+      requireWholeText(part);
+      requireBoundedStructure(part, faultOf);
     }
   } finally {
     clearTimeout(timer);
