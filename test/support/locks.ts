@@ -32,12 +32,13 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
-    /** How many connections wait for a lock. */
-    async waitingConnections(): Promise<number> {
+    /** How many connections wait for a lock, with a statement that has a text in it if one is given. */
+    async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
+        [textOfStatement],
       );
       // It is asked again and again.
       clients.splice(clients.indexOf(client), 1);
