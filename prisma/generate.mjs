@@ -1,24 +1,89 @@
-// `npm run generate:client`: runs `prisma generate`, on any platform and without a download. Start it through npm,
-// which puts the generators on the PATH.
-//
-// Generating needs no schema engine, yet the CLI fetches one from a host that many networks do not reach.
-// Naming an executable that exists keeps it from trying. The variable is set for this one child alone: with
-// it `prisma migrate` and `prisma db push` would do nothing and report success.
+// Generates prisma/generated/, the typed database client, from schema.prisma. The result is committed, so that an
+// installation does not need Prisma's command line.  --if-changed does nothing when the result was generated from the
+// current schema and versions. --check fails when the result differs from a new one.
 import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installPackages } from '../tools/install.mjs';
 
-const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const schema = join(root, 'prisma/schema.prisma');
+const generated = join(root, 'prisma/generated');
+const stampName = '.made-from';
 
-const { status, error } = spawnSync(process.execPath, [cli, 'generate'], {
-  cwd: fileURLToPath(new URL('..', import.meta.url)),
-  env: {
-    ...process.env,
-    PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
-    PRISMA_HIDE_UPDATE_MESSAGE: '1',
-    CHECKPOINT_DISABLE: '1',
-  },
-  stdio: 'inherit',
-});
-if (error) console.error(error.message);
-process.exitCode = status ?? 1;
+/** A hash of the schema and of the package versions that generate the client. */
+function stampOfSources() {
+  const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
+  const versions = [
+    versionsOf('tools/package.json').prisma,
+    versionsOf('package.json')['@pothos/plugin-prisma'],
+  ];
+  return createHash('sha256').update(readFileSync(schema)).update(versions.join(' ')).digest('hex');
+}
+
+/** Runs `prisma generate` for the schema in a folder. The result is in the folder `generated` beside it. */
+function generateIn(folder) {
+  installPackages('tools');
+  // Generating needs no schema engine, but the command line downloads one from a host that many networks cannot reach.
+  // The name of an existing executable prevents this download. The variable is set only for this child: with it `prisma
+  // migrate` and `prisma db push` would do nothing and report success.
+  const { status, error } = spawnSync(
+    process.execPath,
+    [
+      join(root, 'tools/node_modules/prisma/build/index.js'),
+      'generate',
+      '--schema',
+      join(folder, 'schema.prisma'),
+    ],
+    {
+      cwd: root,
+      env: {
+        ...process.env,
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // Pothos's generator
+        PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+        PRISMA_HIDE_UPDATE_MESSAGE: '1',
+        CHECKPOINT_DISABLE: '1',
+      },
+      stdio: 'inherit',
+    },
+  );
+  if (error || status !== 0) throw new Error('prisma generate failed', { cause: error });
+  writeFileSync(join(folder, 'generated', stampName), `${stampOfSources()}\n`);
+}
+
+/** The text of each file below a folder, by its path. */
+const filesOf = (folder) =>
+  new Map(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+      .map((path) => [relative(folder, path), readFileSync(path, 'utf8')]),
+  );
+
+function isUpToDate() {
+  try {
+    return readFileSync(join(generated, stampName), 'utf8').trim() === stampOfSources();
+  } catch {
+    return false;
+  }
+}
+
+if (process.argv.includes('--check')) {
+  const folder = join(root, 'node_modules/.cache/parking-gateway/generate');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  cpSync(schema, join(folder, 'schema.prisma'));
+  generateIn(folder);
+  const [made, committed] = [filesOf(join(folder, 'generated')), filesOf(generated)];
+  const different = [...new Set([...made.keys(), ...committed.keys()])].filter(
+    (name) => made.get(name) !== committed.get(name),
+  );
+  if (different.length > 0) {
+    console.error(`prisma/generated/ is out of date; run npm run generate: ${different.join(', ')}`);
+    process.exitCode = 1;
+  }
+} else if (!process.argv.includes('--if-changed') || !isUpToDate()) {
+  generateIn(join(root, 'prisma'));
+}

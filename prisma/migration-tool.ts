@@ -12,10 +12,14 @@ import { loadSchemaEngine, noFilters } from './schema-engine.ts';
 const migrationsFolder = new URL('migrations/', import.meta.url);
 const schemaFile = new URL('schema.prisma', import.meta.url);
 
-/** What the engine prints when there is no difference. */
+/** The output of the engine when there is no difference. */
 const EMPTY_DIFF = '-- This is an empty migration.';
 
-/** Compares the migrations with schema.prisma. Returns the SQL that is missing, '' when they agree. */
+/**
+ * Compares the migrations with schema.prisma.
+ *
+ * @returns the SQL that is missing, '' when they agree
+ */
 async function missingSql(): Promise<string> {
   const pglite = await PGlite.create('memory://');
   try {

@@ -1,5 +1,5 @@
-// Prisma's schema engine, for developers and tests: it compares schema.prisma with a database, and checks the
-// history of migrations. The gateway applies migrations without it (src/database/migrations.ts).
+// Prisma's schema engine, for developers and tests. It compares schema.prisma with a database, and checks the history
+// of migrations. The gateway applies migrations without it (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,10 +9,10 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** No table or enum is kept out of the comparison with schema.prisma. */
+/** The comparison with schema.prisma covers all tables and enums. */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
-/** Starts the schema engine, the WebAssembly build that needs no binary, on connections of `adapters`. */
+/** Starts the schema engine on connections of `adapters`. It is the WebAssembly build, which needs no binary. */
 export async function loadSchemaEngine(
   adapters: SqlMigrationAwareDriverAdapterFactory,
 ): Promise<SchemaEngine> {
@@ -24,7 +24,7 @@ export async function loadSchemaEngine(
   );
 }
 
-/** Loaded once per process, since the bindings hold one WebAssembly instance. */
+/** The engine, loaded once per process because the bindings hold one WebAssembly instance. */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 
 async function loadBindings() {
@@ -32,7 +32,7 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // The engine never clears its timers: without this they would keep the process alive.
+    // The engine never clears its timers, which would keep the process alive.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {
@@ -47,7 +47,7 @@ function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS
   return setTimeout(callback, milliseconds).unref();
 }
 
-/** The migrations of a folder in the form that the schema engine takes. */
+/** The migrations of a folder, in the form that the schema engine expects. */
 export function toMigrationList(migrations: Migration[], folder: URL): MigrationList {
   return {
     baseDir: fileURLToPath(folder),

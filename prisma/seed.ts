@@ -1,9 +1,22 @@
 import { newSecret, secretHint } from '../src/auth/key-secret.ts';
 import { newId } from '../src/ids.ts';
+import type { WebhookSecretBox } from '../src/webhooks/secret-box.ts';
 import { Permission, type Environment } from './generated/client/enums.ts';
-import type { PrismaClient } from './generated/client/client.ts';
+import type { Prisma, PrismaClient } from './generated/client/client.ts';
+import {
+  activityOf,
+  type DemoGroup,
+  type DemoStay,
+  type DemoVehicle,
+  endOfDay,
+  rhythms,
+  staysOf,
+  usesOf,
+  visitors,
+} from './seed-activity.ts';
+import { failingWebhook, usageTotals } from './seed-operations.ts';
 
-/** Demo vehicles: who they belong to, and plates as they are seen in the Emirates. */
+/** Demo vehicles: their reference, and plates in the forms of the Emirates. */
 const residents: readonly (readonly [referenceId: string, vehicleType: string, ...plates: string[]])[] = [
   ['unit-0101', 'sedan', 'DXB A 7', 'DXB White 4521'],
   ['unit-0102', 'suv', 'AUH 17 70012'],
@@ -19,6 +32,9 @@ const residents: readonly (readonly [referenceId: string, vehicleType: string, .
   ['fleet-oasis', 'truck', 'AUH 50 88210', 'AUH 50 88211', 'AUH 50 88212'],
   ['staff', 'sedan', 'DXB Q 77120', 'AJM B 20456', 'SHJ 1 6060', 'DXB White 19800'],
 ];
+
+/** The reference of the demo with a quota: two of its three vehicles may be inside. */
+const limitedUnit = 'unit-0510';
 
 const locations = [
   { name: 'Marina Gate Tower', slug: 'marina-gate', address: 'Dubai Marina, Dubai', capacity: 120 },
@@ -36,25 +52,147 @@ const locations = [
   },
 ];
 
-function entry(locationId: string, referenceId: string, vehicleType: string, plate: string) {
+/** An entry of the demo. Columns that are not given are null. */
+function entry(
+  locationId: string,
+  referenceId: string,
+  vehicleType: string,
+  plate: string,
+  rules: Pick<Prisma.WhitelistEntryCreateManyInput, 'validFrom' | 'validUntil' | 'maxEntries' | 'note'> = {},
+) {
   const [plateType = '', plateCode = '', plateNumber = ''] = plate.split(' ');
-  return { id: newId(), locationId, referenceId, vehicleType, plateType, plateCode, plateNumber };
+  return { id: newId(), locationId, referenceId, vehicleType, plateType, plateCode, plateNumber, ...rules };
 }
 
-/** What the first start shows: secrets that are stored nowhere. */
+type DemoEntry = ReturnType<typeof entry>;
+
+const vehicleOf = ({ id, plateType, plateCode, plateNumber }: DemoEntry): DemoVehicle => ({
+  ...{ plateType, plateCode, plateNumber },
+  entryId: id,
+});
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** Entries of the first location that show a rule: a half used pass, guests of one day, and a former tenant. */
+function ruleEntries(locationId: string, now: number) {
+  const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
+  return {
+    pass: entry(locationId, 'visitor-0305', 'sedan', 'DXB P 4711', {
+      maxEntries: 4,
+      validUntil: new Date(now + 10 * dayMs),
+      note: 'Visitor pass for four entries',
+    }),
+    guests: ['DXB H 20631', 'SHJ 2 7719', 'AUH 11 30450'].map((plate) =>
+      entry(locationId, 'guest-0407', 'sedan', plate, { ...today, note: 'Guests of the day' }),
+    ),
+    former: entry(locationId, 'former-tenant', 'suv', 'RAK V 9934', {
+      validUntil: new Date(now - dayMs),
+      note: 'Moved out',
+    }),
+  };
+}
+
+/** The groups of vehicles of the locations, in the order of `locations`. */
+function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] {
+  const [marina = [], creek = [], corniche = []] = vehicles;
+  return [
+    [
+      { vehicles: marina, rhythm: rhythms.resident, inside: marina.length - 9 },
+      { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
+    ],
+    [
+      // One of 24 spaces is free.
+      { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
+      { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
+    ],
+    [
+      { vehicles: corniche, rhythm: rhythms.office, inside: 5 },
+      { vehicles: visitors(8, 77_040), rhythm: rhythms.office, inside: 6 },
+    ],
+  ];
+}
+
+/** The secrets that the first start prints. They are stored nowhere. */
 export interface DemoData {
   demoSecret: string;
   locationId: string;
 }
 
-/** Fills an empty database with a company, its locations, their whitelists, and a key for all of it. */
+/**
+ * Fills an empty database with a company, its locations and whitelists, a key for all of them, and events of the days
+ * before the start.
+ */
 export async function seedDemoData(
   prisma: PrismaClient,
-  { environment, hashSecret }: { environment: Environment; hashSecret: (secret: string) => string },
+  options: {
+    environment: Environment;
+    hashSecret: (secret: string) => string;
+    webhookSecrets: WebhookSecretBox;
+  },
 ): Promise<DemoData> {
+  const { environment, hashSecret, webhookSecrets } = options;
+  const now = Date.now();
   const companyId = newId();
   const demoSecret = newSecret(environment);
   const rows = locations.map((location) => ({ ...location, id: newId(), companyId, timezone: 'Asia/Dubai' }));
+  const [marinaId] = rows.map(({ id }) => id) as [string, ...string[]];
+  const residentEntries = rows.map(({ id }, position) =>
+    residents
+      .filter((_, index) => position === 0 || index % locations.length === position)
+      .flatMap(([referenceId, vehicleType, ...plates]) =>
+        plates.map((plate) => entry(id, referenceId, vehicleType, plate)),
+      ),
+  );
+  const { pass, guests, former } = ruleEntries(marinaId, now);
+  const entries = [...residentEntries.flat(), pass, ...guests, former];
+
+  // The vehicles of the unit with a quota come first, so that its quota is full.
+  const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
+  const [first, second, ...third] = limited;
+  const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
+  const marinaOrder = [first!, second!, ...others, ...third];
+  const ordered = [marinaOrder, ...residentEntries.slice(1)].map((each) => each.map(vehicleOf));
+  const passStays = [2, 4].map((daysAgo): DemoStay => ({
+    vehicle: vehicleOf(pass),
+    enteredAt: now - daysAgo * dayMs,
+    exitedAt: now - daysAgo * dayMs + 95 * minuteMs,
+  }));
+  const refused: DemoStay = {
+    vehicle: vehicleOf(former),
+    enteredAt: now - 48 * minuteMs,
+    exitedAt: now - 44 * minuteMs,
+    decision: 'EXPIRED',
+  };
+  const activity = groupsOf(ordered).map((groups, position) => {
+    const extra = position === 0 ? [...passStays, refused] : [];
+    return activityOf(rows[position]!.id, [...groups.flatMap((group) => staysOf(group, now)), ...extra], now);
+  });
+  const events = activity.flatMap((each) => each.events);
+
+  const demoKeyId = newId();
+  const portalKeyId = newId();
+  const portalSecret = newSecret(environment); // thrown away: this key only shows the usage of another client
+  const lastUsedAt = new Date(now - 20 * minuteMs);
+  const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>
+    prisma.apiKey.create({
+      data: {
+        ...{ id, name, environment, permissions, lastUsedAt },
+        companies: { connect: { id: companyId } },
+        secrets: { create: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } },
+      },
+    });
+  const { records, webhook, deliveries, attempts } = failingWebhook({
+    ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
+  });
+  /**
+   * Inserts many rows at once, because Prisma would need a second of the start. Each row has a value for every column.
+   */
+  const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
+    prisma.$executeRawUnsafe(
+      `INSERT INTO "${table}" SELECT * FROM jsonb_populate_recordset(NULL::"${table}", $1::jsonb)`,
+      JSON.stringify(rows),
+    );
   await prisma.$transaction([
     prisma.company.create({
       data: {
@@ -67,25 +205,62 @@ export async function seedDemoData(
       },
     }),
     prisma.location.createMany({ data: rows }),
-    prisma.whitelistEntry.createMany({
-      data: rows.flatMap(({ id }, position) =>
-        residents
-          .filter((_, index) => position === 0 || index % locations.length === position)
-          .flatMap(([referenceId, vehicleType, ...plates]) =>
-            plates.map((plate) => entry(id, referenceId, vehicleType, plate)),
-          ),
-      ),
-    }),
-    prisma.apiKey.create({
-      data: {
+    prisma.whitelistEntry.createMany({ data: entries }),
+    keyOf(
+      demoKeyId,
+      'Demo',
+      demoSecret,
+      Object.values(Permission).filter((permission) => permission !== 'ADMIN'),
+    ),
+    keyOf(portalKeyId, 'Residents portal', portalSecret, [
+      'READ_LOCATIONS',
+      'READ_WHITELIST',
+      'WRITE_WHITELIST',
+    ]),
+    insert('Quota', [
+      {
         id: newId(),
-        name: 'Demo',
-        environment,
-        permissions: Object.values(Permission).filter((permission) => permission !== 'ADMIN'),
-        companies: { connect: { id: companyId } },
-        secrets: { create: { id: newId(), hash: hashSecret(demoSecret), hint: secretHint(demoSecret) } },
+        locationId: marinaId,
+        referenceId: limitedUnit,
+        inside: 2,
+        enforcement: 'HARD',
+        createdAt: lastUsedAt,
+        updatedAt: lastUsedAt,
       },
-    }),
+    ]),
+    insert('ParkingEvent', events),
+    insert(
+      'ParkingSession',
+      activity.flatMap(({ sessions }) => sessions),
+    ),
+    insert('WhitelistEntryUse', usesOf(events)),
+    insert('AuditRecord', records),
+    insert('Webhook', [webhook]),
+    insert('WebhookDelivery', deliveries),
+    insert('WebhookAttempt', attempts),
+    insert(
+      'UsageTotal',
+      usageTotals(
+        [
+          { apiKeyId: demoKeyId, surface: 'graphql', operation: 'query plateAccess', most: 64 },
+          { apiKeyId: demoKeyId, surface: 'graphql', operation: 'mutation recordParkingEvent', most: 48 },
+          {
+            apiKeyId: portalKeyId,
+            surface: 'rest',
+            operation: 'GET /locations/{locationId}/residents',
+            most: 18,
+          },
+          {
+            apiKeyId: portalKeyId,
+            surface: 'rest',
+            operation: 'POST /locations/{locationId}/whitelist',
+            most: 9,
+            failsEvery: 4,
+          },
+        ],
+        now,
+      ),
+    ),
   ]);
-  return { demoSecret, locationId: rows[0]!.id };
+  return { demoSecret, locationId: marinaId };
 }

@@ -1,12 +1,12 @@
-// `npm run keys:bootstrap`: makes the first key of an environment, an operator's, and prints its secret. Only its
-// secret goes to the standard output, so that it can be put straight into a store of secrets.
+// `npm run keys:bootstrap` creates the first key of an environment, an operator's key, and prints its secret. The
+// standard output contains only the secret, so that a script can put it into a secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';
 import { newSecret } from './auth/key-secret.ts';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/** The bundle in dist/ lies as deep as this file. */
+/** The bundle in dist/ has the same depth as this file. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 const standardError = 2;
 
@@ -18,7 +18,7 @@ try {
     const secret = newSecret(environment);
     if (!(await createFirstOperatorKey(prisma, { secret, environment, pepper }))) {
       throw new Error(
-        `There are keys for ${environment} already, and nothing was made: issue more with one of them (pms keys create). If all are lost, start the gateway with OPERATOR_API_KEY.`,
+        `There are already API keys for ${environment}, so none was created. Create more with one of them (pms keys create). If all keys are lost, start the gateway with OPERATOR_API_KEY.`,
       );
     }
     process.stdout.write(`${secret}\n`);

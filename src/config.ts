@@ -1,10 +1,11 @@
+import { Resolver } from 'node:dns';
 import { z } from 'zod';
 import { redisServers, sentinelAddresses } from './redis/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Only for development, where keys open nothing but a developer's own data. */
+/** The default pepper, only for development, where keys protect only a developer's own data. */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
 const wholeNumber = (minimum: number, maximum: number) =>
@@ -27,7 +28,7 @@ const redisUrl = connectionUrl('redis:', 'rediss:').refine(
   'must have redis:// or rediss:// before each node of a cluster',
 );
 
-/** One URL, or those of several nodes of a cluster: a comma separates them only before the next `redis:`. */
+/** One URL, or several URLs for the nodes of a cluster. A comma separates URLs only before the next `redis:`. */
 const redisUrls = z
   .string()
   .transform((list) => list.split(/,(?=\s*rediss?:)/).map((url) => url.trim()))
@@ -42,7 +43,7 @@ const longSecret = z.string().min(32, 'must be 32 characters or more');
 const isWebOrigin = (text: string) =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** The origins of a list; a path, a wildcard or a trailing slash would never match what browsers send. */
+/** A list of origins. A path or a trailing slash is an error, because browsers never send one. */
 const origins = z
   .string()
   .transform((list) => list.split(',').map((origin) => origin.trim()))
@@ -51,13 +52,28 @@ const origins = z
     'must be origins separated by commas, such as https://app.example,http://localhost:5173',
   );
 
+/** Whether the resolver of webhooks accepts the addresses, with or without ports, as name servers. */
+function areNameServers(addresses: string[]): boolean {
+  try {
+    new Resolver().setServers(addresses);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const nameServers = z
+  .string()
+  .transform((list) => list.split(',').map((address) => address.trim()))
+  .refine(areNameServers, 'must be IP addresses separated by commas, such as 9.9.9.9,[2620:fe::fe]:53');
+
 /** An instant with its zone, and a duration of days, hours and minutes (ISO 8601, "interval"). */
 const intervalForm =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))\/P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
 
 const minuteMs = 60_000;
 
-/** Reads an interval; undefined for a text that is none, or one that ends when it starts. */
+/** Parses an interval; undefined for invalid text, or for an interval without duration. */
 function parseInterval(text: string): { start: Date; end: Date } | undefined {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
@@ -66,7 +82,7 @@ function parseInterval(text: string): { start: Date; end: Date } | undefined {
   return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 }
 
-/** Times, the earliest first. */
+/** A list of periods, earliest first. */
 const intervals = z.string().transform((list, context) => {
   const parsed = list.split(',').map((text) => parseInterval(text.trim()));
   const found = parsed.filter((interval) => interval !== undefined);
@@ -110,14 +126,17 @@ const variables = z.object({
   CORS_ORIGINS: origins.default([]),
   BROWNOUTS: intervals.default([]),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  WEBHOOK_DNS_SERVERS: nameServers.optional(),
   RETENTION_USAGE_DAYS: wholeNumber(1, 36_500).default(90),
   RETENTION_USAGE_TOTALS_DAYS: wholeNumber(1, 36_500).default(400),
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
   RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
+  RETENTION_CHANGES_DAYS: wholeNumber(1, 36_500).optional(),
+  /** The name of RETENTION_CHANGES_DAYS before version 1.6.0. */
   RETENTION_REMOVALS_DAYS: wholeNumber(1, 36_500).default(30),
 });
 
-/** The names of the variables, which docs/configuration.md explains. */
+/** The names of the variables. docs/configuration.md explains them. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
 
 const configRule = variables
@@ -195,25 +214,48 @@ const configRule = variables
     corsOrigins: env.CORS_ORIGINS,
     brownouts: env.BROWNOUTS,
     webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE,
+    webhookDnsServers: env.WEBHOOK_DNS_SERVERS,
     retentionDays: {
       usage: env.RETENTION_USAGE_DAYS,
       usageTotals: env.RETENTION_USAGE_TOTALS_DAYS,
       events: env.RETENTION_EVENTS_DAYS,
       deliveries: env.RETENTION_DELIVERIES_DAYS,
-      whitelistChanges: env.RETENTION_REMOVALS_DAYS,
+      whitelistChanges: env.RETENTION_CHANGES_DAYS ?? env.RETENTION_REMOVALS_DAYS,
     },
   }));
+
+/** Whether a secret is easy to guess: it has few different characters, repeats a short text, or is an example. */
+const isEasyToGuess = (secret: string) =>
+  new Set(secret).size < 10 ||
+  /^(.{1,16})\1+.{0,15}$/.test(secret) ||
+  /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
+
+/** Whether no browser can send this origin, because its host is not a name or address, such as a wildcard. */
+const isOriginOfNoBrowser = (origin: string) =>
+  !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);
+
+/** Warnings for accepted settings that are probably a mistake: one sentence each for the log. */
+export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[] {
+  return [
+    ...(operatorApiKey !== undefined && isEasyToGuess(operatorApiKey)
+      ? ['OPERATOR_API_KEY is easy to guess; use a random value, such as the output of openssl rand -hex 32']
+      : []),
+    ...corsOrigins
+      .filter(isOriginOfNoBrowser)
+      .map((origin) => `CORS_ORIGINS has ${origin}, which matches no browser; name each origin in full`),
+  ];
+}
 
 /** The settings of one process, parsed once at start. */
 export type Config = z.output<typeof configRule>;
 
-/** A variable of the environment cannot be used; the message names it and says what would be right. */
+/** An invalid environment variable. The message names it and says which values are allowed. */
 export class ConfigError extends Error {}
 
 /**
  * Reads the settings from environment variables. An empty variable counts as unset.
  *
- * @throws {ConfigError} naming every variable that is wrong.
+ * @throws {ConfigError} with the names of all invalid variables
  */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));

@@ -4,6 +4,7 @@ import type { AuditRecordList } from './audit/reads.ts';
 import type { CompanyReads } from './companies/reads.ts';
 import type { CompanyWrites } from './companies/writes.ts';
 import type { InsideCounts } from './parking/count-inside.ts';
+import type { OccupancyHistory } from './parking/occupancy-history.ts';
 import type { ParkingReads } from './parking/reads.ts';
 import type { ParkingBatches } from './parking/record-batch.ts';
 import type { ParkingWrites } from './parking/record-event.ts';
@@ -13,87 +14,82 @@ import type { KeyWrites } from './auth/key-writes.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import type { RateLimitDecision } from './rate-limit/types.ts';
 import type { LargeValues } from './database/large-values.ts';
+import type { LocationFinder } from './location-access/find-location.ts';
 import type { LocationReads } from './locations/reads.ts';
 import type { LocationWrites } from './locations/writes.ts';
-import type { LocationNotices } from './locations/notices.ts';
-import type { WholeList } from './pages.ts';
+import type { LocationNotices } from './location-access/notices.ts';
+import type { WholeList } from './paging.ts';
 import type { UsageReads } from './usage/reads.ts';
+import type { WebhookPulls } from './webhooks/pull.ts';
 import type { WebhookReads } from './webhooks/reads.ts';
-import type { WebhookSends } from './webhooks/sends.ts';
+import type { WebhookRedeliveries } from './webhooks/redeliveries.ts';
+import type { WaitingMessages } from './webhooks/waiting-messages.ts';
 import type { WebhookWrites } from './webhooks/writes.ts';
-import type { AccessDecisions } from './whitelist/decisions.ts';
-import type { WhitelistFeed } from './whitelist/changes.ts';
-import type { WhitelistImport } from './whitelist/import.ts';
-import type { Quotas } from './whitelist/quotas.ts';
+import type { AccessDecisions } from './gates/decisions.ts';
+import type { WhitelistFeed } from './whitelist/feed/feed.ts';
+import type { WhitelistImport } from './whitelist/import/import.ts';
+import type { Quotas } from './parking/quotas.ts';
 import type { WhitelistReads } from './whitelist/reads.ts';
 import type { WhitelistWrites } from './whitelist/writes.ts';
 
-/** What one process shares among its requests. */
+/** The services that all requests of a process share. */
 export interface Services {
   prisma: PrismaClient;
-  // What each domain folder does. Changes take their author first: the context of the request is one.
+  // The functions of each domain folder. The first argument of a write is its author; the context of a request is an
+  // author.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
-  locations: LocationReads & LocationWrites;
+  locations: LocationFinder & LocationReads & LocationWrites;
   whitelist: WhitelistReads &
     AccessDecisions &
     WhitelistWrites &
     WhitelistImport & { feed: WhitelistFeed; quotas: Quotas };
-  parking: ParkingReads & ParkingWrites & ParkingBatches & InsideCounts;
-  webhooks: WebhookReads & WebhookWrites & WebhookSends;
+  parking: ParkingReads & OccupancyHistory & ParkingWrites & ParkingBatches & InsideCounts;
+  webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
   /** The audit records that meet a condition; they may be some seconds behind. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
   /** The changes of an audit record, by its id (see large-values.ts). */
   auditChangesOf: LargeValues;
-  /** The present state of a key's rate limit; takes nothing from it. */
+  /** Reads the current state of a key's rate limit, without a charge. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
   ) => Promise<RateLimitDecision>;
   statusNotices: LocationNotices;
   whitelistNotices: LocationNotices;
+  waitingMessages: WaitingMessages;
   authenticator: Authenticator;
 }
 
-/** What a resolver sees: built once for each request, the same for both surfaces. */
-export interface Context extends Services, OwnOfContext {}
-
-/** What the context of a request has of its own. */
-export interface OwnOfContext {
-  key: AuthenticatedKey;
+/** The context of a resolver, created once for each request. It is the same for both surfaces. */
+export interface Context {
+  readonly services: Services;
+  readonly key: AuthenticatedKey;
   /**
-   * The key as it is now, for answers that take long; rejects when it no longer opens the service, or has lost
-   * something since the request began.
+   * Checks the key again during a long response. The promise rejects when the key is no longer valid, or has lost a
+   * permission or a part of its scope since the request began.
    */
   reauthenticate(): Promise<unknown>;
   /**
-   * Cuts the connection in the middle of an answer, so that the client sees a transfer that did not end.
+   * Closes the connection in the middle of a response, so that the client sees an incomplete transfer.
    *
-   * @returns false when there is no connection to cut, as for a request within the process
+   * @returns false when there is no connection to close, such as for a request within the process
    */
   cutConnection(): boolean;
   /**
-   * Takes a list that is to be sent whole, in place of its first page: the graph has checked what is asked for, and
-   * REST reads the list as JSON.
+   * Receives a list that is sent as a whole, instead of its first page. The graph has validated the request, and REST
+   * then reads the list as JSON.
    */
-  takeWholeList?: (list: WholeList) => void;
-  /** Whether the surface writes the answer piece by piece, and large values as they are read (see large-values.ts). */
-  defersLargeValues?: boolean;
-  /** Counts bytes of the answer that wait in memory for the client; less than 0 for those that were passed on. */
+  takeWholeList?: ((list: WholeList) => void) | undefined;
+  /**
+   * Whether the surface streams the response and writes each large value when it has been read (see large-values.ts).
+   */
+  defersLargeValues?: boolean | undefined;
+  /**
+   * Adds to the number of response bytes that wait in memory for the client. It is negative for bytes that were sent.
+   */
   holdBytes(change: number): void;
-  /** Names the request in the log, in the audit log and in an unexpected error. */
+  /** The id of the request, which appears in the log, in the audit log and in an unexpected error. */
   requestId: string;
   log: Logger;
 }
-
-/** The names of these members: each context has a place for all of them. */
-export const ownOfContext = [
-  'key',
-  'reauthenticate',
-  'cutConnection',
-  'takeWholeList',
-  'defersLargeValues',
-  'holdBytes',
-  'requestId',
-  'log',
-] as const satisfies (keyof OwnOfContext)[];

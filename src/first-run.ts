@@ -7,14 +7,16 @@ import { hashSecret, newSecret } from './auth/key-secret.ts';
 import { createOperatorKey } from './auth/operator-key.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
+import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 
-/** The file in DATA_DIR that has the keys of a first start whose output is no terminal. */
+/** The file in DATA_DIR for the keys of a first start without a terminal. */
 const keyFileName = 'first-keys.txt';
 
 /**
- * Tells whoever starts the gateway how to use it. On the first start in development it makes an operator's key, and
- * on the embedded database the demo data with a key. A terminal shows them this once; otherwise they are written to
- * a file, since the output is a log. In staging and production it makes nothing and says how to get the first key.
+ * Shows the operator how to use the gateway. The first start in development creates an operator's key and, on the
+ * embedded database, the demo data with a key. A terminal shows the keys once. Without a terminal they are written to a
+ * file, because the output is a log. In staging and production nothing is created, and the log says how to get the
+ * first key.
  *
  * @param options.isTerminal whether a person reads the output of the process
  */
@@ -27,7 +29,7 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // Made before the keys: when it cannot be written, no key is made that nobody knows.
+  // The folder is created before the keys. If this fails, no key is created that would be lost.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {
@@ -36,13 +38,13 @@ export async function welcome(
   }
   if (folder !== undefined) {
     const file = join(folder, keyFileName);
-    await rm(file, { force: true }); // one of a former database may be readable by others
+    await rm(file, { force: true }); // the file of a former database may be readable by other users
     await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
-    log.info({ file }, 'the keys of the first start are in a file that only its owner can read');
+    log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
   }
 }
 
-/** What a first start in development makes. */
+/** The things that a first start in development creates. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;
@@ -55,7 +57,7 @@ async function whatIsMissing({ prisma, kind }: Database, { operatorApiKey }: Con
   };
 }
 
-/** The folder for the file of keys: an embedded database in memory has none of its own. */
+/** The folder for the file of keys. An embedded database in memory has no folder of its own. */
 async function keyFolder(dataDir: string): Promise<string> {
   if (dataDir.includes('://')) return mkdtemp(join(tmpdir(), 'parking-gateway-'));
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -65,11 +67,11 @@ async function keyFolder(dataDir: string): Promise<string> {
 async function warnWithoutKeys({ prisma }: Database, { environment }: Config, log: Logger): Promise<void> {
   if ((await prisma.apiKey.count({ where: { environment, revokedAt: null } })) > 0) return;
   log.warn(
-    'there is no key yet, so that nobody can use the gateway: run `npm run keys:bootstrap` (node dist/bootstrap-key.js), or set OPERATOR_API_KEY to a secret of 32 characters or more and start again',
+    'No client can use the gateway yet, because there is no API key. Run `npm run keys:bootstrap` (node dist/bootstrap-key.js), or set OPERATOR_API_KEY to a secret of at least 32 characters and restart',
   );
 }
 
-/** Makes what is missing, and returns its keys in lines for a person. */
+/** Creates the missing keys and data, and returns the lines that show them. */
 async function makeFirstKeys(
   { prisma }: Database,
   { environment, keyPepper: pepper }: Config,
@@ -79,24 +81,25 @@ async function makeFirstKeys(
   if (missing.operatorKey) {
     const secret = newSecret(environment);
     await createOperatorKey(prisma, { secret, environment, pepper });
-    lines.push('', 'Keys, shown only now:', `  operator  ${secret}`);
+    lines.push('', 'Keys, shown only now:', `  operator  ${secret}  has access to everything`);
   }
   if (missing.demoData) {
     const { demoSecret, locationId } = await seedDemoData(prisma, {
       environment,
       hashSecret: (secret) => hashSecret(secret, pepper),
+      webhookSecrets: createWebhookSecretBox(pepper),
     });
     const query = `{ plateAccess(locationId: "${locationId}", plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }) { allowed reason entry { referenceId } } }`;
     lines.push(
-      `  demo      ${demoSecret}`,
+      `  demo      ${demoSecret}  has access to the demo company, but does not manage keys`,
       '',
-      'A whitelist over REST:',
-      `  curl -s '${url}/api/locations/${locationId}/whitelist?referenceId=unit-0101' -H 'X-API-Key: ${demoSecret}'`,
+      'Read a whitelist over REST:',
+      `  curl -s -w '\\n' '${url}/api/locations/${locationId}/whitelist?referenceId=unit-0101' -H 'X-API-Key: ${demoSecret}'`,
       '',
-      "A gate's question over GraphQL:",
-      `  curl -s ${url}/graphql -H 'X-API-Key: ${demoSecret}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
+      'Ask over GraphQL whether a vehicle may enter:',
+      `  curl -s -w '\\n' ${url}/graphql -H 'X-API-Key: ${demoSecret}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query })}'`,
       '',
-      'In GraphiQL, type the demo key into the field at the top: its examples then hold ids that the key reaches.',
+      'In GraphiQL, type the demo key into the field at the top. The examples then contain ids that the key can use.',
     );
   }
   return lines;

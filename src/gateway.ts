@@ -9,7 +9,8 @@ import { listAuditRecords } from './audit/reads.ts';
 import { createCompanyReads } from './companies/reads.ts';
 import { createCompanyWrites } from './companies/writes.ts';
 import { createInsideCounts } from './parking/count-inside.ts';
-import { createStayEnds } from './parking/end-stays.ts';
+import { createOccupancyHistory } from './parking/occupancy-history.ts';
+import { createStayExpiry } from './parking/end-stays.ts';
 import { createParkingReads } from './parking/reads.ts';
 import { createParkingBatches } from './parking/record-batch.ts';
 import { createParkingWrites } from './parking/record-event.ts';
@@ -19,74 +20,83 @@ import { hashSecret } from './auth/key-secret.ts';
 import { createKeyWrites } from './auth/key-writes.ts';
 import { createAuthenticator } from './auth/authenticator.ts';
 import type { Config } from './config.ts';
-import type { Database } from './database/types.ts';
+import type { Database, Sql } from './database/types.ts';
 import { valuesTooLarge } from './errors/error-table.ts';
-import { createHistoryReads } from './database/history-reads.ts';
+import { createHistoryReads } from './database/standby-reads.ts';
 import { createLargeValues } from './database/large-values.ts';
 import { openDatabase } from './database/open.ts';
 import { answersInTime } from './database/session.ts';
 import { createRateLimiter } from './rate-limit/rate-limiter.ts';
+import { createLocationFinder } from './location-access/find-location.ts';
 import { createLocationReads } from './locations/reads.ts';
-import { createLocationTurns } from './locations/turns.ts';
+import { createLocationTurns } from './scheduling/turns.ts';
 import { createLocationWrites } from './locations/writes.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { applyMigrations } from './database/migrations.ts';
 import { applyOperatorKey } from './auth/operator-key.ts';
 import { createLocalPubSub, createRedisPubSub } from './redis/pub-sub.ts';
-import { keySubject } from './http/charge.ts';
-import { structureFault } from './http/json.ts';
-import type { RefuseKnown } from './http/known-refusals.ts';
-import { askAtMostEvery, readinessIntervalMs } from './http/readiness.ts';
+import { keySubject } from './http/guard/charge.ts';
+import { structureFault } from './http/bodies/json.ts';
+import type { RefuseKnown } from './http/guard/known-refusals.ts';
+import { askAtMostEvery } from './scheduling/ask-at-most-every.ts';
 import { checkSettings } from './redis/check-settings.ts';
 import { connected, createKeyClient } from './redis/client.ts';
 import { publicOperation, type GatewayEnv, unknownOperation } from './http/request-state.ts';
 import { rootFieldOperations } from './graphql/operation-plan.ts';
 import { createRetention } from './retention.ts';
-import { createLocationNotices } from './locations/notices.ts';
+import { createLocationNotices } from './location-access/notices.ts';
 import { prepareUsagePartitions } from './usage/partitions.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { createUsageReads } from './usage/reads.ts';
 import { readBacklog } from './webhooks/backlog.ts';
+import { createLookups } from './webhooks/look-ups.ts';
+import { createNameResolver } from './webhooks/name-resolver.ts';
+import { createWebhookPulls } from './webhooks/pull.ts';
 import { createWebhookReads } from './webhooks/reads.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 import { createWebhookTarget } from './webhooks/sender.ts';
-import { createWebhookSends } from './webhooks/sends.ts';
+import { createWebhookRedeliveries } from './webhooks/redeliveries.ts';
+import { createWaitingMessages } from './webhooks/waiting-messages.ts';
 import { createWebhookWorker } from './webhooks/worker.ts';
 import { createWebhookWrites } from './webhooks/writes.ts';
-import { createWhitelistFeed } from './whitelist/changes.ts';
-import { createWhitelistImport } from './whitelist/import.ts';
-import { createAccessDecisions } from './whitelist/decisions.ts';
-import { createQuotas } from './whitelist/quotas.ts';
+import { createFeedCursors } from './whitelist/feed/cursor.ts';
+import { createWhitelistFeed } from './whitelist/feed/feed.ts';
+import { createWhitelistImport } from './whitelist/import/import.ts';
+import { createAccessDecisions } from './gates/decisions.ts';
+import { createQuotas } from './parking/quotas.ts';
 import { createWhitelistReads } from './whitelist/reads.ts';
 import { createWhitelistWrites } from './whitelist/writes.ts';
 
-/** How long a request waits for Redis to limit it, in milliseconds, before this process does. */
+/** How long a request waits for the rate limit in Redis, in milliseconds. Then this process limits it. */
 const limiterTimeoutMs = 150;
 
-/** How long an answer about the backlog of the webhooks counts, whoever asks for the metrics, in milliseconds. */
+/** How long the webhook backlog is cached for requests of the metrics, in milliseconds. */
 const backlogIntervalMs = 15_000;
 
-/** Whether a stored JSON is parsed in little time: by the bounds for JSON of clients. */
+/** How long the state of the database is cached for readiness probes, in milliseconds. */
+const readinessIntervalMs = 1_000;
+
+/** Whether stored JSON can be parsed in a short time: its structure is within the limits for JSON of clients. */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
-/** A gateway that is ready to answer: both surfaces, and what stands behind them. */
+/** A gateway that is ready for requests: its app, its database and its metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
-  /** Answers before the app what it would refuse. */
+  /** Rejects a request before the app when its rejection is certain. */
   refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
-  /** Ends what would not end by itself, so that the listener can close: subscriptions. */
+  /** Ends the subscriptions, which would otherwise prevent the listener from closing. */
   endStreams(): void;
-  /** Writes what is still to be written and gives up every connection. */
+  /** Writes pending records and closes every connection. */
   close(): Promise<void>;
 }
 
 /**
- * Opens database and Redis as the configuration says, migrates, and puts the app together.
+ * Opens the database and Redis according to the configuration, applies the migrations, and creates the app.
  *
  * @param migrations the folder of the migrations of this build
- * @throws when the database cannot be opened or migrated; Redis may come later
+ * @throws when the database cannot be opened or migrated. An unreachable Redis is not an error
  */
 export async function openGateway(config: Config, log: Logger, migrations: URL): Promise<Gateway> {
   const { environment, keyPepper: pepper, operatorApiKey } = config;
@@ -103,11 +113,18 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy, kind } = database;
-  // Before the first record of today: it may have been weeks since the last start.
+  // This comes before the first usage record of today. The last start may be weeks ago, so the partitions may be
+  // missing.
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
-    log.warn({ err: error }, 'the days of usage records could not be made; they go to the default partition'),
+    log.warn(
+      { err: error },
+      'partitions of usage records could not be created; records go to the default partition',
+    ),
   );
   const readHistory = createHistoryReads(database.standby, log);
+  const historySql: Sql = {
+    query: (...statement) => readHistory((from) => from.sql.query(...statement), heavy),
+  };
   const pubSub = config.redis ? createRedisPubSub(config.redis, log) : createLocalPubSub();
   const redis = config.redis
     ? createKeyClient(config.redis, log, { commandTimeout: limiterTimeoutMs })
@@ -133,7 +150,10 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   const usage = createUsageRecorder({ sql, log });
   const webhookSecrets = createWebhookSecretBox(pepper);
-  const webhookTarget = createWebhookTarget({ allowPrivate: config.webhookAllowPrivate });
+  const webhookTarget = createWebhookTarget({
+    allowPrivate: config.webhookAllowPrivate,
+    lookups: createLookups(createNameResolver({ nameServers: config.webhookDnsServers })),
+  });
   const webhookWorker = createWebhookWorker({
     prisma,
     sql,
@@ -155,23 +175,24 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     if (state === 'changed') await authenticator.keysChanged();
     if (state === 'ended')
       log.warn(
-        'OPERATOR_API_KEY names a key that was revoked or replaced and opens nothing; choose a new one',
+        'OPERATOR_API_KEY has the secret of a key that was revoked or replaced, so it is invalid; set a new secret',
       );
   }
 
   const statusNotices = createLocationNotices(pubSub, 'location-status');
   const whitelistNotices = createLocationNotices(pubSub, 'whitelist');
-  const whitelist = createWhitelistReads(database);
-  const locations = createLocationReads(database);
+  const feedCursors = createFeedCursors(pepper);
+  const whitelist = createWhitelistReads({ sql, kind, feedCursors });
+  const locations = createLocationFinder(database);
   const locationTurns = createLocationTurns();
   const auditChangesOf = createLargeValues(sql, 'AuditRecord', 'changes', {
     isBounded: isBoundedJson,
     tooLarge: valuesTooLarge('changes'),
   });
-  const stayEnds = createStayEnds({ ...heavy, log, locationTurns, statusNotices });
+  const stayExpiry = createStayExpiry({ ...heavy, log, locationTurns, statusNotices });
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // every open stream listens
+  setMaxListeners(0, stopping.signal); // each open stream adds a listener
   const { app, refuseKnown } = createApp({
     services: {
       prisma,
@@ -183,7 +204,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
           environment,
           hashSecret(secret) {
             const hash = hashSecret(secret, pepper);
-            authenticator.familiar.add(hash);
+            authenticator.knownSecretHashes.add(hash);
             return hash;
           },
         }),
@@ -194,6 +215,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       },
       locations: {
         ...locations,
+        ...createLocationReads(database),
         ...createLocationWrites({ prisma, locations, locationTurns, statusNotices }),
       },
       whitelist: {
@@ -203,10 +225,14 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createWhitelistWrites({ sql, whitelistNotices }),
         ...createWhitelistImport({ ...heavy, kind, locations, locationTurns, whitelistNotices }),
         quotas: createQuotas({ prisma, sql, kind, locations, locationTurns }),
-        feed: createWhitelistFeed({ sql, whitelist, changesKeptDays: config.retentionDays.whitelistChanges }),
+        feed: createWhitelistFeed({
+          ...{ sql, whitelist, feedCursors },
+          changesKeptDays: config.retentionDays.whitelistChanges,
+        }),
       },
       parking: {
         ...createParkingReads(database),
+        ...createOccupancyHistory({ sql: historySql }),
         ...createParkingWrites({ prisma, locations, locationTurns, statusNotices }),
         ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationTurns, statusNotices }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
@@ -214,17 +240,16 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       webhooks: {
         ...createWebhookReads({ prisma, changesOf: auditChangesOf }),
         ...createWebhookWrites({ prisma, sql, secrets: webhookSecrets, target: webhookTarget }),
-        ...createWebhookSends({ prisma }),
+        ...createWebhookRedeliveries({ prisma }),
+        ...createWebhookPulls({ prisma, sql, secrets: webhookSecrets, onAttempt: metrics.countAttempt }),
       },
-      usage: createUsageReads({
-        sql: { query: (...statement) => readHistory((from) => from.sql.query(...statement), heavy) },
-        deprecated: deprecatedOperations,
-      }),
+      usage: createUsageReads({ sql: historySql, deprecated: deprecatedOperations }),
       auditRecords: (where) =>
         listAuditRecords((read) => readHistory((from) => read(from.prisma), database), where),
       auditChangesOf,
       statusNotices,
       whitelistNotices,
+      waitingMessages: createWaitingMessages({ sql, log }),
       rateLimitOf: (key) => limiter.read(keySubject(key)),
       authenticator,
     },
@@ -250,7 +275,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      await Promise.all([usage.close(), retention.close(), webhookWorker.close(), stayEnds.close()]);
+      await Promise.all([usage.close(), retention.close(), webhookWorker.close(), stayExpiry.close()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

@@ -1,16 +1,16 @@
 import { uuidv7 } from 'uuidv7';
 
-/** A new identifier, UUIDv7 (RFC 9562): ids made one after the other sort in that order. */
+/** Returns a new UUIDv7 (RFC 9562). Identifiers sort in the order of their creation. */
 export function newId(): string {
   return uuidv7();
 }
 
-/** The form of a UUID (RFC 9562, section 4), of whatever version. */
+/** The form of a UUID of any version (RFC 9562, section 4). */
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a value has the form of an identifier of this service. What has not cannot exist, so it is
- * answered like an unknown id and never reaches the database (which refuses NUL, for one).
+ * Whether a value has the form of an identifier of this service. A value without that form is answered like an unknown
+ * identifier and never reaches the database, which would reject some characters, such as NUL.
  */
 export function isId(value: string): boolean {
   return form.test(value);

@@ -1,9 +1,9 @@
-// `npm run migrate`: applies the migrations and ends, for deployments that migrate before they start.
+// `npm run migrate` applies the pending migrations and exits. Deployments run it before they start gateways.
 import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/** The bundle in dist/ lies as deep as this file. */
+/** The bundle in dist/ has the same depth as this file. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 try {

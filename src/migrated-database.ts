@@ -5,9 +5,10 @@ import { openDatabase } from './database/open.ts';
 import type { Database } from './database/types.ts';
 
 /**
- * Opens the configured database, past a pooler if there is one, migrates it, and closes it after some work.
+ * Opens the configured database, applies the migrations, runs `work`, and closes the database. It connects directly,
+ * without the pooler.
  *
- * @param work is told the names of the migrations that were applied now
+ * @param work receives the database and the names of the migrations that were applied now
  */
 export async function withMigratedDatabase(
   config: Config,

@@ -1,58 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { advisoryLocks } from './database/advisory-locks.ts';
-import type { Sql, Statement } from './database/types.ts';
-import { differenceSince } from './locations/occupancy.ts';
+import { namedStatement, type NamedStatement } from './database/named-statement.ts';
+import type { Sql } from './database/types.ts';
+import { differenceSince } from './parking/occupancy.ts';
 import { endOf, isUncertain } from './parking/session-columns.ts';
 import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts';
 
-/** How many days each kind of record is kept. Audit records are kept for good. */
+/** How many days each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
-  /** One record for each request; by whole days (UTC). */
+  /** One record per request; removed by whole days (UTC). */
   usage: number;
-  /** What `usage` tells: requests by hour, key, operation and outcome. */
+  /** The totals of `usage`: requests by hour, key, operation and outcome. */
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** Changes of whitelists, for those who keep a copy of one. */
+  /** Changes of whitelists, for clients that keep a copy of one. */
   whitelistChanges: number;
 }
 
-/** What went: rows of each kind, and days of usage records that went as a whole. */
+/** The number of removed rows of each kind, and of usage days that were dropped as a whole. */
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
-/** Removes what is older than it has to be kept, and makes room for the usage records of the days ahead. */
+/** Removes expired records, and prepares the partitions for the usage records of the coming days. */
 export interface Retention {
-  /** Removes all of it now, days of usage records as a whole and the rest in small batches. */
+  /** Removes all expired records now: usage records by whole days, the others in small batches. */
   removeExpired(): Promise<Removed>;
-  /** Stops after the batch under way. */
+  /** Stops after the current batch. */
   close(): Promise<void>;
 }
 
 const firstCheckDelayMs = 60_000;
 const checkIntervalMs = 3_600_000;
-/** Rows of one batch: few enough that nobody waits for it. */
+/** Rows per batch: few enough that requests do not have to wait. */
 const maxBatchRows = 1000;
-/** How long others have the database to themselves between two batches. */
+/** The pause between two batches, so that requests can use the database. */
 const batchPauseMs = 50;
 
-/** A process that wrote no usage for so many days has ended: it sends no batch again. */
+/** A process that wrote no usage for this many days has ended and will not repeat a batch. */
 const idleRecorderDays = 31;
 
-/** What is older than this is removed. */
-const endOfAge = 'now() - make_interval(days => $1::int)';
+/** Records older than this are removed. */
+const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Removes one batch of what is older than `$1` days by the clock of the database, and returns how many rows those were;
- * none while another process is at the same table, which goes on until nothing is left. Rows that a request is removing
- * are left to it.
+ * Removes one batch of rows older than `$days` days by the clock of the database, and returns how many rows it removed.
+ * It removes none while another process removes rows of the same table; that process continues until none is left. Rows
+ * that a request is deleting are skipped.
  *
  * @param key the columns of the primary key
- * @param expired the keys of expired rows, oldest first
+ * @param expired a query for the keys of expired rows, oldest first
  */
-const removal = (table: string, key: string, expired: string): Statement => ({
-  name: `retention ${table}`,
-  text: `
+const removal = (table: string, key: string, expired: string) =>
+  namedStatement(
+    `retention ${table}`,
+    `
     WITH turn AS MATERIALIZED (
       SELECT pg_try_advisory_xact_lock(hashtextextended('${table}', ${advisoryLocks.retention})) AS mine
     ),
@@ -62,18 +64,19 @@ const removal = (table: string, key: string, expired: string): Statement => ({
       RETURNING 1
     )
     SELECT count(*)::int AS count FROM removed`,
-});
+  );
 
 /**
- * The condition that a session that starts with `id` is still needed: it has not ended, unless its longest stay was over
- * long ago, or it ended in time, or a difference has faded by it.
+ * The condition that the session with the id `id` is still needed:
+ * - it is open, or it ended (or its longest stay was over) within the last `$days` days,
+ * - or the current occupancy adjustment of the location depends on it.
  */
 const isStillNeeded = (id: string, locationId: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND (
     coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge}
     OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
 
-/** Counts are kept for as long as events; the last one of a location stays, since it says how full the location is. */
+/** Counts are kept as long as events. The last count of a location is never removed: the occupancy depends on it. */
 const countRemoval = removal(
   'OccupancyCount',
   'id',
@@ -90,12 +93,13 @@ const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 const changeKey = '"locationId", "changedIn", id';
 const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 
-/** The first so many changes of a location, in the order of its transactions. */
+/** The oldest `count` changes of a location, in the order of its transactions. */
 const oldestChanges = (locationId: string, count: number) =>
   `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
 
-const removals: Record<keyof RetentionDays, Statement> = {
-  // What did not go with its day: from before the days had partitions, or from the default partition.
+const removals: Record<keyof RetentionDays, NamedStatement> = {
+  // Removes rows that were not dropped with the partition of their day: rows older than the partitions, and rows of the
+  // default partition.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',
@@ -107,7 +111,7 @@ const removals: Record<keyof RetentionDays, Statement> = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // Sessions go with the event or the count that starts them, which stays for as long as they are needed.
+  // A session is deleted with the event or count that starts it, which is kept while the session is needed.
   events: removal(
     'ParkingEvent',
     'id',
@@ -121,8 +125,9 @@ const removals: Record<keyof RetentionDays, Statement> = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // A day longer than a cursor may be old: nothing goes that is being read.
-  // There is no index by time, which every writer would pay for: the oldest changes of a location are the first ones.
+  // Changes are kept one day longer than a cursor is valid, so that none is removed while a client reads it. An index
+  // by time would slow down every write, so the statement starts from the first changes of each location, which are the
+  // oldest.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -141,23 +146,23 @@ const recorderRemoval = removal(
   `SELECT r.id FROM "UsageRecorder" r WHERE r."writtenAt" < ${endOfAge} ORDER BY r."writtenAt"`,
 );
 
-/** Removes expired records a minute after the start, and every hour from then on. */
+/** Creates the retention, which removes expired records one minute after the start and then every hour. */
 export function createRetention(options: { sql: Sql; log: Logger; days: RetentionDays }): Retention {
   const { sql, log, days } = options;
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  async function removeOlder(statement: Statement, keptDays: number): Promise<number> {
+  async function removeOlder(statement: NamedStatement, keptDays: number): Promise<number> {
     let total = 0;
     for (;;) {
-      const [batch] = await sql.query<{ count: number }>(statement, [keptDays]);
+      const [batch] = await sql.query<{ count: number }>(statement, statement.values({ days: keptDays }));
       total += batch?.count ?? 0;
       if (batch?.count !== maxBatchRows || closed) return total;
       await sleep(batchPauseMs);
     }
   }
 
-  /** Days can be made and dropped another time: what keeps us from it keeps the rest from nothing. */
+  /** Creates and drops usage partitions. A failure here must not stop the other removals, and is retried in an hour. */
   async function renewUsageDays(): Promise<number> {
     try {
       await prepareUsagePartitions(sql);
@@ -165,7 +170,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
     } catch (error) {
       log.warn(
         { err: error },
-        'the days of usage records could not be made or dropped; the next try is in an hour',
+        'partitions of usage records could not be created or dropped; retrying in an hour',
       );
       return 0;
     }
@@ -191,7 +196,7 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
     timer = setTimeout(() => {
       running = removeExpired()
         .catch((error: unknown) =>
-          log.warn({ err: error }, 'expired records could not be removed; the next try is in an hour'),
+          log.warn({ err: error }, 'expired records could not be removed; retrying in an hour'),
         )
         .then(() => {
           if (!closed) schedule(checkIntervalMs);

@@ -1,30 +1,35 @@
 import { errorBody } from '../rest/envelope.ts';
-import { createLog } from './log.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import { createLog } from './observability/log.ts';
+import { ConfigError, configWarnings, loadConfig } from './config.ts';
 import { welcome } from './first-run.ts';
 import { openGateway } from './gateway.ts';
-import type { RefusalBody } from './http/early-answers.ts';
-import { listen } from './http/server.ts';
+import type { RefusalBody } from './http/listener/early-answers.ts';
+import { listen, requireFreeAddress } from './http/listener/server.ts';
 
-// The process: configuration, gateway, listener, and an orderly end.
+// The server process: it reads the configuration, starts the gateway and the listener, and stops in order.
 
-/** The bundle in dist/ lies as deep as this file. */
+/** The bundle in dist/ has the same depth as this file. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-/** Both surfaces may be meant by a request that cannot be read: it is answered in the envelope of REST. */
-const refusalBody: RefusalBody = (error) => errorBody(error);
+/** A request that cannot be read may be meant for either surface. It gets the envelope of REST. */
+const refusalBody: RefusalBody = errorBody;
 
 /**
- * How long the process may take to stop, in milliseconds: 8 s for requests in flight, the rest to write what is
- * still to be written. Then it leaves, whatever the database does.
+ * The longest time to stop, in milliseconds: 8 s for requests in progress, the rest to write pending records. Then the
+ * process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
 try {
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
-  const gateway = await openGateway(config, log, migrations);
+  for (const warning of configWarnings(config)) log.warn(warning);
   const { host, port, metricsPort, trustProxy: behindProxy } = config;
+  await requireFreeAddress({ host, port, portVariable: 'PORT' });
+  if (metricsPort !== undefined) {
+    await requireFreeAddress({ host, port: metricsPort, portVariable: 'METRICS_PORT' });
+  }
+  const gateway = await openGateway(config, log, migrations);
   const { app, refuseKnown } = gateway;
   const options = { host, port, portVariable: 'PORT', refusalBody, behindProxy, refuseKnown } as const;
   const listener = await listen(app, options);
@@ -47,28 +52,41 @@ try {
   });
 
   let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) {
-      log.warn({ signal }, 'stopping at once: a second signal came');
-      process.exit(1);
-    }
+  let exitCode = 0; // not from `process`, whose exit code the embedded database sets when it closes
+  /** Finishes the requests in progress and ends the process. */
+  const stop = async () => {
     stopping = true;
-    log.info({ signal }, 'stopping: finishing what is in flight');
     setTimeout(() => {
-      log.error('stopping now: not everything could be finished in time');
+      log.error('stopping now: some requests did not finish in time');
       process.exit(1);
     }, stopTimeoutMs).unref();
     gateway.endStreams();
-    await Promise.all([welcomed, ...listeners.map(({ close }) => close())]);
+    await Promise.allSettled([welcomed, ...listeners.map(({ close }) => close())]);
     await gateway.close();
     log.info('stopped');
-    log.flush(() => process.exit(0));
+    log.flush(() => process.exit(exitCode));
   };
-  process.on('SIGTERM', (signal) => void stop(signal));
-  process.on('SIGINT', (signal) => void stop(signal));
+  const onSignal = (signal: string) => {
+    if (stopping) {
+      log.warn({ signal }, 'stopping at once: received a second signal');
+      process.exit(1);
+    }
+    log.info({ signal }, 'stopping: finishing requests in progress');
+    void stop();
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  // An uncaught error leaves the process in an unknown state. It finishes the requests in progress and ends.
+  const onFault = (err: unknown, kind: string) => {
+    log.fatal({ err, kind }, 'uncaught error; stopping: finishing requests in progress');
+    exitCode = 1;
+    if (!stopping) void stop();
+  };
+  // Unhandled rejections arrive here as well.
+  process.on('uncaughtException', onFault);
   await welcomed;
 } catch (error) {
-  // A message names the variable to look at; a stack would only hide it.
+  // The message names the variable to correct. A stack would only hide it.
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof ConfigError ? `Configuration: ${message}` : message);
   process.exit(1);

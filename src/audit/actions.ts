@@ -1,19 +1,18 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 
-/** What is known of one kind of change. */
+/** The properties of one kind of change. */
 interface ActionRule {
-  /** What happened, for the reference. */
+  /** A description for the reference. */
   description: string;
   /** The permission that a key needs to read the content of such a change. */
   readPermission: Permission;
-  /** Whether webhooks can wait for it. */
+  /** Whether a webhook can subscribe to it. */
   isWebhookEvent: boolean;
 }
 
 /**
- * Every change that the service records: the one list of the names. Audit records, webhook events, the graph's
- * enum `WebhookEvent` and hand-written SQL take their names from here; test/audit-actions.test.ts holds the
- * rest of the project to it.
+ * The only list of the changes that the service records. Audit records, webhook events, the graph's enum `WebhookEvent`
+ * and hand-written SQL take their names from this list. test/storage/audit-actions.test.ts checks this.
  */
 export const auditActions = {
   'company.registered': {
@@ -62,17 +61,17 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'whitelist.imported': {
-    description: 'An import changed a whitelist; the message says how many entries.',
+    description: 'An import changed a whitelist; the message has the number of entries.',
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: true,
   },
   'quota.set': {
-    description: 'Quotas of a location were set or taken away.',
+    description: 'Quotas of a location were set or removed.',
     readPermission: 'READ_WHITELIST',
     isWebhookEvent: false,
   },
   'quota.exceeded': {
-    description: 'A vehicle entered, and more of its reference are inside than their quota allows.',
+    description: 'A vehicle entered, and more vehicles of its reference are inside than the quota allows.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
@@ -87,18 +86,18 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'parking.exit_unseen': {
-    description: 'The longest stay of a vehicle is over, and nobody saw it leave.',
+    description: 'The longest stay of a vehicle is over, and no gate recorded its exit.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
   'parking.inside_counted': {
     description:
-      'The vehicles inside were counted; the message says how many sessions that opened and corrected.',
+      'The vehicles inside were counted; the message has the numbers of opened and corrected sessions.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
   'parking.occupancy_adjusted': {
-    description: 'Somebody told how many vehicles are inside.',
+    description: 'The number of vehicles inside was set.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
@@ -108,7 +107,7 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'api_key.updated': {
-    description: 'A key was changed: name, permissions, reach, limits or end.',
+    description: 'A key was changed: name, permissions, scope, limits or expiry.',
     readPermission: 'ADMIN',
     isWebhookEvent: false,
   },
@@ -159,38 +158,41 @@ export const auditActions = {
   },
   'webhook.disabled': {
     description:
-      'The service disabled another webhook of the company, since its receiver answered 410 Gone or failed for days.',
+      'The service disabled another webhook of the company, because its receiver answered 410 Gone or failed for days.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: true,
   },
 } as const satisfies Record<string, ActionRule>;
 
-/** The name of a change that the service records: `company.registered`. */
+/** The name of a recorded change, such as `company.registered`. */
 export type AuditAction = keyof typeof auditActions;
 
-/** The name of a change that webhooks can wait for. */
+/** The name of a change that webhooks can subscribe to. */
 export type WebhookEvent = {
   [Action in AuditAction]: (typeof auditActions)[Action]['isWebhookEvent'] extends true ? Action : never;
 }[AuditAction];
 
-/** Whether a name is one of the list. */
+/** Whether the list contains a name. */
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
-/** Whether permissions allow to read what a recorded change says; of an action that is no longer known, nobody may. */
+/**
+ * Whether a key with these permissions may read the content of a recorded change. The content of an action that is no
+ * longer in the list stays hidden.
+ */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);
 
-/** Whether webhooks can wait for a change. */
+/** Whether webhooks can subscribe to a change. */
 export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
   auditActions[action].isWebhookEvent;
 
-/** The name of an action as a value of an enum of the graph: `COMPANY_REGISTERED`. */
+/** The name of an action as a value of a GraphQL enum: `COMPANY_REGISTERED`. */
 export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
 
-/** The changes that webhooks can wait for, in the order of the list. */
+/** The changes that webhooks can subscribe to, in the order of the list. */
 export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);
 
-/** The name of an action as a literal of SQL, for hand-written statements: a name that does not exist does not compile. */
+/** The name of an action as an SQL literal, for hand-written statements. An unknown name is a type error. */
 export const sqlAction = (action: AuditAction) => `'${action}'`;

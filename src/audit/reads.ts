@@ -1,8 +1,11 @@
 import type { AuditRecord, Prisma, PrismaClient } from '../../prisma/generated/client/client.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import type { PagedList } from '../pages.ts';
+import type { PagedList } from '../paging.ts';
 
-/** The columns that every record is read with: `changes` of an import name thousands of entries. */
+/**
+ * The columns that are read for every record. `changes` is not among them: the record of an import can name thousands
+ * of entries.
+ */
 export const auditRecordColumns = {
   id: true,
   action: true,
@@ -14,13 +17,13 @@ export const auditRecordColumns = {
   createdAt: true,
 } as const satisfies Prisma.AuditRecordSelect;
 
-/** A page of audit records, without their changes. */
+/** A list of audit records without their changes. */
 export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
 
 /**
  * The audit records that meet a condition.
  *
- * @param read gives a database to read from, which may be some seconds behind
+ * @param read runs a query; the database may be a standby that is some seconds behind
  */
 export const listAuditRecords = (
   read: <Result>(ask: (prisma: PrismaClient) => Promise<Result>) => Promise<Result>,

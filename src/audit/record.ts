@@ -1,43 +1,30 @@
-import type { Prisma } from '../../prisma/generated/client/client.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
-import { activeTraceparent } from '../telemetry/spans.ts';
+import { activeTraceparent } from '../observability/spans.ts';
 import { type AuditAction, sqlAction } from './actions.ts';
 
-/** A Prisma client inside of a transaction. */
-export type Transaction = Prisma.TransactionClient;
-
-/** What a change did, for the audit log. */
+/** The description of a change, for the audit log. */
 export interface AuditedChange {
   /** What happened. */
   action: AuditAction;
-  /** The id of what changed. */
+  /** The id of the changed object. */
   targetId: string;
   companyId?: string | null;
   locationId?: string;
-  /** The values after the change, or before and after, as JSON shows them; never a secret. */
+  /** The values after the change, or before and after, as they appear in JSON; never a secret. */
   changes?: object;
 }
 
-/** Who changed something; without a key it was the service itself. */
+/** The author of a change. The key is null for a change by the service itself. */
 export interface ChangeAuthor {
   key: { id: string } | null;
   requestId: string;
 }
 
-/** The record of a change, as it is stored. */
-const recordOf = (author: ChangeAuthor, { changes, ...change }: AuditedChange) => ({
-  id: newId(),
-  apiKeyId: author.key?.id ?? null,
-  requestId: author.requestId,
-  traceparent: activeTraceparent(),
-  ...change,
-  ...(changes && { changes: JSON.parse(JSON.stringify(changes)) as Prisma.InputJsonObject }),
-});
-
 /**
- * Leaves the record of a change (decisions, "all use is logged"). Called in the transaction of the
- * change, so that there is never one without the other. Webhooks hear of what is recorded here.
+ * Writes the audit record of a change (docs/contract.md#all-use-is-logged). It is called in the transaction of the
+ * change, so that neither exists without the other. The record also triggers webhooks.
  *
  * @returns the identifier of the record
  */
@@ -46,12 +33,14 @@ export async function recordChange(
   author: ChangeAuthor,
   change: AuditedChange,
 ): Promise<string> {
-  const data = recordOf(author, change);
-  await transaction.auditRecord.create({ data });
-  return data.id;
+  const [id] = await recordChanges(transaction, author, [change]);
+  return id!;
 }
 
-/** Prisma would take a tenth of a second of the process for hundreds of records. */
+/**
+ * Written as SQL, because Prisma blocks the process for a tenth of a second for hundreds of records, and drops the
+ * members `__proto__` and `$type` of a JSON value.
+ */
 const insertRecords = namedStatement(
   'audit-records-insert',
   `
@@ -64,32 +53,38 @@ const insertRecords = namedStatement(
   ORDER BY r.n`,
 );
 
-/** Leaves the records of many changes, in their order, as `recordChange` would one by one. */
+/**
+ * Writes the audit records of many changes, in the given order.
+ *
+ * @returns the identifiers of the records
+ */
 export async function recordChanges(
   transaction: Transaction,
   author: ChangeAuthor,
   changes: readonly AuditedChange[],
-): Promise<void> {
-  if (changes.length === 0) return;
+): Promise<string[]> {
+  if (changes.length === 0) return [];
+  const id = changes.map(() => newId());
   await queryInTransaction(transaction, insertRecords, {
     apiKeyId: author.key?.id ?? null,
     requestId: author.requestId,
     traceparent: activeTraceparent(),
-    id: changes.map(() => newId()),
+    id,
     action: changes.map(({ action }) => action),
     companyId: changes.map(({ companyId }) => companyId ?? null),
     locationId: changes.map(({ locationId }) => locationId ?? null),
     targetId: changes.map(({ targetId }) => targetId),
     changes: changes.map((change) => (change.changes ? JSON.stringify(change.changes) : null)),
   });
+  return id;
 }
 
 /**
- * The text that leaves the audit record of a hand-written statement: `recordChange` for those that are not Prisma's.
- * The statement adds the `FROM`, and takes `auditParameters`.
+ * The SQL that writes the audit record in a hand-written statement. The statement adds the `FROM` clause and passes
+ * `auditParameters`. Use `recordChange` for changes made with Prisma.
  *
- * @param location the table of the statement that has the `id` and `companyId` of the location
- * @param targetId the id of what changed, and `changes` the JSON to record, as expressions of SQL
+ * @param location the alias of a table with the `id` and `companyId` of the location
+ * @param targetId an SQL expression for the id of the changed object; `changes` is one for the JSON to record
  */
 export function insertAuditRecord(
   action: AuditAction,

@@ -6,61 +6,65 @@ import type { ApiKeySecret, PrismaClient } from '../../prisma/generated/client/c
 import { createBatch } from '../database/statement-batch.ts';
 import { keyInvalid, keyRequired } from '../errors/error-table.ts';
 import { anyChange, type PubSub } from '../redis/pub-sub.ts';
-import { createFamiliarSecrets } from './familiar-secrets.ts';
-import { type AuthenticatedKey, keyTies, type TiedApiKey } from './key.ts';
+import { createKnownSecretHashes } from './known-secret-hashes.ts';
+import { type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 
-/** Turns the value of `X-API-Key` into the key behind it. */
+/** Finds the API key of the secret that a client sends in `X-API-Key`. */
 export interface Authenticator {
   /**
-   * The key of a request, at once when it is cached.
+   * Returns the key of a secret, without a promise when the key is cached.
    *
-   * @throws {ServiceError} `UNAUTHORIZED`, with one message for every reason but a missing key
+   * @throws {ServiceError} `UNAUTHORIZED`. The message is the same for every reason, except for a missing key
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * The key of a request as far as this process knows without asking the database; undefined when only a
-   * look-up can tell.
+   * Returns the key of a secret from the cache; undefined when the database must be read.
    *
-   * @throws {ServiceError} `UNAUTHORIZED` when it is known already that the secret opens nothing
+   * @throws {ServiceError} `UNAUTHORIZED` when the cache says that the secret is invalid
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
-  /** Which secrets open the service or did: a client that shows one of them does not invent keys. */
-  familiar: {
+  /**
+   * The hashes of secrets that are valid or once were. A client that sends such a secret did not guess it at random.
+   */
+  knownSecretHashes: {
     has(secret: string | undefined): boolean;
-    /** Notes a secret that this process issues, by its hash. */
+    /** Adds the hash of a secret that this process issued. */
     add(hash: string): void;
-    /** Has secrets that other processes issued read within 5 s; no call causes a read of its own. */
+    /** Schedules a read of the secrets that other processes issued, within 5 s. Calls until then share one read. */
     readSoon(): void;
   };
-  /** Makes every process look a changed key up anew. Called after the change is committed. */
+  /** Empties the key caches of all processes. Call it after a change of a key is committed. */
   keysChanged(): Promise<void>;
   /** Calls a listener when any key may have changed, until the returned function is called. */
   onKeysChanged(listener: () => void): () => void;
 }
 
-/** How long a look-up may be repeated from memory, in milliseconds. */
+/** How long the result of a look-up stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
-/** The same while notices of other processes may be missed (decisions: a revocation is late by 500 ms at most). */
+/**
+ * The same while the connection to Redis is lost, in milliseconds. This process can then miss notices of other
+ * processes, so a revocation takes effect after at most this time.
+ */
 const cachedWithoutNoticesMs = 500;
-/** How many valid keys are remembered: about 1 KiB each. */
+/** The maximum number of valid keys in the cache, of about 1 KiB each. */
 const maxCachedKeys = 10_000;
-/** How many unknown secrets are remembered, apart from the valid ones, so that invented secrets push no valid key out. */
+/** The maximum number of unknown secrets, in a cache of their own, so that random secrets evict no valid key. */
 const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** A key with the time at which its secret ends, by the clock that nobody sets (`performance.now`), in milliseconds. */
+/** A key, and when its secret expires in milliseconds of the monotonic clock (`performance.now`). */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
 }
 
 /**
- * Creates the authenticator of one process. Look-ups are cached for a few seconds, those of unknown secrets
- * too; a notice over `pubSub` empties the caches of every process at once.
+ * Creates the authenticator of one process. It caches look-ups for a few seconds, also look-ups that found no key. A
+ * notice over `pubSub` empties the caches of all processes.
  *
- * @param options.operatorSecret a value from the configuration that is a key although it may not have the form of one
+ * @param options.operatorSecret the secret in OPERATOR_API_KEY, which need not have the form of other secrets
  */
 export async function createAuthenticator(options: {
   prisma: PrismaClient;
@@ -73,9 +77,10 @@ export async function createAuthenticator(options: {
   const keys = new LRUCache<string, FoundKey>({ max: maxCachedKeys, ttl: cachedForMs });
   const unknown = new LRUCache<string, true>({ max: maxCachedUnknown, ttl: cachedForMs });
   const lookUps = new Map<string, Promise<FoundKey | undefined>>();
-  const familiar = createFamiliarSecrets((limit) => newestHashes(prisma, limit));
-  if (operatorSecret) familiar.add(hashSecret(operatorSecret, pepper));
-  // The look-ups of one turn are one statement, so that a flood of new secrets costs little more than one.
+  const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
+  if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
+  // All look-ups of one turn of the event loop share one statement, so a flood of new secrets costs little more than
+  // one.
   const findKey = createBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
@@ -83,7 +88,7 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    lookUps.clear(); // a look-up that is running may have read the state before the change
+    lookUps.clear(); // a running look-up may have read the key before the change
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
@@ -93,10 +98,10 @@ export async function createAuthenticator(options: {
     const ttl = pubSub.connected ? cachedForMs : cachedWithoutNoticesMs;
     if (found) {
       keys.set(hash, found, { ttl });
-      familiar.add(hash);
+      knownSecretHashes.add(hash);
     } else {
       unknown.set(hash, true, { ttl });
-      familiar.delete(hash);
+      knownSecretHashes.delete(hash);
     }
   }
 
@@ -115,10 +120,14 @@ export async function createAuthenticator(options: {
     return started;
   }
 
-  /** The hashes of secrets that were asked for, by a digest that takes a seventh of their time. */
+  /** The hashes of recently used secrets by their SHA-256 digest, which takes a seventh of the time of the hash. */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
-  /** The hash of a secret that may be one of this service. */
+  /**
+   * Returns the hash of a secret.
+   *
+   * @throws {ServiceError} `UNAUTHORIZED` for a missing secret, and for one without the form of a secret
+   */
   function hashOf(secret: string | undefined): string {
     if (!secret) throw keyRequired;
     const digest = digestOf('sha256', secret, 'base64');
@@ -142,10 +151,10 @@ export async function createAuthenticator(options: {
       return cached(hash) ?? lookUp(hash).then(usable);
     },
     cachedKey: (secret) => cached(hashOf(secret)),
-    familiar: {
-      has: (secret) => familiar.has(hashOf(secret)),
-      add: familiar.add,
-      readSoon: familiar.readSoon,
+    knownSecretHashes: {
+      has: (secret) => knownSecretHashes.has(hashOf(secret)),
+      add: knownSecretHashes.add,
+      readSoon: knownSecretHashes.readSoon,
     },
     async keysChanged() {
       forget();
@@ -163,7 +172,7 @@ function usable(found: FoundKey | undefined): AuthenticatedKey {
   return found.key;
 }
 
-/** The hashes of the newest secrets, at most so many. */
+/** Reads the hashes of the newest secrets, up to a limit. */
 async function newestHashes(prisma: PrismaClient, limit: number): Promise<string[]> {
   const newest = await prisma.apiKeySecret.findMany({
     select: { hash: true },
@@ -173,17 +182,19 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
   return newest.map(({ hash }) => hash);
 }
 
-/** A secret, and the time at which the database found it. */
+/** A secret, and the time of the read by the clock of the database. */
 type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
-/** The keys behind some hashes, in the order of the hashes; undefined for a hash that opens nothing here. */
+/**
+ * Returns the keys of hashes, in the order of the hashes; undefined for a hash without a valid key in this environment.
+ */
 async function findKeys(
   prisma: PrismaClient,
   hashes: readonly string[],
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One statement whatever the number of hashes, and the only one when they are all unknown.
+  // One statement reads all hashes. The keys are read only when a hash is found.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
@@ -192,7 +203,7 @@ async function findKeys(
     const secret = secretByHash.get(hash);
     const key = secret && keyById?.get(secret.apiKeyId);
     if (!key) return undefined;
-    // What is left is told by the clock of the database: that of this process may be wrong.
+    // The remaining time comes from the clock of the database, because the clock of this process may be wrong.
     const left = [secret.expiresAt, key.expiresAt].map((end) =>
       end ? end.getTime() - secret.now.getTime() : Infinity,
     );
@@ -200,7 +211,7 @@ async function findKeys(
   });
 }
 
-/** The keys of some secrets, by their ids: those of the environment that are not revoked. */
+/** Reads the keys of secrets, by their ids. Revoked keys and keys of other environments are omitted. */
 async function readKeys(
   prisma: PrismaClient,
   secrets: readonly { apiKeyId: string }[],
@@ -208,12 +219,12 @@ async function readKeys(
 ): Promise<Map<string, AuthenticatedKey>> {
   const rows = await prisma.apiKey.findMany({
     where: { id: { in: secrets.map(({ apiKeyId }) => apiKeyId) }, environment, revokedAt: null },
-    include: keyTies,
+    include: keyScopeRelations,
   });
   return new Map(rows.map((row) => [row.id, authenticatedKey(row)]));
 }
 
-function authenticatedKey({ companies, locations, ...row }: TiedApiKey): AuthenticatedKey {
+function authenticatedKey({ companies, locations, ...row }: ScopedApiKey): AuthenticatedKey {
   const companyIds = companies.map(({ id }) => id);
   return {
     id: row.id,

@@ -1,5 +1,5 @@
-/** How long a replaced secret of a key or a webhook stays valid when the client does not say, in seconds: one day. */
+/** The default time for which the old secret of a key or webhook stays valid after a rotation, in seconds: one day. */
 export const defaultGraceSeconds = 86_400;
 
-/** The longest time that a replaced secret can stay valid, in seconds: 30 days. */
+/** The longest time for which an old secret can stay valid after a rotation, in seconds: 30 days. */
 export const maxGraceSeconds = 30 * 86_400;

@@ -1,14 +1,14 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
-import type { Transaction } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import { companyForbidden, locationNotFound, ServiceError } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
-import type { AuthenticatedKey, TiedApiKey } from './key.ts';
+import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// A key gives away no more than it has: permissions, reach, limits, end (decisions, "keys"). An operator's key
-// gives what it likes.
+// A key cannot grant more than it has: permissions, scope, limits and expiry (docs/contract.md#keys). An operator's key
+// is an exception. It may grant higher limits than its own, because no other key could grant them.
 
-/** What one key gives to another one; what is left out is not given. */
+/** The permissions, scope, limits and expiry that one key grants to another key. An omitted field grants nothing. */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
@@ -17,39 +17,48 @@ export interface Grant {
   hourlyLimit?: number | undefined;
   /** Requests in a minute. */
   burstLimit?: number | undefined;
-  /** When the other key ends; null for never. */
+  /** When the other key expires; null for never. */
   expiresAt?: Date | null | undefined;
 }
 
-/** Whether one end of a key is after another one; null is never. */
+/** Whether one expiry is later than another; null means never. */
 const endsLater = (end: Date | null, other: Date | null) => other !== null && (end === null || end > other);
 
 const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Lets a grant pass whose every part the giving key has, and whose companies and locations exist.
+ * Requires that the granting key has everything that it grants, and that the companies and locations exist.
  *
- * @throws {ServiceError} `FORBIDDEN` naming the field, `NOT_FOUND` for locations out of reach
+ * @throws {ServiceError} `FORBIDDEN` with the name of the field, `NOT_FOUND` for a location that is unknown or outside
+ *   the scope of the key
  */
 export async function requireGrantable(
   transaction: Transaction,
   key: AuthenticatedKey,
   grant: Grant,
 ): Promise<void> {
-  if (!key.unrestricted) requireOwn(key, grant);
+  requireOwn(key, grant);
   await requireCompanies(transaction, key, grant.companyIds ?? []);
   await requireLocations(transaction, key, grant.locationIds ?? []);
 }
 
-/** The part of a grant that can be compared with the key alone. */
+/** Checks the permissions, the expiry and the limits of a grant, which need no read of the database. */
 function requireOwn(key: AuthenticatedKey, grant: Grant): void {
-  const { permissions = [], hourlyLimit = 0, burstLimit = 0, expiresAt } = grant;
+  const { permissions = [], expiresAt } = grant;
   const lacking = permissions.find((permission) => !key.permissions.has(permission));
   if (lacking) {
     const message = `API key lacks the permission ${lacking} and cannot grant it`;
     throw forbidden('permissions', lacking, message);
   }
+  if (expiresAt !== undefined && endsLater(expiresAt, key.expiresAt)) {
+    const message = `API key ends at ${key.expiresAt?.toISOString()} and cannot grant a later end`;
+    throw forbidden('expiresAt', expiresAt, message);
+  }
+  if (!key.unrestricted) requireOwnLimits(key, grant);
+}
+
+function requireOwnLimits(key: AuthenticatedKey, { hourlyLimit = 0, burstLimit = 0 }: Grant): void {
   if (hourlyLimit > key.hourlyLimit) {
     const message = `API key may make ${key.hourlyLimit} requests in an hour and cannot grant more`;
     throw forbidden('hourlyLimit', hourlyLimit, message);
@@ -57,10 +66,6 @@ function requireOwn(key: AuthenticatedKey, grant: Grant): void {
   if (burstLimit > key.burstLimit) {
     const message = `API key may make ${key.burstLimit} requests in a minute and cannot grant more`;
     throw forbidden('burstLimit', burstLimit, message);
-  }
-  if (expiresAt !== undefined && endsLater(expiresAt, key.expiresAt)) {
-    const message = `API key ends at ${key.expiresAt?.toISOString()} and cannot grant a later end`;
-    throw forbidden('expiresAt', expiresAt, message);
   }
 }
 
@@ -70,7 +75,7 @@ async function requireCompanies(
   companyIds: readonly string[],
 ): Promise<void> {
   if (companyIds.length === 0) return;
-  // Only companies that the key is tied to: one that merely owns a location of the key has other locations too.
+  // A key with one location of a company must not grant the whole company, which may have other locations.
   const grantable = key.unrestricted ? companyScope(key) : { id: { in: [...key.companyIds] } };
   const companies = await transaction.company.findMany({
     where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
@@ -97,31 +102,32 @@ async function requireLocations(
 }
 
 /**
- * Lets a key pass that may rotate or change another one: it has at least what the other one has. With less it
- * would get, by the new secret, what nobody gave it.
+ * Requires that a key has at least the permissions, scope, limits and lifetime of the key that it rotates or changes.
+ * Otherwise, the client could obtain a secret with more access than its own key.
  *
- * @throws {ServiceError} `FORBIDDEN` in words that tell what the key lacks
+ * @throws {ServiceError} `FORBIDDEN`, with what the key lacks in the message
  */
-export function requireAtLeast(key: AuthenticatedKey, target: TiedApiKey): void {
-  const excess = key.unrestricted || key.id === target.id ? undefined : excessOf(key, target);
+export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): void {
+  const excess = key.id === target.id ? undefined : excessOf(key, target);
   if (excess) {
     const message = `API key cannot rotate or change a key that has more than itself: ${excess}`;
     throw forbidden('id', target.id, message);
   }
 }
 
-/** What a key has that another one lacks, in words; undefined when there is nothing. */
-function excessOf(key: AuthenticatedKey, target: TiedApiKey): string | undefined {
+/** Describes the first thing that the target has and the key lacks; undefined when the key lacks nothing. */
+function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));
   if (lacking) return `the permission ${lacking}`;
+  if (endsLater(target.expiresAt, key.expiresAt)) return 'a later end';
+  if (key.unrestricted) return undefined;
   const companies = new Set(key.companyIds);
   const locations = new Set(key.locationIds);
-  const withinReach =
+  const isWithinScope =
     !target.unrestricted &&
     target.companies.every(({ id }) => companies.has(id)) &&
     target.locations.every(({ id, companyId }) => companies.has(companyId) || locations.has(id));
-  if (!withinReach) return 'companies or locations out of its reach';
+  if (!isWithinScope) return 'companies or locations outside its scope';
   if (target.hourlyLimit > key.hourlyLimit || target.burstLimit > key.burstLimit) return 'higher limits';
-  if (endsLater(target.expiresAt, key.expiresAt)) return 'a later end';
   return undefined;
 }

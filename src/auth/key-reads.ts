@@ -1,24 +1,24 @@
 import type { ApiKey, PrismaClient } from '../../prisma/generated/client/client.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import type { PagedList } from '../pages.ts';
-import type { AuthenticatedKey, TiedApiKey } from './key.ts';
+import type { PagedList } from '../paging.ts';
+import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { findApiKey } from './managed-key.ts';
 import { apiKeyScope } from './scope.ts';
 
 /** The reads of keys over one database. */
 export type KeyReads = ReturnType<typeof createKeyReads>;
 
-/** Prepares the reads of keys. */
+/** Creates the reads of keys. */
 export function createKeyReads({ prisma }: { prisma: PrismaClient }) {
   return {
-    /** The keys that a key administers. */
+    /** Lists the keys that a key administers. */
     list: (key: AuthenticatedKey): PagedList<ApiKey> => prismaList(prisma.apiKey, apiKeyScope(key)),
 
     /**
-     * The key of an id that a client sent.
+     * Finds a key by the id that a client sent.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown key and for one that the client's key does not administer
+     * @throws {ServiceError} `NOT_FOUND` for an unknown key, and for a key that the client's key does not administer
      */
-    find: (key: AuthenticatedKey, id: string): Promise<TiedApiKey> => findApiKey(prisma, key, id),
+    find: (key: AuthenticatedKey, id: string): Promise<ScopedApiKey> => findApiKey(prisma, key, id),
   };
 }

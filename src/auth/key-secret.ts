@@ -16,8 +16,8 @@ function base62(value: bigint, length: number): string {
 const checksum = (text: string) => base62(BigInt(crc32(text)), checksumLength);
 
 /**
- * A new secret: `pms_live_` (production) or `pms_test_` (elsewhere), 32 random bytes in base62 and the
- * CRC32 of all that in base62. Shown once, never stored.
+ * Creates a secret: `pms_live_` in production or `pms_test_` elsewhere, then 32 random bytes in base62, then the CRC32
+ * of that text in base62. The gateway shows a secret once and never stores it.
  */
 export function newSecret(environment: Environment): string {
   const prefix = environment === 'production' ? 'pms_live_' : 'pms_test_';
@@ -25,17 +25,17 @@ export function newSecret(environment: Environment): string {
   return unsigned + checksum(unsigned);
 }
 
-/** Whether a text has the form and the checksum of a secret: a typing error is seen without a look-up. */
+/** Whether a text has the form and the checksum of a secret. The checksum detects typing errors without a look-up. */
 export function isWellFormedSecret(secret: string): boolean {
   return form.test(secret) && checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
 }
 
-/** What is stored of a secret: HMAC-SHA256 with the pepper, in base64url. */
+/** Returns the hash that is stored in place of a secret: HMAC-SHA256 with the pepper, in base64url. */
 export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');
 }
 
-/** The end of a secret, by which people tell keys apart. */
+/** Returns the last four characters of a secret, by which users recognise a key. */
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }

@@ -7,12 +7,18 @@ import { newId } from '../ids.ts';
 import type { Authenticator } from './authenticator.ts';
 import { defaultGraceSeconds } from './grace-period.ts';
 import { requireAtLeast, requireGrantable } from './grant.ts';
-import { type AuthenticatedKey, type Author, defaultLimits, keyTies, type TiedApiKey } from './key.ts';
+import {
+  type AuthenticatedKey,
+  type Author,
+  defaultLimits,
+  keyScopeRelations,
+  type ScopedApiKey,
+} from './key.ts';
 import { newSecret, secretHint } from './key-secret.ts';
 import { auditedKey, lockApiKey, requireNotRevoked } from './managed-key.ts';
-import { requireTiesOfChangedKey, requireTiesOfNewKey } from './ties.ts';
+import { requireScopeOfChangedKey, requireScopeOfNewKey } from './key-scope-rules.ts';
 
-/** A key to issue, as a client asks for it. */
+/** A client's request for a new key. */
 export interface KeyRequest {
   name: string;
   permissions: readonly Permission[];
@@ -21,11 +27,13 @@ export interface KeyRequest {
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
   expiresAt?: Date | null | undefined;
-  /** Asks for an operator's key, which reaches everything. */
+  /** Whether the new key is an operator's key, which has access to everything. */
   unrestricted?: boolean | null | undefined;
 }
 
-/** What to change of a key; what is left out or null stays as it is, but for `expiresAt`. */
+/**
+ * The new values of a key. An omitted field is not changed, and neither is a field that is null, except `expiresAt`.
+ */
 export interface KeyChange {
   name?: string | null | undefined;
   permissions?: readonly Permission[] | null | undefined;
@@ -33,23 +41,23 @@ export interface KeyChange {
   locationIds?: readonly string[] | null | undefined;
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
-  /** null takes the end away. */
+  /** null removes the expiry. */
   expiresAt?: Date | null | undefined;
 }
 
-/** A key with a new secret, which is shown this once and stored nowhere. */
+/** A key with its new secret. The secret is shown only now and is not stored. */
 interface IssuedKey {
   secret: string;
-  apiKey: TiedApiKey;
+  apiKey: ScopedApiKey;
 }
 
-/** The changes of keys in one database. */
+/** Writes keys to one database. */
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Prepares the changes of keys.
+ * Creates the writes of keys.
  *
- * @param services.hashSecret hashes a new secret for the database
+ * @param services.hashSecret returns the hash under which a new secret is stored
  */
 export function createKeyWrites(services: {
   prisma: PrismaClient;
@@ -59,7 +67,7 @@ export function createKeyWrites(services: {
 }) {
   const { prisma, authenticator, environment, hashSecret } = services;
 
-  /** A new secret, and what is stored of it. */
+  /** Creates a secret, and the row that stores its hash. */
   function createSecret() {
     const secret = newSecret(environment);
     return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
@@ -69,8 +77,8 @@ export function createKeyWrites(services: {
     /**
      * Issues a key.
      *
-     * @throws {ServiceError} `FORBIDDEN` for what the issuing key lacks (decisions, "keys"), `NOT_FOUND` for
-     *   locations out of its reach
+     * @throws {ServiceError} `FORBIDDEN` for anything that the issuing key lacks (docs/contract.md#keys), `NOT_FOUND`
+     *   for locations outside its scope
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
       const { key } = author;
@@ -79,10 +87,10 @@ export function createKeyWrites(services: {
         companyIds: [...new Set(request.companyIds)],
         locationIds: [...new Set(request.locationIds)],
         ...limitsOf(key, request),
-        expiresAt: request.expiresAt ?? (key.unrestricted ? null : key.expiresAt),
+        expiresAt: request.expiresAt ?? key.expiresAt,
       };
       const unrestricted = request.unrestricted ?? false;
-      if (!key.unrestricted) requireTiesOfNewKey(unrestricted, grant);
+      if (!key.unrestricted) requireScopeOfNewKey(unrestricted, grant);
       const { companyIds, locationIds, ...values } = grant;
       const { secret, stored } = createSecret();
 
@@ -99,7 +107,7 @@ export function createKeyWrites(services: {
             locations: { connect: locationIds.map((id) => ({ id })) },
             secrets: { create: stored },
           },
-          include: keyTies,
+          include: keyScopeRelations,
         });
         await recordChange(transaction, author, {
           action: 'api_key.created',
@@ -112,12 +120,13 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Changes a key, at once on every process. A change to what the key is already leaves no record.
+     * Changes a key. The change takes effect on every process at once. A change without an effect writes no audit
+     * record.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the changing one does not administer, `FORBIDDEN` for one that
-     *   has more and for what the changing key lacks, `CONFLICT` for a revoked one
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer, `FORBIDDEN` for a key
+     *   that has more than the author's key, or that would get more, and `CONFLICT` for a revoked key
      */
-    async update(author: Author, id: string, change: KeyChange): Promise<TiedApiKey> {
+    async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const { key } = author;
       const values = {
         name: change.name ?? undefined,
@@ -134,7 +143,7 @@ export function createKeyWrites(services: {
         requireNotRevoked(before);
         requireAtLeast(key, before);
         await requireGrantable(transaction, key, { ...values, companyIds, locationIds });
-        requireTiesOfChangedKey(key, before, {
+        requireScopeOfChangedKey(key, before, {
           companyIds: companyIds ?? before.companies.map((company) => company.id),
           locationIds: locationIds ?? before.locations.map((location) => location.id),
         });
@@ -145,7 +154,7 @@ export function createKeyWrites(services: {
             companies: companyIds && { set: companyIds.map((companyId) => ({ id: companyId })) },
             locations: locationIds && { set: locationIds.map((locationId) => ({ id: locationId })) },
           },
-          include: keyTies,
+          include: keyScopeRelations,
         });
         const changes = { before: auditedKey(before), after: auditedKey(after) };
         if (isDeepStrictEqual(changes.before, changes.after)) return before;
@@ -153,7 +162,7 @@ export function createKeyWrites(services: {
         return transaction.apiKey.update({
           where: { id },
           data: { updatedAt: await databaseNow(transaction) },
-          include: keyTies,
+          include: keyScopeRelations,
         });
       });
       await authenticator.keysChanged();
@@ -161,11 +170,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Issues a new secret for a key; the older ones end after the grace period. Rotations at once follow each other:
-     * the secret of the last one is the one that stays.
+     * Issues a new secret for a key. Older secrets expire after the grace period. Concurrent rotations of a key run one
+     * after the other, and the secret of the last rotation stays valid.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the rotating one does not administer, `FORBIDDEN` for one that
-     *   has more, `CONFLICT` for a revoked one
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer, `FORBIDDEN` for a key
+     *   that has more than the author's key, and `CONFLICT` for a revoked key
      */
     async rotate(author: Author, id: string, graceSeconds: number = defaultGraceSeconds): Promise<IssuedKey> {
       const { key } = author;
@@ -186,19 +195,23 @@ export function createKeyWrites(services: {
           targetId: id,
           changes: { graceEnd, hint: stored.hint },
         });
-        return transaction.apiKey.update({ where: { id }, data: { updatedAt: now }, include: keyTies });
+        return transaction.apiKey.update({
+          where: { id },
+          data: { updatedAt: now },
+          include: keyScopeRelations,
+        });
       });
       await authenticator.keysChanged();
       return { secret, apiKey };
     },
 
     /**
-     * Ends a key with all its secrets, at once on every process. Whoever administers a part of what the key reaches
-     * may do so, whatever else the key has (decisions, "keys"). To revoke a revoked key changes nothing.
+     * Revokes a key and all its secrets, on every process at once. The author's key must administer the key, but may
+     * have less than it has (docs/contract.md#keys). Revoking a revoked key changes nothing.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the revoking one does not administer
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer
      */
-    async revoke(author: Author, id: string): Promise<TiedApiKey> {
+    async revoke(author: Author, id: string): Promise<ScopedApiKey> {
       const { key } = author;
       const apiKey = await prisma.$transaction(async (transaction) => {
         const target = await lockApiKey(transaction, key, id);
@@ -208,7 +221,7 @@ export function createKeyWrites(services: {
         return transaction.apiKey.update({
           where: { id },
           data: { revokedAt: now, updatedAt: now },
-          include: keyTies,
+          include: keyScopeRelations,
         });
       });
       await authenticator.keysChanged();
@@ -217,7 +230,7 @@ export function createKeyWrites(services: {
   };
 }
 
-/** The limits that were asked for; otherwise the default ones, or those of the issuing key when they are lower. */
+/** Returns the requested limits. The default is the default limit, or the issuing key's own limit if that is lower. */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;
   return {

@@ -1,51 +1,55 @@
-import type { Transaction } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
-import { type AuthenticatedKey, keyTies, type TiedApiKey } from './key.ts';
+import { type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { apiKeyScope } from './scope.ts';
 
 /**
- * The key of an id that a client sent.
+ * Finds a key by the id that a client sent.
  *
- * @throws {ServiceError} `NOT_FOUND` for an unknown key and for one that the client's key does not administer
+ * @throws {ServiceError} `NOT_FOUND` for an unknown key, and for a key that the client's key does not administer
  */
 export async function findApiKey(
   prisma: Pick<Transaction, 'apiKey'>,
   key: AuthenticatedKey,
   id: string,
-): Promise<TiedApiKey> {
+): Promise<ScopedApiKey> {
   const found = isId(id)
-    ? await prisma.apiKey.findFirst({ where: { AND: [{ id }, apiKeyScope(key)] }, include: keyTies })
+    ? await prisma.apiKey.findFirst({
+        where: { AND: [{ id }, apiKeyScope(key)] },
+        include: keyScopeRelations,
+      })
     : null;
   if (!found) throw new ServiceError('NOT_FOUND', 'API key not found', { field: 'id', value: shown(id) });
   return found;
 }
 
 /**
- * The same, held until the transaction ends: changes of one key follow each other.
+ * Finds a key as `findApiKey` does, and locks it until the transaction ends, so that changes of one key run one after
+ * the other.
  *
- * @throws {ServiceError} `NOT_FOUND` as above
+ * @throws {ServiceError} `NOT_FOUND`, as `findApiKey`
  */
 export async function lockApiKey(
   transaction: Transaction,
   key: AuthenticatedKey,
   id: string,
-): Promise<TiedApiKey> {
+): Promise<ScopedApiKey> {
   if (isId(id)) await transaction.$queryRaw`SELECT id FROM "ApiKey" WHERE id = ${id} FOR NO KEY UPDATE`;
   return findApiKey(transaction, key, id);
 }
 
 /**
- * Lets a key pass that is not revoked: a revoked one stays as it is.
+ * Requires that a key is not revoked, because a revoked key cannot be changed.
  *
  * @throws {ServiceError} `CONFLICT`
  */
-export function requireNotRevoked({ id, revokedAt }: TiedApiKey): void {
+export function requireNotRevoked({ id, revokedAt }: ScopedApiKey): void {
   if (revokedAt) throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
 }
 
-/** What the audit log says of a key: nothing of its secrets. */
-export function auditedKey(key: TiedApiKey) {
+/** Returns the fields of a key for the audit log, which never contains secrets. */
+export function auditedKey(key: ScopedApiKey) {
   const { name, permissions, unrestricted, hourlyLimit, burstLimit, expiresAt } = key;
   return {
     name,

@@ -1,34 +1,39 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { Permission, type Environment } from '../../prisma/generated/client/enums.ts';
-import { recordChange, type Transaction } from '../audit/record.ts';
+import { recordChange } from '../audit/record.ts';
+import { advisoryLocks } from '../database/advisory-locks.ts';
+import { databaseNow } from '../database/clock.ts';
+import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
-import { keyTies } from './key.ts';
+import { keyScopeRelations } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
 import { auditedKey } from './managed-key.ts';
 
-/** The secret of an operator's key, and what it is stored with. */
+/** The secret of an operator's key, its environment, and the pepper of its hash. */
 interface OperatorSecret {
   secret: string;
   environment: Environment;
   pepper: string;
 }
 
-/** Any number: the advisory lock under which processes that start at once follow each other here. */
-const operatorKeyLock = 7_205_759_405;
-
-/** What makes and ends operators' keys when no key asks for it, for the audit log. */
+/** Why the gateway created or revoked an operator's key without a request, for the audit log. */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
-/** The key that OPERATOR_API_KEY names: `ended` when its secret was revoked, rotated or replaced and opens nothing. */
+/**
+ * The result of applying OPERATOR_API_KEY. `ended` means that its secret is no longer valid, because the key was
+ * revoked, rotated or replaced.
+ */
 export type OperatorKeyState = 'unchanged' | 'changed' | 'ended';
 
 /**
- * Makes the operator's key what OPERATOR_API_KEY says: it exists, has every permission of this version, and the
- * key that the variable named before has ended (decisions, "keys"). A key that was revoked stays revoked; then
- * nothing else changes either, so that a process that still has the former value ends no other key.
+ * Applies OPERATOR_API_KEY (docs/contract.md#keys). It creates the operator's key if it does not exist, gives it every
+ * permission of this version, and revokes the key of the variable's former value.
  *
- * @returns `changed` when every process must look keys up anew
+ * If the key was revoked, nothing changes. A process that still has a former value therefore cannot revoke the current
+ * key.
+ *
+ * @returns `changed` when every process must empty its cache of keys
  */
 export async function applyOperatorKey(
   prisma: PrismaClient,
@@ -36,14 +41,15 @@ export async function applyOperatorKey(
 ): Promise<OperatorKeyState> {
   const { environment } = operator;
   return prisma.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${operatorKeyLock}::bigint)`;
+    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
+    const now = await databaseNow(transaction);
     const named = await transaction.apiKeySecret.findUnique({
       where: { hash: hashSecret(operator.secret, operator.pepper) },
       include: { apiKey: true },
     });
     if (named) {
       const { apiKey, expiresAt } = named;
-      const rotated = expiresAt !== null && expiresAt <= new Date();
+      const rotated = expiresAt !== null && expiresAt <= now;
       if (rotated || apiKey.revokedAt || apiKey.environment !== environment) return 'ended';
     }
     const id = named?.apiKey.id ?? (await insertOperatorKey(transaction, operator, 'OPERATOR_API_KEY'));
@@ -53,20 +59,19 @@ export async function applyOperatorKey(
         unrestricted: true,
         NOT: { fromConfiguration: true, permissions: { hasEvery: Object.values(Permission) } },
       },
-      data: { fromConfiguration: true, permissions: Object.values(Permission), updatedAt: new Date() },
+      data: { fromConfiguration: true, permissions: Object.values(Permission), updatedAt: now },
     });
-    const ended = await endFormerKeys(transaction, environment, id);
+    const ended = await endFormerKeys(transaction, environment, { exceptId: id, now });
     return adopted.count + ended > 0 ? 'changed' : 'unchanged';
   });
 }
 
-/** Ends the keys that OPERATOR_API_KEY named before, and returns how many there were. */
+/** Revokes the keys of former values of OPERATOR_API_KEY, and returns their number. */
 async function endFormerKeys(
   transaction: Transaction,
   environment: Environment,
-  exceptId: string,
+  { exceptId, now }: { exceptId: string; now: Date },
 ): Promise<number> {
-  const now = new Date();
   const ended = await transaction.apiKey.updateManyAndReturn({
     where: { fromConfiguration: true, environment, revokedAt: null, id: { not: exceptId } },
     data: { revokedAt: now, updatedAt: now },
@@ -82,25 +87,25 @@ async function endFormerKeys(
 }
 
 /**
- * Makes an operator's key with a secret: every permission, everything in reach.
+ * Creates an operator's key with every permission.
  *
- * @throws when a key has the secret already
+ * @throws when another key has the same secret
  */
 export async function createOperatorKey(prisma: PrismaClient, operator: OperatorSecret): Promise<void> {
   await prisma.$transaction((transaction) => insertOperatorKey(transaction, operator, 'first start'));
 }
 
 /**
- * Makes an operator's key when its environment has no key that works.
+ * Creates an operator's key if every key of its environment is revoked or there is none.
  *
- * @returns whether it was made
+ * @returns whether the key was created
  */
 export async function createFirstOperatorKey(
   prisma: PrismaClient,
   operator: OperatorSecret,
 ): Promise<boolean> {
   return prisma.$transaction(async (transaction) => {
-    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${operatorKeyLock}::bigint)`;
+    await transaction.$executeRaw`SELECT pg_advisory_xact_lock(${advisoryLocks.operatorKey}::bigint)`;
     const working = { environment: operator.environment, revokedAt: null };
     if ((await transaction.apiKey.count({ where: working })) > 0) return false;
     await insertOperatorKey(transaction, operator, 'keys:bootstrap');
@@ -123,7 +128,7 @@ async function insertOperatorKey(
       fromConfiguration: origin === 'OPERATOR_API_KEY',
       secrets: { create: { id: newId(), hash: hashSecret(secret, pepper), hint: secretHint(secret) } },
     },
-    include: keyTies,
+    include: keyScopeRelations,
   });
   await recordChange(transaction, changedBy(origin), {
     action: 'api_key.created',

@@ -3,12 +3,13 @@ import type { Authenticator } from './authenticator.ts';
 import type { AuthenticatedKey } from './key.ts';
 
 /**
- * The key of a request whose answer takes long, as the key is now. What the request has begun with may go on as
- * long as the key still has all that it had then.
+ * Checks the key of a long request again, such as a stream. The request may continue while the key still has every
+ * permission and the whole scope that it had at the start.
  *
- * @param before the key as it was when the request began
- * @throws {ServiceError} `UNAUTHORIZED` when the secret no longer opens the service, `FORBIDDEN` when the key has
- *   lost a permission or a part of its reach
+ * @param before the key at the start of the request
+ * @returns the current key
+ * @throws {ServiceError} `UNAUTHORIZED` when the secret is no longer valid, `FORBIDDEN` when the key has lost a
+ *   permission or a part of its scope
  */
 export async function reauthenticate(
   authenticator: Pick<Authenticator, 'authenticate'>,
@@ -17,7 +18,10 @@ export async function reauthenticate(
 ): Promise<AuthenticatedKey> {
   const now = await authenticator.authenticate(secret);
   if (now !== before && hasLost(before, now)) {
-    throw new ServiceError('FORBIDDEN', 'API key has lost permissions or reach since the request began');
+    throw new ServiceError(
+      'FORBIDDEN',
+      'API key has lost a permission or a part of its scope since the request began',
+    );
   }
   return now;
 }

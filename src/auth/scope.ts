@@ -2,35 +2,36 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from './key.ts';
 import { locationNotFound } from '../errors/error-table.ts';
 
-// What a key reaches: as the `where` of lists, as the test of a row that is at hand already, and as the
-// condition of a statement that reads and writes at once. test/statements.test.ts holds the three together.
+// The scope of a key, in three forms: a Prisma filter for lists, a check of a row that was read already, and a
+// condition in a hand-written statement. test/storage/statements.test.ts checks that the three agree.
 
-/** The locations that a key reaches. */
+/** The Prisma filter for the locations in a key's scope. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {
   if (key.unrestricted) return {};
   return { OR: [{ companyId: { in: [...key.companyIds] } }, { id: { in: [...key.locationIds] } }] };
 }
 
-/** Whether a key reaches a location. */
+/** Whether a location is in a key's scope. */
 export function reachesLocation(key: AuthenticatedKey, location: { id: string; companyId: string }): boolean {
   return (
     key.unrestricted || key.companyIds.includes(location.companyId) || key.locationIds.includes(location.id)
   );
 }
 
-/** The condition on a row of `"Location"` that stands for the key's scope; its parameters are `scopeParameters`. */
+/** The SQL condition that a row of `"Location"` is in a key's scope. Its parameters are `scopeParameters`. */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
-/** The part of a key that says which locations it reaches. */
+/** The fields of a key that define which locations are in its scope. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
-/** Companies of a key that a question about a location carries: those of most keys, in less than 4 KiB. */
+/** The maximum number of companies in one query for a location. Most keys have fewer. The ids take less than 4 KiB. */
 const maxCompaniesOfQuestion = 100;
 
 /**
- * The companies of which one must own a location for a key to reach it, as `isOfCompanies` takes them; null when the key
- * reaches the location whoever owns it, and for a key of very many companies. `reachable` has the last word.
+ * Returns the companies in a key's scope for `isOfCompanies`, which reads the location only if one of them owns it.
+ * Returns null, so that the location is always read, when the location itself is in the scope, for an operator's key,
+ * and for a key with very many companies. `reachable` then checks the scope of the row.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -43,10 +44,10 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 }
 
 /**
- * Passes a location on that exists and that the key reaches.
+ * Returns the location if it exists and is in the key's scope.
  *
- * @param id what the client asked for
- * @throws {ServiceError} `NOT_FOUND`, the same for an unknown location and for one out of reach
+ * @param id the identifier that the client sent
+ * @throws {ServiceError} `NOT_FOUND`, the same error for an unknown location and for a location outside the scope
  */
 export function reachable<Row extends { id: string; companyId: string }>(
   key: AuthenticatedKey,
@@ -57,7 +58,9 @@ export function reachable<Row extends { id: string; companyId: string }>(
   return location;
 }
 
-/** The companies that a key may see: those it is tied to, and those that own a location it is tied to. */
+/**
+ * The Prisma filter for the companies that a key may see: companies in its scope, and owners of locations in its scope.
+ */
 export function companyScope(key: AuthenticatedKey): Prisma.CompanyWhereInput {
   return key.unrestricted ? {} : { id: { in: [...key.visibleCompanyIds] } };
 }
@@ -67,17 +70,20 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
   return key.unrestricted || key.visibleCompanyIds.includes(companyId);
 }
 
-/** Whether a key is tied to a company itself: to change the company, or to add to it, a tie to a location is not enough. */
-export function isTiedToCompany(key: AuthenticatedKey, companyId: string): boolean {
+/**
+ * Whether the company itself is in the key's scope. A key needs this to change the company or to create objects in it;
+ * a location of the company in its scope is not enough.
+ */
+export function hasCompanyInScope(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.companyIds.includes(companyId);
 }
 
-/** The webhooks that a key manages: those of the companies it is tied to. */
+/** The Prisma filter for the webhooks that a key manages: the webhooks of the companies in its scope. */
 export function webhookScope(key: AuthenticatedKey): Prisma.WebhookWhereInput {
   return key.unrestricted ? {} : { companyId: { in: [...key.companyIds] } };
 }
 
-/** The audit records of what a key reaches. */
+/** The Prisma filter for the audit records of the companies and locations in a key's scope. */
 export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput {
   if (key.unrestricted) return {};
   return {
@@ -86,9 +92,9 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 }
 
 /**
- * The keys that a key administers, which it may see and revoke: those that are tied to a company or a location
- * in its reach, whatever else they are tied to (decisions, "keys"). To rotate or change them takes more:
- * `requireAtLeast`.
+ * The Prisma filter for the keys that a key administers, which it may see and revoke. These are the keys whose scope
+ * shares at least one company or location with its own scope (docs/contract.md#keys). To rotate or change a key, it
+ * must also meet `requireAtLeast`.
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

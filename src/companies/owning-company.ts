@@ -1,16 +1,16 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { isTiedToCompany } from '../auth/scope.ts';
+import { hasCompanyInScope } from '../auth/scope.ts';
 import { companyForbidden, invalidField, ServiceError } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 
 /**
- * The company that something new belongs to (decisions, "POST /locations").
+ * Returns the company that will own a new object (docs/contract.md#location).
  *
- * @param companyId what the client sent; may be left out when the key reaches exactly one company
- * @param what is created, in the plural, for the error message
- * @throws {ServiceError} `FORBIDDEN` for a company that the key is not tied to and for a key without
- *   companies, `VALIDATION_ERROR` when the company must be named
+ * @param companyId the value that the client sent; may be omitted when exactly one company is in the key's scope
+ * @param what the kind of object in the plural, for the error message
+ * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope, and for a key without companies,
+ *   `VALIDATION_ERROR` when the client must name the company
  */
 export async function owningCompany(
   prisma: PrismaClient,
@@ -21,9 +21,12 @@ export async function owningCompany(
   if (!key.unrestricted && key.companyIds.length === 0) {
     throw new ServiceError('FORBIDDEN', `API key is not tied to a company and cannot create ${what}`);
   }
-  if (companyId) {
-    const tied = isId(companyId) && isTiedToCompany(key, companyId);
-    if (!tied || !(await prisma.company.findUnique({ where: { id: companyId }, select: { id: true } }))) {
+  if (companyId !== null && companyId !== undefined) {
+    const isInScope = isId(companyId) && hasCompanyInScope(key, companyId);
+    if (
+      !isInScope ||
+      !(await prisma.company.findUnique({ where: { id: companyId }, select: { id: true } }))
+    ) {
       throw companyForbidden(companyId);
     }
     return companyId;

@@ -9,9 +9,12 @@ import { createRowById } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { companyForbidden, valuesTooLarge } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
-import type { PagedList } from '../pages.ts';
+import type { PagedList } from '../paging.ts';
 
-/** The columns that every company is read with: `settings` of companies that were registered long ago can be large. */
+/**
+ * The columns that are read for every company. `settings` is not among them: it can be large in companies that were
+ * registered long ago.
+ */
 const companyColumns = {
   id: true,
   name: true,
@@ -27,7 +30,7 @@ const companyColumns = {
   updatedAt: true,
 } as const satisfies Prisma.CompanySelect;
 
-/** A company as it is read. */
+/** A company without its settings. */
 export type ReadCompany = Pick<Company, keyof typeof companyColumns>;
 
 const companiesById = namedStatement(
@@ -35,10 +38,10 @@ const companiesById = namedStatement(
   `SELECT ${columnList(Object.keys(companyColumns), (quoted) => `c.${quoted}`)} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
 );
 
-/** The reads of companies over one database. */
+/** Reads companies from one database. */
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
-/** Prepares the reads of companies. Look-ups by id of one turn of the event loop are joined. */
+/** Creates the reads of companies. Lookups by id in the same turn of the event loop share one statement. */
 export function createCompanyReads(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -48,13 +51,13 @@ export function createCompanyReads(services: {
   const byId = createRowById<ReadCompany>(sql, companiesById);
 
   return {
-    /** The settings of a company, by its id (see large-values.ts). */
+    /** The settings of a company, by the company's id (src/database/large-values.ts). */
     settingsOf: createLargeValues(sql, 'Company', 'settings', {
       isBounded,
       tooLarge: valuesTooLarge('settings'),
     }),
 
-    /** The companies that a key may see. */
+    /** The companies in the key's scope. */
     visibleTo(key: AuthenticatedKey): PagedList<ReadCompany> {
       return prismaList(
         {
@@ -66,9 +69,9 @@ export function createCompanyReads(services: {
     },
 
     /**
-     * The company of an id that a client sent.
+     * Finds a company by an id that a client sent.
      *
-     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for one that the key may not see
+     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for one outside the key's scope
      */
     async find(key: AuthenticatedKey, id: string): Promise<ReadCompany> {
       const company = isId(id) && reachesCompany(key, id) ? await byId(id) : undefined;

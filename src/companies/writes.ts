@@ -1,37 +1,63 @@
-import { type Company, Prisma, type PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { Company, Prisma, PrismaClient } from '../../prisma/generated/client/client.ts';
 import { recordChange } from '../audit/record.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
 import type { Author } from '../auth/key.ts';
-import { isTiedToCompany } from '../auth/scope.ts';
+import { hasCompanyInScope } from '../auth/scope.ts';
 import { databaseNow } from '../database/clock.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import type { Transaction } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { companyForbidden, ServiceError } from '../errors/error-table.ts';
 import { isId, newId } from '../ids.ts';
 
-/** What a client writes of a company. */
+/** The fields of a new company. */
 export type CompanyValues = Pick<
   Prisma.CompanyCreateInput,
   'name' | 'slug' | 'address' | 'externalCompanyId' | 'description' | 'phone' | 'email' | 'website' | 'logo'
 > & {
-  /** An object of free content. */
+  /** An object of any content. */
   settings?: unknown;
 };
 
-/** What a client changes of a company: undefined leaves a field as it is, and so does null where null is no value. */
+/**
+ * The fields of a company that a client changes. A field that is undefined stays unchanged. Null clears a nullable
+ * field and leaves any other field unchanged.
+ */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
 };
 
-/** The changes of companies in one database. */
+/** Written as SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
+const writeSettings = namedStatement(
+  'company-settings-write',
+  'UPDATE "Company" SET settings = $settings::jsonb WHERE id = $id',
+);
+
+/**
+ * Stores the settings of a company and returns the company with them. Undefined leaves them unchanged, null removes
+ * them.
+ */
+async function withSettings(
+  transaction: Transaction,
+  company: Company,
+  settings: CompanyValues['settings'],
+): Promise<Company> {
+  if (settings === undefined) return company;
+  const text = settings === null ? null : JSON.stringify(settings);
+  await queryInTransaction(transaction, writeSettings, { id: company.id, settings: text });
+  return { ...company, settings: settings as Prisma.JsonValue };
+}
+
+/** Writes companies to one database. */
 export type CompanyWrites = ReturnType<typeof createCompanyWrites>;
 
-/** Prepares the changes of companies. */
+/** Creates the writes of companies. */
 export function createCompanyWrites(services: { prisma: PrismaClient; authenticator: Authenticator }) {
   const { prisma, authenticator } = services;
   return {
     /**
-     * Registers a company, and ties the author's key to it unless that is an operator's, which reaches every
-     * company anyway (decisions, "a key that registers a company").
+     * Registers a company and adds it to the scope of the author's key (docs/contract.md#company). The scope of an
+     * operator's key contains every company already.
      *
      * @throws {ServiceError} `CONFLICT_ERROR` when another company has the slug
      */
@@ -39,14 +65,15 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
       const { key } = author;
       const company = await prisma
         .$transaction(async (transaction) => {
-          const registered = await transaction.company.create({
+          const { settings, ...columns } = values;
+          const created = await transaction.company.create({
             data: {
-              ...values,
-              settings: values.settings ?? undefined,
+              ...columns,
               id: newId(),
               ...(!key.unrestricted && { apiKeys: { connect: { id: key.id } } }),
             },
           });
+          const registered = await withSettings(transaction, created, settings ?? undefined);
           await recordChange(transaction, author, {
             action: 'company.registered',
             targetId: registered.id,
@@ -67,27 +94,27 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
     },
 
     /**
-     * Changes the fields that are given.
+     * Changes the given fields of a company.
      *
-     * @throws {ServiceError} `FORBIDDEN` for a company that the key is not tied to, and for an unknown one
+     * @throws {ServiceError} `FORBIDDEN` for an unknown company, and for a company outside the key's scope
      */
     async update(author: Author, id: string, changes: CompanyChanges): Promise<Company> {
       const { name, address, settings, ...nullable } = changes;
-      if (!isId(id) || !isTiedToCompany(author.key, id)) throw companyForbidden(id);
+      if (!isId(id) || !hasCompanyInScope(author.key, id)) throw companyForbidden(id);
       return prisma.$transaction(async (transaction) => {
         await transaction.$queryRaw`SELECT id FROM "Company" WHERE id = ${id} FOR NO KEY UPDATE`;
         const before = await transaction.company.findUnique({ where: { id } });
         if (!before) throw companyForbidden(id);
-        const after = await transaction.company.update({
+        const updated = await transaction.company.update({
           where: { id },
           data: {
             ...nullable,
             name: name ?? undefined,
             address: address ?? undefined,
-            settings: settings === null ? Prisma.DbNull : settings,
             updatedAt: await databaseNow(transaction),
           },
         });
+        const after = await withSettings(transaction, updated, settings);
         await recordChange(transaction, author, {
           action: 'company.updated',
           targetId: id,

@@ -1,11 +1,11 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 
 /**
- * The time by the clock of the database, in a transaction the time when it began. Times that are stored and compared
- * with each other come from this one clock: those of the processes may differ.
+ * Returns the time of the database's clock; within a transaction, the time at which the transaction began. All stored
+ * times come from this clock, because they are compared with each other and the clocks of gateway processes may differ.
  */
 export async function databaseNow(client: Pick<PrismaClient, '$queryRaw'>): Promise<Date> {
   const [row] = await client.$queryRaw<{ now: Date }[]>`SELECT now()`;
-  if (!row) throw new Error('The database did not tell the time');
+  if (!row) throw new Error('The database did not return the time');
   return row.now;
 }

@@ -1,7 +1,8 @@
-import type { JsonShape } from '../pages.ts';
+import type { JsonShape } from '../paging.ts';
 
 /**
- * Columns as SQL text, each written by `render` from its name in quotes and its plain name, separated by commas.
+ * Writes a list of columns in SQL, separated by commas. `render` writes one column from its quoted name and its plain
+ * name.
  */
 export function columnList<Column extends string>(
   columns: readonly Column[],
@@ -11,8 +12,8 @@ export function columnList<Column extends string>(
 }
 
 /**
- * The columns of a model, for the result of a statement. Statements name them, since a prepared `SELECT *` fails
- * in a process that runs on while another one adds a column.
+ * Writes the columns of a model for the result of a statement. Statements name their columns, because a prepared
+ * `SELECT *` fails in a running process after the migration of a newer version added a column.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the table's name in the statement
@@ -21,12 +22,12 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
   return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
 }
 
-/** An instant as text in the form of the API: `2026-01-31T08:00:00.000Z`. */
+/** Writes SQL for an instant as text in the form of the API: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Columns of a row as the text of a JSON object, as JSON.stringify writes the same values.
+ * Writes SQL that returns columns of a row as the text of a JSON object, equal to the output of JSON.stringify.
  *
  * @param instants which columns are instants
  */
@@ -38,7 +39,9 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
   return `(SELECT row_to_json(shown)::text FROM (SELECT ${columns.join(', ')}) shown)`;
 }
 
-/** A row as jsonb whose instants have the form of the API, for audit records; `to_jsonb` would write `+00:00`. */
+/**
+ * Writes SQL for a row as jsonb with instants in the form of the API, for audit records. `to_jsonb` writes `+00:00`.
+ */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);
   return `to_jsonb(${alias}) || jsonb_build_object(${pairs})`;

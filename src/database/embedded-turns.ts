@@ -1,43 +1,45 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 
-/** What statements run on: the connection, or a transaction of it. */
+/** The connection of the embedded database, or a transaction on it. */
 type Connection = Pick<PGlite, 'query' | 'exec'>;
 
-/** What Prisma's adapter and hand-written statements use of the embedded database. */
+/** The methods of PGlite that Prisma's adapter and hand-written statements use. */
 type Client = Connection & Pick<PGlite, 'transaction'>;
 
-/** The one connection of the embedded database, as three kinds of work see it. */
+/** The single connection of the embedded database, with one client for each of three priorities. */
 export interface SharedConnection {
-  /** For what a gate waits for: its statements come before everything else, and must change nothing. */
+  /** For decisions of gates. Its statements run before all others and must be read-only. */
   gates: Client;
+  /** For all other work. */
   others: Client;
   /**
-   * For work that takes long. The statements of gates come between those of its transactions, too: they see what it has
-   * written so far.
+   * For long work. Statements of gates also run between the statements of its transactions, where they see its
+   * uncommitted writes.
    */
   heavy: Client;
 }
 
-/** Turns of the event loop that a gate's question takes from its socket to here, in a batch with others. */
+/** The number of turns of the event loop between a gate's request on its socket and its statement in this queue. */
 const turnsForGates = 4;
 
-/** Statements of gates between two other statements: gates that ask without a pause must not stop everything else. */
+/** The maximum number of gate statements between two other statements, so that gates cannot starve other requests. */
 const maxGatesInARow = 20;
 
 /**
- * Shares the connection of the embedded database. It runs one statement or one transaction at a time: what a gate asks
- * waits for the one that is running, and for no other that was asked before.
+ * Shares the connection of the embedded database, which runs one statement or one transaction at a time. A statement of
+ * a gate waits only for the statement or transaction that is running. It overtakes all other waiting work.
  *
- * The database runs in this thread, and what waits for it goes on in the same turn of the event loop: without turns
- * between them, one statement would follow the other, and no question of a gate would be read from its socket.
+ * The database runs in the thread of the event loop. Before each statement, this queue therefore yields to the event
+ * loop for a few turns. Otherwise, waiting statements would run without a pause, and no request of a gate would be read
+ * from its socket.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
   const others: (() => Promise<void>)[] = [];
   let isRunning = false;
 
-  /** Answers gates, those whose question is on its way from its socket too. */
+  /** Runs the waiting statements of gates, also for requests that arrive within the next turns of the event loop. */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
       for (let turn = 0; turn < turnsForGates && gates.length === 0; turn += 1) await nextTurn();
@@ -75,7 +77,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     transaction: (callback) => inTurn(() => pglite.transaction(callback)),
   };
 
-  /** A transaction before each of whose statements gates have their turn. */
+  /** A transaction that runs the waiting statements of gates before each of its own statements. */
   function withTurnsOfGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {
@@ -101,7 +103,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   };
 }
 
-/** A transaction in which a statement that fails does not end what was done before. */
+/** Runs each statement in a savepoint of a transaction, so that a failed statement does not abort the transaction. */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {
     await transaction.exec('SAVEPOINT gate');

@@ -14,9 +14,9 @@ import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * How pg reads the types that it knows, for PGlite, whose own way differs: a NULL inside an array becomes the
- * text "NULL". pg names the numbers of scalar types; of arrays: bool, int2, int4, text, varchar, int8, float8,
- * timestamptz, numeric, uuid, jsonb.
+ * The parsers of pg, for use with PGlite. PGlite's own parsers differ: they return a NULL inside an array as the text
+ * "NULL". pg exports the type numbers of scalars only. The listed numbers are arrays of bool, int2, int4, text,
+ * varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -26,8 +26,8 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
- * The memory for pages of the database, in MiB: half of what it takes by itself, which an idle process would pay for. The
- * system keeps the files in its own memory, too.
+ * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. It is half of PGlite's default, because an idle
+ * process occupies it too. The operating system also caches the files.
  */
 const sharedBuffersMebibytes = 64;
 
@@ -38,10 +38,10 @@ const openFiles = (dataDir: string): Promise<PGlite> =>
   });
 
 /**
- * Opens the PostgreSQL that runs inside of this process.
+ * Opens the embedded PostgreSQL (PGlite), which runs inside this process.
  *
  * @param dataDir its folder, or `memory://`
- * @throws {DatabaseStartError} when another process uses the folder, or when it cannot be opened
+ * @throws {DatabaseStartError} when another process uses the folder, or when the database cannot be opened
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
   if (dataDir.startsWith('memory://')) return databaseOver(await openFiles(dataDir), () => undefined);
@@ -61,11 +61,11 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 }
 
 /**
- * Opens the files of the database, which only their owner can read. New ones are made aside and renamed when
- * they are complete: a first start that is broken off leaves nothing that the next one takes for a database.
+ * Opens the files of the database, which only their owner can read. A new database is created in a temporary folder,
+ * which is renamed when it is complete. An interrupted first start therefore leaves no incomplete database.
  */
 async function openFolder(folder: string): Promise<PGlite> {
-  // PGlite makes its files for everybody to read, and knows no setting for it.
+  // PGlite creates files that all users can read, and has no setting to change that.
   process.umask(0o077);
   const files = join(folder, 'postgres');
   if (!existsSync(files)) {
@@ -74,18 +74,18 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions made it readable.
+  // Earlier versions created it with read permission for all users.
   await chmod(files, 0o700);
   return openFiles(files);
 }
 
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
-  // As in openPostgres: Prisma's adapter takes every time for UTC.
+  // As in openPostgres: Prisma's adapter reads every time as UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
-      // The adapter asks for a whole PGlite, and uses what the client has.
+      // The type of the adapter requires a PGlite, but the adapter uses only the methods of the client.
       adapter: tracedAdapters(new PrismaPGlite(client as PGlite)),
       transactionOptions: TRANSACTION_OPTIONS,
       errorFormat: 'minimal',
@@ -117,14 +117,15 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       await pglite.close();
       unlock();
     },
-    // The lock of the folder keeps other processes out already.
+    // The lock of the folder already excludes other processes.
     async withMigrationLock(work) {
       const result = await work({
         query: async <Row>(text: string, values: readonly unknown[] = []) =>
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the types of arrays when it opens: without this it cannot write those that a migration made.
+      // PGlite reads the array types when it opens the database. Without this call, it cannot write array types that a
+      // migration created.
       await pglite.refreshArrayTypes();
       return result;
     },

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * Takes the folder of the embedded database for this process, since two processes in it lose data.
+ * Locks the folder of the embedded database for this process, because two processes that write to it would lose data.
  *
- * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`): the kernel grants it once, to processes of
- * other containers on the same volume too, and releases it when the process ends, however it ends. The file
- * stays: removing it would let two processes lock two files of the same name.
+ * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`). The kernel grants it to one process, even among
+ * containers that share a volume, and releases it when the process ends or crashes. The file is never removed.
+ * Otherwise, two processes could lock two different files of the same name.
  *
- * @returns what gives the folder back
- * @throws {DatabaseStartError} when another process has the folder, or when it cannot be written or locked
+ * @returns a function that releases the folder
+ * @throws {DatabaseStartError} when another process holds the lock, or when the folder cannot be written or locked
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   const path = join(folder, 'gateway.lock');

@@ -1,9 +1,9 @@
 declare module 'fs-native-extensions' {
   /**
-   * Locks a file for this file descriptor, exclusively. The system releases the lock when the descriptor is
-   * closed, by the death of its process too.
+   * Takes an exclusive lock of a file for this file descriptor. The system releases the lock when the descriptor is
+   * closed or its process ends.
    *
-   * @returns false when another descriptor holds the lock, in whatever process or container
+   * @returns false when another descriptor of any process or container holds the lock
    */
   export function tryLock(fileDescriptor: number): boolean;
 }

@@ -1,4 +1,4 @@
-/** Groups items by a key, in their order (`Map.groupBy`, which Node 20 does not have). */
+/** Groups items by a key and keeps their order, as `Map.groupBy` does, which Node 20 lacks. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

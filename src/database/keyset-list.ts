@@ -1,66 +1,69 @@
-import type { JsonPage, JsonShape, Page } from '../pages.ts';
+import type { JsonPage, JsonShape, Page } from '../paging.ts';
 import { columnList, columnsAsJson } from './columns.ts';
 import { namedStatement, type NamedStatement } from './named-statement.ts';
-import { isOfCompanies } from './of-companies.ts';
+import { isOfCompanies } from './company-scope.ts';
 import { createStatementBatch } from './statement-batch.ts';
 import type { Database, Sql } from './types.ts';
 
 /**
- * Rows of a list that one statement counts on the embedded database, where everybody waits for the statement that runs,
- * and how many lists it counts at once.
+ * The maximum number of rows of a list, and of lists, that one statement counts on the embedded database. Every request
+ * waits for the running statement there, so long counts are split.
  */
 const rowsPerCount = 2_000;
 const maxJoinedCounts = 10;
 
-/** How many pages as JSON one statement reads at most: each is long, and they can be read side by side. */
+/**
+ * The maximum number of JSON pages that one statement reads. Each page is long, and several statements can run in
+ * parallel.
+ */
 const maxJoinedJsonPages = 10;
 
 /** A list of rows that have one owner, such as the events of a location. */
 interface KeysetListOptions<Question, Shared> {
-  /** The kind of the database: the embedded one counts long lists part by part. */
+  /** The kind of the database. On the embedded database, long lists are counted in parts. */
   kind: Database['kind'];
   /** The table of the rows, and its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
-  /** What is read in place of a column: an expression on a row `r`, which must not use other tables. */
+  /** SQL expressions to read in place of columns. They are about a row `r` and must not use other tables. */
   expressions?: Readonly<Record<string, string>>;
-  /** Which of the columns are instants; for pages as JSON. */
+  /** The columns that contain instants, for JSON pages. */
   instants?: readonly string[];
-  /** Further columns of a page as JSON, about its owner `o`. */
+  /** Additional columns of a JSON page, about its owner `o`. */
   jsonPageColumns?: string;
-  /** The table of the owners, and the column of a row that names its own. */
+  /** The table of the owners, and the column of a row that contains the id of its owner. */
   owner: { table: 'Company' | 'Location'; column: string };
-  /** What a question may ask for: a column to be equal to a value of a type, or a condition of its own. */
+  /** The filters of a query: equality of a column to a value of the given type, or another condition. */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
-  /** A further condition on a row `r`. */
+  /** An additional condition on a row `r`. */
   condition?: string;
-  /** The parameters of the condition; questions with the same ones, by identity, share a statement. */
+  /** Returns the parameters of the condition. Queries with the identical object share a statement. */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
 }
 
-/** A filter that is more than equality: the type of its value, and the condition on a row `r` for a question `q`. */
+/** A filter other than equality: the type of its value, and the SQL condition on a row `r` for a query `q`. */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether an index has the rows that it lets pass, sorted by their ids. */
+  /** Whether an index contains the matching rows, sorted by id. */
   hasIndex: boolean;
 }
 
-/** A page of one owner's rows; undefined for an unknown owner. */
+/** A page of one owner's rows. */
 export interface OwnedRows<Row> {
-  /** The identifier of the owner, and of the company that it belongs to. */
+  /** The id of the owner, followed by the id of its company. */
   id: string;
   companyId: string;
   rows: Row[];
 }
 
-/** The same as JSON, with `jsonPageColumns`. */
+/** The same page as JSON, with the columns of `jsonPageColumns`. */
 type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string };
 
 interface Question {
   ownerId: string;
-  /** The companies one of which must own the owner, as `isOfCompanies` takes them; any when left out. */
+  /** The companies to which the owner must belong, in the form of `isOfCompanies`; any company when omitted. */
   ofCompanies?: string | null | undefined;
 }
 
@@ -69,8 +72,9 @@ type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Prepares the pages and counts of a list that is sorted by id. Questions of one turn of the event loop are joined.
- * Each combination of filters and bounds is a statement of its own, so that each has the plan of its own index.
+ * Creates the reads of a list that is sorted by id: its pages and counts. Queries of one turn of the event loop are
+ * joined. Each combination of filters and bounds has its own statement, so that PostgreSQL can plan each with its best
+ * index.
  */
 export function createKeysetList<
   Row extends { id: string },
@@ -110,7 +114,7 @@ export function createKeysetList<
   );
   const statements = new Map<string, NamedStatement>();
 
-  /** A statement, written when it is first needed. */
+  /** Returns a statement. Its text is written at the first use. */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
     if (known) return known;
@@ -119,12 +123,12 @@ export function createKeysetList<
     return written;
   }
 
-  /** The questions as rows `q`, with the given columns. */
+  /** Writes the SQL that turns the joined queries into rows `q` with the given columns. */
   const questions = (columns: string[]) => `
     unnest(${['$ownerId::text[]', ...columns.map((column) => `$${column}::${types.get(column)}[]`)].join(', ')})
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
-  /** What a row must be to be in the list of an owner. */
+  /** Writes the condition that a row is in the list of an owner. */
   const membership = (ownerId: string, used: string[]) =>
     [
       `r."${owner.column}" = ${ownerId}`,
@@ -136,7 +140,7 @@ export function createKeysetList<
   const usedOf = (question: Asked, columns: string[]) =>
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
-  /** Columns by their numbers, for the name of a statement: PostgreSQL cuts long names. */
+  /** Writes columns as numbers, to keep the name of a statement short. PostgreSQL truncates long names. */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
   function pageStatement(question: Asked & Page): NamedStatement {
@@ -157,7 +161,7 @@ export function createKeysetList<
 
   const shapes = new Map<JsonShape, number>();
 
-  /** The number of a shape, for the name of a statement: there are as many as documents of the service's own. */
+  /** Returns the number of a shape, for the name of a statement. Only documents of the gateway itself have shapes. */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
     shapes.set(shape, number);
@@ -166,7 +170,7 @@ export function createKeysetList<
 
   function jsonStatement(question: Asked & JsonQuestion): NamedStatement {
     const used = usedOf(question, [...conditions.keys()]);
-    // A sorted subquery gives its rows to the aggregate in their order (PostgreSQL manual, "Aggregate Functions").
+    // The aggregate receives the rows in the order of the sorted subquery (PostgreSQL manual, "Aggregate Functions").
     return statement(
       `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
       () => `
@@ -195,8 +199,8 @@ export function createKeysetList<
   }
 
   /**
-   * Counts a part of a list. Filters with an index choose the rows that are read, and the others are asked of each of them:
-   * however few rows pass, a part reads no more than its number of rows.
+   * Counts a part of a list. Filters with an index select the rows to read. The other filters are checked on each of
+   * these rows, so that a part reads a fixed number of rows, even if few of them match.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -227,7 +231,7 @@ export function createKeysetList<
     );
   }
 
-  /** The parameters of joined questions: an array for each column, and what they share. */
+  /** Returns the parameters of joined queries: an array for each column, and the shared parameters. */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(
       ['ownerId', ...types.keys()].map((column) => [
@@ -253,7 +257,7 @@ export function createKeysetList<
     answerOf: ([part]) => part,
   });
 
-  /** Counts the rows of an owner that pass the filters, part by part. */
+  /** Counts the matching rows of an owner in parts. */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;
     for (let after = ''; ;) {
@@ -266,7 +270,7 @@ export function createKeysetList<
   }
 
   return {
-    /** A page of an owner's rows; undefined for an unknown owner. */
+    /** Reads a page of an owner's rows; undefined for an unknown owner. */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: pageStatement,
       parametersOf,
@@ -280,7 +284,7 @@ export function createKeysetList<
         },
     }),
 
-    /** A page of an owner's rows as JSON, from the oldest on; undefined for an unknown owner. */
+    /** Reads a page of an owner's rows as JSON, oldest first; undefined for an unknown owner. */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,
       OwnedJson<FurtherColumns> & { n: number },
@@ -294,7 +298,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** How many rows of an owner pass the filters. */
+    /** Counts the matching rows of an owner. */
     count:
       options.kind === 'embedded'
         ? countInParts

@@ -1,32 +1,32 @@
-import { DeferredJson } from '../deferred-json.ts';
-import { createFairTurns } from '../fair-turns.ts';
-import { freeMoment } from '../free-moment.ts';
+import { DeferredJson } from '../scheduling/deferred-json.ts';
+import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { namedStatement } from './named-statement.ts';
 import { createBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** Stored bytes up to which a value is read together with the others. */
+/** The maximum stored size of a small value in bytes. Small values are read together. */
 const smallStoredBytes = 16 * 1024;
-/** The same for a value that PostgreSQL stores compressed, about 90-fold at most. */
+/** The same for a value that PostgreSQL stores compressed, to a ninetieth of its size at best. */
 const smallCompressedBytes = 1024;
 
-/** Characters of JSON that the large values of one answer may have together. */
+/** The maximum number of JSON characters of all values in one response. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * Bytes of jsonb, uncompressed, beyond which a value has more characters or values than an answer may have, so that its
- * text need not be made: each value takes at most some 25 bytes beside those of its text.
+ * The uncompressed size of jsonb, in bytes, above which a value certainly exceeds the limits of a response. PostgreSQL
+ * then does not create its text. Each JSON value inside takes at most about 25 bytes in addition to its text.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 
-/** Who a value is for: the request, for which the values of its answer are counted together. */
+/** The request that reads values. The values of its response are counted together. */
 export interface ValueReader {
   key: { id: string };
-  /** Whether the answer is written piece by piece: large values are then read one after the other as it is written. */
+  /** Whether the response is streamed. Its large values are then read one after the other while it is written. */
   defersLargeValues?: boolean;
 }
 
-/** Gives the value of a row; null for an unknown row and for one without a value. */
+/** Reads the value of a row; null for an unknown row and for a row without a value. */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
 interface Question {
@@ -34,19 +34,21 @@ interface Question {
   reader: ValueReader;
 }
 
-/** One large value at a time in a process: to read one takes several times its size in memory. Keys take turns. */
+/**
+ * A process reads one large value at a time, because a read takes several times its size in memory. Keys take turns.
+ */
 const readTurns = createFairTurns(1);
 
 /**
- * Reads a column of JSON whose values can be large, only when it is asked for: small values together, and large ones
- * one after the other, so that other requests have their turn between them.
+ * Creates the reads of a JSON column with large values, for requests that select the column. Small values are read
+ * together. Large values are read one after the other, so that other requests can run in between.
  *
- * @param sql where to read
+ * @param sql the connections to read with
  * @param table the table, with a column `id`
  * @param column the column, of type jsonb
- * @param isBounded whether the structure of a JSON is such that it is parsed in little time
- * @param tooLarge is thrown for values that are not deferred: one whose structure is out of bounds, and those that
- *   together are larger than an answer may be
+ * @param isBounded whether JSON can be parsed in a short time, judging by its structure
+ * @param tooLarge the error for a response that is not streamed, when the structure of a value exceeds the bounds, or
+ *   its values together exceed the size of a response
  */
 export function createLargeValues(
   sql: Sql,
@@ -65,8 +67,8 @@ export function createLargeValues(
     `${table}-${column}-large`,
     `SELECT "${column}"::text AS text FROM "${table}" WHERE id = $id`,
   );
-  // What is too large stays at the server; OFFSET keeps the text from being made twice. The empty path gives the value
-  // as it is, uncompressed.
+  // PostgreSQL does not send a value that is too large. `OFFSET 0` prevents PostgreSQL from creating the text twice.
+  // The operator `#>` with an empty path returns the uncompressed value.
   const withinBounds = namedStatement(
     `${table}-${column}-bounded`,
     `SELECT CASE WHEN length(v.text) <= $mostCharacters::int THEN v.text END AS text
@@ -77,29 +79,29 @@ export function createLargeValues(
   );
   const charactersOf = new WeakMap<ValueReader, number>();
 
-  /** Counts a value towards its answer. */
+  /** Adds a value to the size of its response, and returns whether the response may have that size. */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
     charactersOf.set(reader, characters);
     return characters <= maxCharactersOfAnswer;
   }
 
-  /** The JSON of a value whatever its size; of one that is gone by now, `null`. */
+  /** Reads the JSON of a value of any size; `null` for a value that was deleted meanwhile. */
   const readWhole = ({ id, reader }: Question) =>
     readTurns.run(reader.key.id, async () => {
-      await freeMoment();
+      await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(whole, whole.values({ id }));
       return row?.text ?? 'null';
     });
 
-  /** A value that an answer has room for, or the error that says that it has not. */
+  /** Reads a value; returns the error when the value does not fit into the response. */
   const readBounded = (question: Question) =>
     readTurns.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // What no longer fits is not read.
+      // When the response is full, the value is not read.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
-      await freeMoment();
+      await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(
         withinBounds,
         withinBounds.values({ id, mostCharacters }),

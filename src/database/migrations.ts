@@ -14,7 +14,7 @@ export interface Migration {
   checksum: string;
 }
 
-/** A row of the history: a migration that was applied, or that stopped half-way. */
+/** A row of the history: a migration that was applied, or that failed and is incomplete. */
 interface AppliedMigration {
   name: string;
   checksum: string;
@@ -35,7 +35,7 @@ const readApplied: Statement = {
     FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
 };
 
-/** The table as Prisma makes it, so that Prisma's own commands work on the same database. */
+/** Creates the table with Prisma's definition, so that Prisma's own commands work on the same database. */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -49,12 +49,13 @@ const createHistory = `
   )`;
 
 /**
- * Brings the database to the newest migration, as `prisma migrate deploy` would: same files, same table
- * `_prisma_migrations`. Several processes may call it at once: one applies, the others wait for it. Costs two
- * short queries when nothing is pending.
+ * Applies the pending migrations, as `prisma migrate deploy` does, with the same files and the same table
+ * `_prisma_migrations`. Several processes may call it at the same time: one of them applies the migrations, and the
+ * others wait. Without pending migrations it runs two short queries.
  *
  * @returns the names of the migrations that this call applied.
- * @throws {DatabaseStartError} when an applied migration was edited since, when an earlier one stopped half-way, or when one fails.
+ * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
+ *   incomplete, or when a migration fails.
  */
 export async function applyMigrations(database: Database, log: Logger, folder: URL): Promise<string[]> {
   const migrations = await readMigrations(folder);
@@ -98,8 +99,8 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration and its row of the history in one transaction, so that a process that dies leaves
- * nothing behind. A script with a statement that PostgreSQL runs only outside of a transaction is run without.
+ * Applies one migration and writes its row of the history in one transaction, so that a crash of the process changes
+ * nothing. A script with a statement that PostgreSQL runs only outside a transaction is run without one.
  */
 async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
   try {
@@ -109,7 +110,7 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
     await finishHistoryRow(connection, id);
     await connection.runScript('COMMIT');
   } catch (error) {
-    // When the connection is lost, PostgreSQL rolls back by itself.
+    // When the connection is lost, PostgreSQL rolls the transaction back.
     await connection.runScript('ROLLBACK').catch(() => undefined);
     if (property(error, 'code') === ACTIVE_TRANSACTION) {
       return applyWithoutTransaction(connection, migration);
@@ -118,7 +119,10 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
   }
 }
 
-/** What such a script did before it failed stays, and its row stays unfinished: the next start stops at it. */
+/**
+ * Runs a script without a transaction. If the script fails, its earlier statements are not rolled back, and its row in
+ * the history stays unfinished. The next start of a gateway then ends with an error.
+ */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);
   try {
@@ -159,7 +163,7 @@ function migrationFailed({ name }: Migration, error: unknown): Error {
 /**
  * Whether a migration is missing or unfinished.
  *
- * @throws {DatabaseStartError} when an applied migration was edited since
+ * @throws {DatabaseStartError} when the file of an applied migration was edited
  */
 function needsWork(migrations: Migration[], history: AppliedMigration[], log: Logger): boolean {
   const applied = new Map(

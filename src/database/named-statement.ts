@@ -1,29 +1,30 @@
-import type { Prisma } from '../../prisma/generated/client/client.ts';
-import type { Statement } from './types.ts';
+import type { Statement, Transaction } from './types.ts';
 
-/** What a named parameter may be: what `Sql.query` takes, and instants in arrays too. */
+/** The values of named parameters: the types that `Sql.query` accepts, and arrays of instants. */
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** A statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * The values of a run, in the order in which the text numbers them. Parameters that the text does not use
-   * are left out; instants become ISO 8601, which both databases take in arrays too.
+   * Returns the values for one execution, in the order of their numbers in the text. Parameters that the text does not
+   * use are omitted. Instants become ISO 8601, which both databases also accept in arrays.
    *
    * @throws {TypeError} when a parameter of the text is missing
    */
   values(parameters: Parameters): unknown[];
 }
 
-/** The most bytes of a name: PostgreSQL cuts longer ones, and two statements could become one. */
+/**
+ * The maximum length of a name in bytes. PostgreSQL truncates longer names, so two statements could get the same name.
+ */
 const maxNameBytes = 63;
 
 const parameterForm = /\$([a-z]\w*)/gi;
 
 /**
- * Makes a statement from a text with named parameters, such as `$locationId`, which may occur more than once.
+ * Creates a statement from a text with named parameters, such as `$locationId`, which may occur more than once.
  *
- * @param name stands for this text, for good; at most 63 bytes
+ * @param name the name of this text, which no other text may use; at most 63 bytes
  * @throws {TypeError} for a longer name
  */
 export function namedStatement(name: string, text: string): NamedStatement {
@@ -46,7 +47,7 @@ const storable = (value: unknown) => (value instanceof Date ? value.toISOString(
 
 /** Runs a named statement in a transaction of Prisma and returns its rows. */
 export function queryInTransaction<Row>(
-  transaction: Prisma.TransactionClient,
+  transaction: Transaction,
   statement: NamedStatement,
   parameters: Parameters,
 ): Promise<Row[]> {

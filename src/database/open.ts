@@ -1,13 +1,14 @@
 import type { Database, DatabaseOptions } from './types.ts';
 
 /**
- * Opens PostgreSQL when `databaseUrl` is set, the embedded database otherwise. Applies no migration.
+ * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. It applies no migration.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder.
+ * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder of the embedded
+ *   database.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
-  // Only what is used is loaded: the embedded PostgreSQL takes memory that a gateway on a server does not need.
+  // The embedded PostgreSQL is loaded only when it is used, because it takes much memory.
   if (databaseUrl === undefined) {
     const { openEmbedded } = await import('./embedded.ts');
     return openEmbedded(options.dataDir);

@@ -1,10 +1,13 @@
-/** Items in parts of a size, in their order: what one statement takes at once has a bound. */
+/** Splits items into parts of a size and keeps their order, to limit the number of items in one statement. */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
     items.slice(part * size, (part + 1) * size),
   );
 
-/** Items in parts, in their order: the weights of a part are together at most so much, and one item always fits. */
+/**
+ * Splits items into parts and keeps their order. The total weight of a part is at most `most`, except for a part with
+ * one item that is heavier.
+ */
 export function partsWithin<Item>(
   most: number,
   items: readonly Item[],

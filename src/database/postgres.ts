@@ -21,25 +21,28 @@ import {
 /** SQLSTATE of a deadlock: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DEADLOCK = '40P01';
 
-/** How long a request waits for a free connection before it fails: a bit longer than a frozen gateway may hold others up. */
+/**
+ * The longest time that a request waits for a free connection, in milliseconds. It is a little longer than the time
+ * after which PostgreSQL ends the transaction of a frozen gateway process.
+ */
 const CONNECTION_TIMEOUT_MS = 6_000;
-/** The same for a gate, which waits for its answer and has connections of its own. */
+/** The same for a request of a gate, which has a separate pool. */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** How long a read waits for the standby before the primary is asked. */
+/** The longest time that a read waits for the standby before it uses the primary, in milliseconds. */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** The pause between two tries to reach the server at the start. */
+/** The pause between two attempts to connect at the start, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
-/** Where a PostgreSQL server is, and how many connections to it this process opens. */
+/** The address of a PostgreSQL server, and the number of connections that this process opens. */
 interface PostgresOptions extends DatabaseOptions {
   databaseUrl: string;
 }
 
 /**
- * Opens a PostgreSQL server, with a pool of connections for each kind of work: what is slow, or waits for a lock,
- * takes no connection from a gate or a probe.
+ * Connects to a PostgreSQL server, with a separate pool of connections for each kind of work. Slow requests, and
+ * requests that wait for a lock, therefore take no connection from gates or probes.
  *
  * @throws {DatabaseStartError} when the server does not answer within `startWaitSeconds`
  */
@@ -53,7 +56,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // A pooler refuses the limits as parameters of a connection, and shares what is set in a session with strangers.
+  // A pooler rejects these limits as connection parameters. If a session sets them, they also apply to other clients of
+  // the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -66,16 +70,22 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...connection,
       connectionString,
       connectionTimeoutMillis,
-      ...(!throughPooler && { ...LOCK_LIMITS_MS, statement_timeout: statementTimeoutMs }),
+      ...(!throughPooler && {
+        ...LOCK_LIMITS_MS,
+        statement_timeout: statementTimeoutMs,
+        // JIT compilation would take longer than any statement of the gateway.
+        options: '-c jit=off',
+      }),
       max: size,
-      // The client gives up shortly after the server would have: only a server that is gone gets that far.
+      // PostgreSQL ends a slow statement first. This timeout is reached only when the server is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
-      // Prisma's adapter writes and reads every time as UTC, whatever zone the server is set to. PgBouncer keeps it.
+      // Prisma's adapter writes and reads every time as UTC and ignores the time zone of the server. PgBouncer
+      // preserves this setting.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends a process on an `error` event that nobody listens to. The pool replaces lost connections.
+    // Node ends a process on an `error` event without a listener. The pool replaces lost connections by itself.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });
@@ -96,7 +106,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         async query<Row>({ name, text }: Statement, values: readonly unknown[]) {
           const run = () => pool.query({ name: prepareStatements ? name : '', text, values: [...values] });
           const result = await run().catch((error: unknown) => {
-            // The statement was taken back as a whole so that another one could go on: it may try again.
+            // PostgreSQL rolled this statement back to resolve the deadlock, so it can run again.
             if (property(error, 'code') === DEADLOCK) return run();
             throw error;
           });
@@ -157,12 +167,13 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       const locker = new pg.Client(direct);
       const worker = new pg.Client(direct);
       for (const client of [locker, worker]) {
-        client.on('error', (error) => log.warn({ err: error }, 'lost a connection that migrates'));
+        client.on('error', (error) => log.warn({ err: error }, 'lost a connection of the migration'));
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // Locks of a transaction, since a session's lock does not hold behind a pooler.
-        // Simple queries: one with parameters would leave a snapshot, for which CREATE INDEX CONCURRENTLY waits.
+        // These are transaction locks, because session locks do not work behind a pooler. The queries have no
+        // parameters. A query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait for its
+        // end.
         await locker.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0');
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
@@ -172,7 +183,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           runScript: async (script) => void (await worker.query(script)),
         });
       } finally {
-        // The end of the connection ends the transaction, which frees the locks.
+        // Closing the connection ends the transaction and releases the locks.
         await Promise.all([worker.end(), locker.end()]);
       }
     },
@@ -187,9 +198,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 }
 
 /**
- * Waits until the server answers, for machines that start everything at once.
+ * Waits until PostgreSQL answers, because the gateway and PostgreSQL may start at the same time.
  *
- * @throws {DatabaseStartError} when it does not in time, or at once when it answers that it will not have us
+ * @throws {DatabaseStartError} when PostgreSQL does not answer in time, or at once when it rejects the connection
+ *   settings
  */
 async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, log: Logger): Promise<void> {
   const endsAtMs = performance.now() + waitSeconds * 1_000;
@@ -210,16 +222,16 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
 }
 
 /**
- * Whether the server answered that these settings are wrong: the user or the password (class 28), the database
- * (3D), a parameter (08P01). To wait would change nothing.
+ * Whether PostgreSQL rejected the settings: the user or the password (class 28), the database (3D), or a parameter
+ * (08P01). Another attempt with the same settings would fail, too.
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));
 }
 
 /**
- * Prisma's connections behind a pooler in transaction mode, where only a transaction has settings of its own:
- * each begins with the limits that keep a frozen gateway from holding others up.
+ * Prisma's connections behind a pooler in transaction mode, where settings are valid only within a transaction. Each
+ * transaction therefore begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
  */
 class PoolerAdapters extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
@@ -238,7 +250,9 @@ class PoolerAdapters extends PrismaPg {
   }
 }
 
-/** Node reports a refusal by every address of a host as an error without a message. */
+/**
+ * Returns the message of an error. When every address of a host refuses the connection, Node's error has only a code.
+ */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;
   return message || String(code);

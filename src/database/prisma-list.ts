@@ -1,6 +1,6 @@
-import type { Page, PagedList } from '../pages.ts';
+import type { Page, PagedList } from '../paging.ts';
 
-/** What `prismaList` asks of a model of Prisma. */
+/** The methods of a Prisma model that `prismaList` uses. */
 interface Model<Where, Item> {
   findMany(query: {
     where: { AND: [Where, { id: { gt?: string; lt?: string } }] };
@@ -10,7 +10,7 @@ interface Model<Where, Item> {
   count(query: { where?: Where }): Promise<number>;
 }
 
-/** The list of the rows of a model that meet a condition. */
+/** Creates the list of the rows of a Prisma model that meet a condition. */
 export function prismaList<Where, Item extends { id: string }>(
   model: Model<Where, Item>,
   where: Where,

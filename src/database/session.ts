@@ -1,35 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A transaction waits this long for its turn and may take this long. Prisma's defaults (2 s, 5 s) are too
- * short for an import, and for fifty writers in a row on the embedded database.
+ * How long a Prisma transaction may wait for a connection and how long it may take, in milliseconds. Prisma's defaults
+ * (2 s and 5 s) are too short for an import, and for fifty consecutive writes on the embedded database.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 30_000 };
 
-/** Ends a statement on the server, so that a forgotten one does not hold a connection for ever. */
+/**
+ * The time after which PostgreSQL ends a statement, in milliseconds, so that no statement occupies a connection
+ * forever.
+ */
 export const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
- * What keeps a frozen gateway from holding others up, in milliseconds, by PostgreSQL's names. The server ends a
- * transaction whose gateway says nothing for 5 s, which frees its locks; who waits for a lock waits longer than
- * that, and no longer than 8 s.
+ * PostgreSQL settings that limit how long a frozen gateway process can block others, in milliseconds. PostgreSQL ends a
+ * transaction whose gateway process sends nothing for 5 s, and so releases its locks. A statement waits for a lock for
+ * at most 8 s, which is longer, so it gets the lock of a frozen process.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
-/** How long the database may take to answer a probe. */
+/** The longest time that the database may take to answer a probe, in milliseconds. */
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /**
- * Waits for the answer to a probe, a second at most.
+ * Waits for the answer to a probe, for at most one second.
  *
- * @throws when the database refuses or is late
+ * @throws when the probe fails or takes longer
  */
 export async function answersInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const timer = new AbortController();
   const late = sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`the database did not answer within ${PROBE_TIMEOUT_MS} ms`);
   });
-  // The loser of the race must not become an unhandled rejection.
+  // The promise that loses the race must not cause an unhandled rejection.
   late.catch(() => undefined);
   answer.catch(() => undefined);
   try {

@@ -1,5 +1,5 @@
 /**
- * The database cannot be used. The message names the variable to look at and says what would be right; it is
- * shown without a stack.
+ * The database cannot be used. The message names the variable to correct and the allowed values. It is shown without a
+ * stack trace.
  */
 export class DatabaseStartError extends Error {}

@@ -3,25 +3,52 @@ import type { NamedStatement } from './named-statement.ts';
 import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
+import { isRefusedValue } from './violations.ts';
 
-/** How many questions one call or statement answers at most. */
+/** The maximum number of queries that one call or statement answers. */
 const maxJoinedQuestions = 1000;
 
-/** How many rows one statement reads for several questions at most: others have their turn between the statements. */
+/** The maximum number of rows that one statement reads for several queries, so that other work can run in between. */
 const maxJoinedRows = 1_024;
 
+type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
+
 /**
- * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one
- * call of `load`. Nothing is cached: each turn reads the state of its own moment.
+ * Loads queries together. When PostgreSQL rejects a value of one of them, each half is loaded separately, and so on.
+ * Only the query with the rejected value fails. Other errors, such as an unreachable database, cause no second load.
+ */
+async function loadApart<Question, Answer>(
+  load: Load<Question, Answer>,
+  questions: readonly Question[],
+): Promise<ArrayLike<Answer | Error>> {
+  try {
+    return await load(questions);
+  } catch (error) {
+    if (questions.length === 1 || !isRefusedValue(error)) throw error;
+    const answers: (Answer | Error)[] = [];
+    // The halves are loaded one after the other, so that they take one connection.
+    for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
+      const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
+      answers.push(...Array.from(found));
+    }
+    return answers;
+  }
+}
+
+/**
+ * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one call of `load`.
+ * Nothing is cached: each turn reads the current state. A query whose value PostgreSQL rejects fails without failing
+ * the others.
  *
- * @param load answers many questions at once, in their order
- * @param maxJoined how many questions at most
+ * @param load answers many queries at once, in their order. After an error it may be called again with the same
+ *   queries. It must therefore be read-only, or return an error for each query instead of throwing one.
+ * @param maxJoined the maximum number of queries in one call
  */
 export function createBatch<Question, Answer>(
-  load: (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>,
+  load: Load<Question, Answer>,
   maxJoined = maxJoinedQuestions,
 ): (question: Question) => Promise<Answer> {
-  const loader = new DataLoader<Question, Answer>(load, {
+  const loader = new DataLoader<Question, Answer>((questions) => loadApart(load, questions), {
     cache: false,
     maxBatchSize: maxJoined,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
@@ -30,12 +57,12 @@ export function createBatch<Question, Answer>(
 }
 
 /**
- * The same for questions that SQL answers: those with the same statement, and the same shared value if
- * there is one, are answered by one run of it. Rows name their question in `n`, counted from 1.
+ * The same as `createBatch` for queries in SQL. Queries with the same statement and the same shared value are answered
+ * by one execution of the statement. The column `n` of a row is the number of its query, from 1 on.
  *
- * @param batch.keyOf says which questions are the same and are asked once; when left out each is asked
- * @param batch.maxJoined how many questions are answered together at most
- * @param batch.rowsOf how many rows a question may have, when they are many
+ * @param batch.keyOf returns equal keys for equal queries, which are then sent once; by default every query is sent
+ * @param batch.maxJoined the maximum number of queries that are answered together
+ * @param batch.rowsOf the maximum number of rows of a query, when it can be large
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -74,7 +101,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
-/** The rows of some ids in `$ids`, by their ids. */
+/** Reads rows by their ids, which the statement takes as `$ids`. */
 async function readById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
@@ -86,10 +113,10 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Joins look-ups of several ids each.
+ * Creates a look-up of rows by several ids. Look-ups of one turn of the event loop are joined.
  *
  * @param statement reads the rows of the ids in `$ids`
- * @returns what answers with the rows of ids in their order, without unknown ones
+ * @returns a function that returns the rows in the order of the ids, without unknown ids
  */
 export function createRowsById<Row extends { id: string }>(
   sql: Sql,
@@ -102,10 +129,10 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Joins look-ups by id.
+ * Creates a look-up of a row by its id. Look-ups of one turn of the event loop are joined.
  *
  * @param statement reads the rows of the ids in `$ids`
- * @returns what answers with the row of an id, or undefined for an unknown one
+ * @returns a function that returns the row, or undefined for an unknown id
  */
 export function createRowById<Row extends { id: string }>(
   sql: Sql,

@@ -1,7 +1,7 @@
-/** Distinct statements of Prisma that are prepared; lists of changing length must not fill the server's memory. */
+/** The maximum number of prepared Prisma statements. Lists of many lengths must not fill the memory of PostgreSQL. */
 const maxNamedStatements = 500;
 
-/** Names the statements of Prisma, so that PostgreSQL plans each once per connection. '' leaves one unnamed. */
+/** Names the statements of Prisma, so that each connection prepares a statement once. '' means an unnamed statement. */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();
   return ({ sql }) => {

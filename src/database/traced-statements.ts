@@ -1,11 +1,11 @@
 import { SpanKind, type Tracer } from '@opentelemetry/api';
 import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable } from '@prisma/driver-adapter-utils';
-import { activeTracer, inSpan } from '../telemetry/spans.ts';
+import { activeTracer, inSpan } from '../observability/spans.ts';
 import type { Sql } from './types.ts';
 
 const databaseSystem = { 'db.system.name': 'postgresql' };
 
-/** Runs a statement within a span. Values never stand in it. */
+/** Runs a statement within a span. The span never contains the values of parameters. */
 function inStatementSpan<Result>(
   tracer: Tracer,
   name: string,
@@ -16,7 +16,7 @@ function inStatementSpan<Result>(
   return inSpan(tracer, name, { kind: SpanKind.CLIENT, attributes }, run);
 }
 
-/** Hand-written statements, each within a span that has its name. */
+/** Runs each hand-written statement within a span of the same name. */
 export const tracedSql = (sql: Sql): Sql => ({
   query(statement, values) {
     const tracer = activeTracer();
@@ -26,7 +26,7 @@ export const tracedSql = (sql: Sql): Sql => ({
   },
 });
 
-/** What Prisma calls a statement: its first word, such as SELECT. */
+/** The name of the span of a Prisma statement: its first word, such as SELECT. */
 const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
 
 function traceStatements(queryable: SqlQueryable): void {
@@ -46,7 +46,7 @@ function traceStatements(queryable: SqlQueryable): void {
   };
 }
 
-/** The statements of Prisma, those of its transactions included, each within a span. */
+/** Runs each statement of Prisma within a span, also inside transactions. */
 export function tracedAdapters<Factory extends SqlDriverAdapterFactory>(factory: Factory): Factory {
   const connect = factory.connect.bind(factory);
   factory.connect = async () => {

@@ -1,21 +1,24 @@
 import type { Logger } from 'pino';
-import type { PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { Prisma, PrismaClient } from '../../prisma/generated/client/client.ts';
 
-/** A statement with a name, prepared once per connection. One name stands for one text, for good. */
+/** A Prisma client inside a transaction. */
+export type Transaction = Prisma.TransactionClient;
+
+/** A statement with a name, prepared once per connection. A name must always have the same text. */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** Statements written by hand, for the paths where one statement must do what Prisma does in several. */
+/** Runs hand-written statements, where one statement must do the work of several Prisma calls. */
 export interface Sql {
   /**
    * Runs one statement and returns its rows, in the same JavaScript types on both databases: timestamptz is a
    * Date, int2, int4 and float8 are numbers, text[] is string[], jsonb is parsed, bool is boolean, int8 and
    * numeric are strings (cast a count to `::int`), an enum is a string; cast an array of an enum to `::text[]`.
    *
-   * Values: Date, string, number, boolean, null, and arrays of them for `$1::text[]` and the like, nulls
-   * inside included. Give jsonb as `JSON.stringify(…)`, since pg takes an array for a PostgreSQL array.
+   * A value is a Date, string, number, boolean or null, or an array of these (null included) for a type such as
+   * `text[]`. Pass jsonb as `JSON.stringify(…)`, because pg sends a JavaScript array as a PostgreSQL array.
    *
    * @throws the driver's error, with `code` (SQLSTATE); see `isUniqueViolation`.
    */
@@ -25,7 +28,7 @@ export interface Sql {
 /** The connection of migrations, without the time limit for statements. */
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs a script of any number of statements as the server takes it, not cut into statements before. */
+  /** Runs a script of several statements. PostgreSQL parses the script; the gateway does not split it. */
   runScript(script: string): Promise<void>;
 }
 
@@ -35,59 +38,64 @@ export interface Connections {
   sql: Sql;
 }
 
-/** `read-only`: it answers, and refuses changes, as a standby does. */
+/** The state of the database. `read-only` means that it answers queries and rejects writes, as a standby does. */
 export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 
-/** A pool of connections as it is now. */
+/** The current state of a pool of connections. */
 export interface PoolState {
-  /** What its connections are for. */
+  /** The kind of work that uses its connections. */
   pool: 'general' | 'gates' | 'heavy';
-  /** The most connections that it opens. */
+  /** The maximum number of connections. */
   size: number;
   inUse: number;
-  /** How much work waits for a connection. */
+  /** The number of queries and transactions that wait for a connection. */
   waiting: number;
 }
 
-/** The one database of a process. What it has itself is for requests in general. */
+/** The database of a process. Its own `prisma` and `sql` use the general pool. */
 export interface Database extends Connections {
-  /** For what a gate waits for: its key and its decision. Nothing else may take these connections. */
+  /** Connections for gates only: for the look-up of keys and for decisions. */
   gates: Connections;
-  /** For what takes long: imports, usage, removing what is expired. It cannot take the connections of the rest. */
+  /** Connections for long work only: imports, usage reports and the removal of expired records. */
   heavy: Connections;
-  /** A copy of the database that follows it and takes no writes, if there is one. See history-reads.ts. */
+  /** A read-only standby of the database, if there is one (see standby-reads.ts). */
   standby: Connections | undefined;
-  /** `embedded` runs inside this process and serialises transactions; it has one connection for everything. */
+  /**
+   * `embedded` runs inside this process. All its work shares one connection, so transactions run one after the other.
+   */
   kind: 'postgresql' | 'embedded';
-  /** Answers within about a second, over a connection of its own. Never throws. */
+  /** Checks the state over a separate connection. It takes about a second at most and never throws. */
   state(): Promise<DatabaseState>;
-  /** The pools of connections; an embedded database has none. */
+  /** The pools of connections; the embedded database has none. */
   pools(): PoolState[];
-  /** Waits for what runs, then gives up the connections or the folder. */
+  /** Waits for running statements, then closes the connections or releases the folder. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a connection of its own while no other gateway, and no `prisma migrate`, migrates this
-   * database; waits for its turn.
+   * Runs `work` on a separate connection while it holds the migration lock. It waits until no other gateway process and
+   * no `prisma migrate` migrates this database.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
 
-/** Where the data is. `databaseUrl` (PostgreSQL 15 or later) goes before `dataDir` (embedded PostgreSQL). */
+/**
+ * The location and settings of the database. When `databaseUrl` (PostgreSQL 15 or later) is set, `dataDir` (embedded
+ * PostgreSQL) is not used.
+ */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
-  /** The same server without a pooler between, for migrations. Says that `databaseUrl` is a pooler. */
+  /** A direct connection to the same server, for migrations. When it is set, `databaseUrl` is a pooler. */
   directDatabaseUrl?: string | undefined;
-  /** A standby of it, for reads that may be some seconds old. */
+  /** A standby of the server, for reads that may be some seconds behind. */
   readUrl?: string | undefined;
-  /** Whether statements may have names on the server; a pooler may not keep them. */
+  /** Whether to use prepared statements, which some poolers do not support. */
   prepareStatements?: boolean;
-  /** A folder, made when missing, or `memory://` for data that ends with the process. */
+  /** A folder, which is created if missing, or `memory://` for data that is lost when the process ends. */
   dataDir: string;
   log: Logger;
-  /** Most connections for requests; a third as many more are for heavy work alone. */
+  /** The maximum number of connections for requests. One third of this number is added for long work. */
   poolSize?: number;
-  /** Most connections for gates. */
+  /** The maximum number of connections for gates. */
   gatePoolSize?: number;
-  /** How long to try when PostgreSQL does not answer. */
+  /** How long to wait at the start for PostgreSQL to answer, in seconds. */
   startWaitSeconds?: number;
 }

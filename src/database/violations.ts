@@ -2,14 +2,14 @@
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Tells whether a write failed because a unique constraint holds the same value already.
+ * Whether a write failed because it violated a unique constraint.
  *
- * Knows an error of Prisma (P2002, or a raw query's P2010), of a driver adapter, of pg and of PGlite.
- * `constraintName` is the `map` of the constraint in schema.prisma; without it any unique constraint counts.
+ * It recognises errors of Prisma (P2002, or P2010 of a raw query), of a driver adapter, of pg and of PGlite.
+ *
+ * @param constraintName the `map` of the constraint in schema.prisma; any unique constraint when omitted
  */
 export function isUniqueViolation(error: unknown, constraintName?: string): boolean {
-  const cause = property(property(property(error, 'meta'), 'driverAdapterError'), 'cause');
-  return [cause, property(error, 'cause'), error].some(
+  return causesOf(error).some(
     (candidate) =>
       (property(candidate, 'code') === UNIQUE_VIOLATION ||
         property(candidate, 'kind') === 'UniqueConstraintViolation') &&
@@ -17,9 +17,32 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
   );
 }
 
+/** The classes of SQLSTATE for invalid values: data exception, integrity constraint and program limit. */
+const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
+
 /**
- * pg and PGlite give the name as `constraint`, the adapter of pg as `constraint.index`. The adapter of PGlite
- * gives `constraint.fields`, columns without a name: there only the message of PostgreSQL has it, in quotes.
+ * Whether PostgreSQL rejected a statement because of its values. The statement changed nothing and may succeed with
+ * other values. It recognises the same errors as `isUniqueViolation`.
+ */
+export function isRefusedValue(error: unknown): boolean {
+  // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
+  if (error instanceof RangeError) return true;
+  return causesOf(error)
+    .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])
+    .some((code) => REFUSED_VALUE_CLASS.test(String(code)));
+}
+
+/** The places where an error of Prisma, a driver adapter, pg or PGlite can contain the error of PostgreSQL. */
+const causesOf = (error: unknown): unknown[] => [
+  property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),
+  property(error, 'cause'),
+  error,
+];
+
+/**
+ * Whether an error names a constraint. pg and PGlite have the name in `constraint`, and the adapter of pg in
+ * `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`; there, the name is read from
+ * the message of PostgreSQL, where it is in quotes.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');
@@ -28,7 +51,7 @@ function names(violation: unknown, constraintName: string): boolean {
   return String(property(violation, 'originalMessage')).includes(`"${constraintName}"`);
 }
 
-/** A property of something that may have none. */
+/** Returns a property of a value; undefined when the value is not an object. */
 export function property(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
- * The error table: every code of the specification ("Errors", "Codes") with its HTTP status. Both
- * surfaces carry the code; REST and authentication failures also take the status from here.
+ * The error table: every code of the contract (docs/contract.md#error-codes) with its HTTP status. Both surfaces return
+ * the code. REST and authentication failures also take the status from here.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -19,29 +19,29 @@ export const errorStatus = {
 /** A code of the error table. */
 export type ErrorCode = keyof typeof errorStatus;
 
-/** Every code, in the order of the specification. */
+/** Every code, in the order of docs/contract.md#error-codes. */
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 
-/** One fault of an input: which field, and what is wrong with it. */
+/** One invalid field of an input, with a message. */
 export interface FieldFault {
   field: string;
   message: string;
 }
 
-/** What a client needs to mend its request: the offending field and value, or the plate that exists. */
+/** Details that help a client to correct its request: the invalid field and value, or the existing plate. */
 export type ErrorDetails = Record<string, unknown> & {
   field?: string;
   value?: unknown;
   errors?: FieldFault[];
 };
 
-/** Where an error occurred: its path in the answer, or its position in a document that did not run. */
+/** The place of an error: its path in the response, or its position in a document that was not executed. */
 type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | 'path'>;
 
 /**
- * An error that is meant for the client: this class is the mark. Every other error is unexpected, and shown
- * as `INTERNAL_ERROR` (masking.ts). It knows its code and no transport: GraphQL shows `code` and `details` in
- * `extensions`, REST in its envelope.
+ * An error whose message the client may see. Every other error is unexpected and shown as `INTERNAL_ERROR`
+ * (masking.ts). It has a code and does not depend on a transport: GraphQL shows `code` and `details` in `extensions`,
+ * REST in its envelope.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
@@ -54,7 +54,7 @@ export class ServiceError extends GraphQLError {
     { nodes, source, positions, path }: ErrorPlace = {},
   ) {
     super(message, {
-      // graphql-jit does not keep the nodes of a field: with the path alone, both executors say the same.
+      // graphql-jit does not keep the nodes of a field. With only the path, both executors report the same.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -64,49 +64,50 @@ export class ServiceError extends GraphQLError {
   }
 }
 
-// What a flood of bad requests gets is made once: an error costs more than the rest of such an answer.
+// Errors of a flood of invalid requests are created once, because creating an error costs more than the rest of the
+// response.
 
-/** 401 for a request without a key (specification, "Authentication", 4). */
+/** 401 for a request without a key (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
-/** 401 for every key that does not open this service, whatever the reason ("Authentication", 5). */
+/** 401 for every invalid key, with the same message for every reason ("Authentication", 5). */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
-/** 429: more requests than the key, or the address, may make. */
+/** 429: the rate limit of the key or of the client's address is exceeded. */
 export const rateLimitExceeded = new ServiceError(
   'RATE_LIMIT_EXCEEDED',
   'Too many requests, please try again later',
 );
 
-/** 404 for a location that is unknown or outside the scope of the key: the same in every byte. */
+/** 404 for a location that is unknown or outside the scope of the key. Both responses are equal, byte for byte. */
 export const locationNotFound = (locationId: string) =>
   new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
     field: 'locationId',
     value: shown(locationId),
   });
 
-/** 404 for a whitelist entry that its location does not have. */
+/** 404 for an entry that is not in the whitelist of the location. */
 export const whitelistEntryNotFound = (whitelistId: string) =>
   new ServiceError('NOT_FOUND', 'Whitelist entry not found', {
     field: 'whitelistId',
     value: shown(whitelistId),
   });
 
-/** 404 for a reference that has no quota in its location. */
+/** 404 for a reference without a quota at the location. */
 export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
-/** The field that a conflict of versions names. */
+/** The field name in a version conflict. */
 export const expectedVersionField = 'expectedVersion';
 
-/** A change of something that has another version than the client has seen. */
+/** A change that expects another version than the current one. */
 export const versionConflict = (version: number) =>
   new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
     field: expectedVersionField,
     value: version,
   });
 
-/** 403 for a company that the key is not tied to, or that does not exist. */
+/** 403 for a company that is outside the key's scope or does not exist. */
 export const companyForbidden = (companyId: string | undefined) =>
   new ServiceError('FORBIDDEN', 'API key has no access to this company', {
     field: 'companyId',
@@ -121,7 +122,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** 400 for values that do not fit into one answer together. */
+/** 400 for values that are too large for one response. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',
@@ -131,7 +132,7 @@ export const valuesTooLarge = (field: string) =>
 const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
-/** Whether the JSON of a value is short enough to be shown. A value of megabytes is not written for that. */
+/** Whether the JSON of a value is short enough to be shown. It stops early, so that megabytes are not serialized. */
 function isShortJson(value: unknown): boolean {
   let characters = 0;
   try {
@@ -148,9 +149,9 @@ function isShortJson(value: unknown): boolean {
 }
 
 /**
- * A value as `details.value` shows it: as sent, `null` when missing, long strings cut at 200 characters.
+ * A value for `details.value`: as sent, `null` when missing, long strings cut at 200 characters.
  *
- * @returns undefined for an object or array of more than 200 characters of JSON, so that it is left out
+ * @returns undefined for an object or array of more than 200 characters of JSON, so that it is omitted
  */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;

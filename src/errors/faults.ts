@@ -2,15 +2,17 @@ import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import { z } from 'zod';
 import { type FieldFault, ServiceError, shown } from './error-table.ts';
 
+/** A fault, with the value that the client sent. */
+export type ValueFault = FieldFault & { value: unknown };
+
 /**
- * Turns the issues of a rule into the service's `VALIDATION_ERROR`: the first fault in `field` and
- * `value`, one fault for each faulty field in `errors` (decisions, "several faults at once").
+ * The faults that a rule found, one for each invalid field.
  *
- * @param issues what a Zod rule reported, in the order of its fields
- * @param input what the rule was given; paths of the issues lead into it
+ * @param issues the issues that a Zod rule reported, in the order of its fields
+ * @param input the input of the client; the paths of the issues lead into it
  */
-export function validationError(issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError {
-  const faults = new Map<string, FieldFault & { value: unknown }>();
+export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unknown): ValueFault[] {
+  const faults = new Map<string, ValueFault>();
   for (const issue of issues) {
     const path = (issue.path ?? []).map((segment) => (typeof segment === 'object' ? segment.key : segment));
     const field = fieldName(path);
@@ -18,18 +20,30 @@ export function validationError(issues: readonly StandardSchemaV1.Issue[], input
     const value = valueAt(input, path);
     faults.set(field, { field, value, message: faultMessage(issue, field, value) });
   }
-  const [first] = faults.values();
-  if (!first) throw new TypeError('A failed rule names no issue');
+  return [...faults.values()];
+}
+
+/** The `VALIDATION_ERROR` for the issues of a rule (`ruleFaults`). */
+export const validationError = (issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError =>
+  faultsError(ruleFaults(issues, input));
+
+/**
+ * The `VALIDATION_ERROR` for faults: the first fault in `field` and `value`, all of them in `errors`
+ * (docs/contract.md#error-body).
+ */
+export function faultsError(faults: readonly ValueFault[]): ServiceError {
+  const [first] = faults;
+  if (!first) throw new TypeError('A validation error needs a fault');
   if (first.field === '') return new ServiceError('VALIDATION_ERROR', first.message);
   return new ServiceError('VALIDATION_ERROR', first.message, {
     field: first.field,
     value: shown(first.value),
-    errors: [...faults.values()].map(({ field, message }) => ({ field, message })),
+    errors: faults.map(({ field, message }) => ({ field, message })),
   });
 }
 
 /**
- * Checks a value by a rule and returns what the rule makes of it.
+ * Checks a value by a rule and returns the result of the rule.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -39,17 +53,18 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
   return parsed.data;
 }
 
-/** Arguments that only wrap the fields of a REST body; a client knows the fields alone. */
+/** Arguments that only wrap the fields of a REST body. Clients know only the fields. */
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
-/** What a client calls the field at a path: without the argument that wraps a REST body. */
+/** The client's name of the field at a path, without the argument that wraps a REST body. */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;
   const named = rest.length > 0 && first !== undefined && wrappers.has(first) ? rest : path;
   return named.map(String).join('.');
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** The value at a path of the client's input; undefined when there is none. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null && Object.hasOwn(value, key)

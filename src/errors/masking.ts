@@ -3,22 +3,22 @@ import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
 import { ServiceError } from './error-table.ts';
 
-/** Where an error occurred, for the log and for the client who asks about it. */
+/** The place of an error, for the log and for the client. */
 export interface ErrorSource {
   requestId: string;
   log: Logger;
 }
 
 /**
- * The error that a client may see. Only what the service says on purpose passes; anything else is an
- * `INTERNAL_ERROR`, and its cause goes to the log under the id of the request.
+ * The error that a client may see. A `ServiceError` is shown unchanged. Any other error becomes `INTERNAL_ERROR`,
+ * and its cause is logged with the id of the request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;
   const place = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof ServiceError) return new ServiceError(cause.code, cause.message, cause.details, place);
-  // Pothos says so of a page's arguments: a cursor that is none, `first` beside `before`.
+  // Pothos throws these for the arguments of a page, such as an invalid cursor, or `first` with `before`.
   if (cause instanceof PothosValidationError) {
     return new ServiceError('VALIDATION_ERROR', cause.message, undefined, place);
   }
@@ -26,15 +26,15 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Serv
   return new ServiceError('INTERNAL_ERROR', 'Internal server error', undefined, place);
 }
 
-/** What an error of graphql-js was made of: it wraps what a resolver throws, to say where. */
+/** The original error inside an error of graphql-js, which wraps a resolver's error to add its location. */
 function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? causeOf(error.originalError) : error;
 }
 
 /**
- * An error as the graph tells it: with the id of its request, which names it in the log.
+ * An error in the form of the graph, with the id of its request, which also appears in the log.
  *
- * @param http what Yoga should answer with
+ * @param http the status and headers for Yoga's response
  */
 export function toldError(
   { message, nodes, source, positions, path, extensions }: GraphQLError,

@@ -1,7 +1,7 @@
 import type { ServiceError } from './error-table.ts';
 
-/** What an error of the service says of one row: a resolver that returned the error itself would end the whole answer. */
+/** The content of an error for one row. If a resolver returned the error itself, the whole response would fail. */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 
-/** What an error says, without the error. */
+/** Copies the content of an error. */
 export const rowError = ({ code, message, details }: ServiceError): RowError => ({ code, message, details });

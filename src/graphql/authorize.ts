@@ -2,8 +2,8 @@ import { type AuthenticatedKey, requirePermission } from '../auth/key.ts';
 import type { OperationPlan } from './operation-plan.ts';
 
 /**
- * Lets an operation pass whose every field the key may select. Asked before anything of it is
- * validated or run, so that a key without the permission learns nothing and changes nothing.
+ * Checks that the key has the permission of every field of an operation. This runs before the variables are checked and
+ * before any field runs, so that a key without the permission learns nothing and changes nothing.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */

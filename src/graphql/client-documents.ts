@@ -1,30 +1,30 @@
 import { type DocumentNode, type GraphQLSchema, specifiedRules, type ValidationRule } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors/error-table.ts';
-import { createFairTurns } from '../fair-turns.ts';
-import { freeMoment } from '../free-moment.ts';
+import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { parseDocument, validateDocument } from './document.ts';
 
-/** The documents that clients send, each parsed and checked once while it is kept. */
+/** A cache of clients' documents. Each document is parsed and validated once while it is in the cache. */
 export interface ClientDocuments {
-  /** The documents that are kept, by their texts. */
+  /** The cached documents by text. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and checks a new document in turn: it takes tens of milliseconds, and a key can send as many new ones as it
-   * has requests. A text that cannot be parsed is left out.
+   * Parses and validates a new document when a slot is free. This takes tens of milliseconds, and a key can send a new
+   * document with every request. A text with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
-  /** The faults of a document; found now when it was not prepared. */
+  /** The validation errors of a document. A document that was not prepared is validated now. */
   faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
 }
 
-/** Documents that are kept with their faults; those that run are remembered by the executor. */
+/** How many documents are cached with their validation errors. The executor has its own cache of executed documents. */
 const maxParsedDocuments = 100;
 
-/** New documents that a process parses and checks at once, one of each key: it is work of the processor alone. */
+/** The slots of a process for new documents. One is enough, because parsing and validating only use the processor. */
 const maxNewDocumentsAtOnce = 1;
 
-/** Creates the store of the documents for a schema. */
+/** Creates the cache of clients' documents for a schema. */
 export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
   const parsed = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
   const faults = new WeakMap<DocumentNode, readonly ServiceError[]>();
@@ -37,7 +37,7 @@ export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
         if (parsed.has(text)) return;
         try {
           const document = parseDocument(text);
-          await freeMoment();
+          await yieldToEventLoop();
           faults.set(document, validateDocument(schema, document, specifiedRules));
           parsed.set(text, document);
         } catch (error) {

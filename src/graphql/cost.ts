@@ -14,6 +14,7 @@ import {
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   type ValueNode,
+  valueFromASTUntyped,
 } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
 import {
@@ -25,30 +26,37 @@ import {
 } from './limits.ts';
 import type { OperationPlan, Variables } from './operation-plan.ts';
 
-/** How a field counts, as schema/field-options-plugin.ts says it. */
+/** The cost options of a field, which schema/field-options-plugin.ts copies into the schema. */
 interface CostExtensions {
   /**
-   * What the field costs itself, and how often its selection is counted; what reads the database within for each item
-   * when `wholeReads` says so. Objects and fields with `reads` do; what is in an object with `reads: false` counts as if
-   * it stood in its place.
+   * The cost of the field itself, and the multiplier of its selection. With `wholeReads`, each field below that reads the
+   * database counts for every item. Objects read the database unless they have `reads: false`; other fields read it only
+   * with `reads: true`. The fields of an object with `reads: false` count as if they stood in its place.
    */
-  cost?: { field: number; multiplier: number; wholeReads?: boolean; reads?: boolean };
-  /** For a field with pages: how many items a page has when the client does not say it. */
+  cost?: {
+    field: number;
+    multiplier: number;
+    wholeReads?: boolean;
+    reads?: boolean;
+    fieldOf?: (values: Variables) => number;
+    itemsOf?: (values: Variables) => number;
+  };
+  /** For a field with pages: the default page size. */
   pageSize?: number;
 }
 
-/** Where a selection stands. */
+/** The position of a selection in the operation. */
 interface Surroundings {
-  /** How many items the lists of the page have that it is the selection of, or rows the call; 1 outside of both. */
+  /** The number of items of the page, or of rows of the call, to which the selection belongs; otherwise 1. */
   items: number;
-  /** How many lists it is nested in. */
+  /** The number of lists around the selection. */
   lists: number;
 }
 
-/** What operations cost whose pages and rows are written in the document, so that each costs the same for good. */
+/** The costs of operations that do not depend on variables, and so never change. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether a field reads the database for the item that it belongs to. */
+/** Whether a field reads the database for its item. */
 const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
   (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
 
@@ -58,11 +66,14 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
   __type: TypeMetaFieldDef,
 };
 
-/** Introspection of GraphiQL nests lists so deep; what is deeper is multiplied as if each list had this many items. */
+/**
+ * Introspection may nest this many lists without a multiplier, as GraphiQL's query does. Each deeper list counts as a
+ * list of `introspectionListItems` items.
+ */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
 
-/** Adds up what the fields of an operation cost; fragments count where they are spread. */
+/** Adds up the costs of the fields of an operation. A fragment counts at each spread. */
 function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables): number {
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
@@ -75,21 +86,47 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** The value of an argument that is a whole number, given in the document or as a variable. */
+  /** The integer value of an argument, from the document or from a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // A variable that does not fit is refused before the operation runs.
+      // A variable that does not fit its type is rejected before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
     return value?.kind === Kind.INT ? Number(value.value) : undefined;
   }
 
-  /** How often the selection of a field counts: for each item of a list. */
-  function multiplierOf(field: GraphQLField<unknown, unknown>, { items, lists }: Surroundings): number {
+  /** The values of a field's arguments before coercion: from the document, from variables, or from defaults. */
+  function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
+    const valueOf = (value: ValueNode | undefined): unknown => {
+      if (value?.kind !== Kind.VARIABLE) return value && valueFromASTUntyped(value);
+      const { value: name } = value.name;
+      return Object.hasOwn(variables, name) ? variables[name] : valueOf(defaults.get(name));
+    };
+    return Object.fromEntries(
+      field.args.map(({ name, defaultValue }) => {
+        const given = node.arguments?.find((argument) => argument.name.value === name)?.value;
+        return [name, valueOf(given) ?? defaultValue];
+      }),
+    );
+  }
+
+  /** The cost of a field without its selection. */
+  function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
     const { cost } = field.extensions as CostExtensions;
+    return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
+  }
+
+  /** The multiplier of a field's selection: the number of items of its list, or 1. */
+  function multiplierOf(
+    node: FieldNode,
+    field: GraphQLField<unknown, unknown>,
+    { items, lists }: Surroundings,
+  ): number {
+    const { cost } = field.extensions as CostExtensions;
+    if (cost?.itemsOf) return cost.itemsOf(argumentValues(node, field));
     if (!isListType(getNullableType(field.type))) return cost?.multiplier ?? 1;
     if (isIntrospectionType(getNamedType(field.type))) {
       return lists > freeIntrospectionLists ? introspectionListItems : 1;
@@ -99,7 +136,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
 
   function ofField(node: FieldNode, field: GraphQLField<unknown, unknown>, around: Surroundings): number {
     const { cost, pageSize } = field.extensions as CostExtensions;
-    const own = cost?.field ?? 1;
+    const own = ownCost(node, field);
     if (!node.selectionSet) return own;
     const isList = isListType(getNullableType(field.type));
     const rows = plan.rowCharges.find((charge) => charge.field === node)?.rows;
@@ -111,7 +148,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
       const items = wholeNumber(node, 'first') ?? wholeNumber(node, 'last') ?? pageSize;
       return own + ofSelections(node.selectionSet, getNamedType(field.type), { ...within, items });
     }
-    const multiplier = Math.max(0, multiplierOf(field, { ...around, lists: within.lists }));
+    const multiplier = Math.max(0, multiplierOf(node, field, { ...around, lists: within.lists }));
     const items = rows ? within.items : around.items;
     const times = cost?.wholeReads
       ? { plain: Math.min(multiplier, items), reads: Math.max(multiplier, items) }
@@ -133,7 +170,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
         const field = fields[node.name.value] ?? metaFields[node.name.value];
         if (!field) continue;
         if (node.selectionSet && !reads(field)) {
-          const own = (field.extensions as CostExtensions).cost?.field ?? 1;
+          const own = ownCost(node, field);
           total +=
             own * times.plain + ofSelections(node.selectionSet, getNamedType(field.type), around, times);
         } else {
@@ -155,18 +192,18 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   return cost;
 }
 
-/** What an operation costs, known before it runs. */
+/** The cost of an operation, computed before it runs. */
 export interface OperationCost {
-  /** What its fields cost together. */
+  /** The total cost of its fields. */
   requested: number;
   /** The points that the request is charged. */
   points: number;
 }
 
 /**
- * What an operation costs, with the page sizes and rows that its variables ask for (decisions, "what a request costs").
+ * Computes the cost of an operation, with the page sizes and rows in its variables (docs/contract.md#cost-of-a-request).
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when it costs more than one request may
+ * @throws {ServiceError} `VALIDATION_ERROR` when the operation exceeds the cost limit of one request
  */
 export function affordableCost(
   schema: GraphQLSchema,
@@ -200,7 +237,7 @@ export function affordableCost(
   };
 }
 
-/** How many parts of a size an amount starts, at least one. */
+/** The number of parts of a given size that an amount needs: the quotient rounded up, at least 1. */
 const startedParts = (amount: number, size: number) => Math.max(1, Math.ceil(amount / size));
 
 function rowsOf(rows: ValueNode, variables: Variables): number {
@@ -211,9 +248,9 @@ function rowsOf(rows: ValueNode, variables: Variables): number {
 }
 
 /**
- * Counts the values in the variables, those in lists and objects included.
+ * Counts the values in the variables, including the values in lists and objects.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for more than the limits, before counting costs much
+ * @throws {ServiceError} `VALIDATION_ERROR` as soon as the count or the nesting exceeds a limit
  */
 export function countValues(value: unknown, levels = maxVariableDepth, counted = 0): number {
   if (levels < 0) {

@@ -29,7 +29,7 @@ import {
   maxSelections,
 } from './limits.ts';
 
-/** Rules for documents; what depends on variables is in cost.ts. */
+/** The limits of documents as validation rules. Limits that depend on variables are in cost.ts. */
 const limitRules = [
   maxAliasesRule({ n: maxAliases, allowList: [] }),
   maxDirectivesRule({ n: maxDirectives }),
@@ -37,7 +37,7 @@ const limitRules = [
   plainVariableNames,
 ] as unknown as readonly ValidationRule[];
 
-/** Refuses variables such as `$constructor`: the executors keep variables in objects, which have such members. */
+/** Rejects variable names such as `$constructor`. The executors keep variables in objects, which inherit such members. */
 function plainVariableNames(context: ValidationContext): ASTVisitor {
   return {
     VariableDefinition(node) {
@@ -50,14 +50,14 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** What graphql-js or a limit says of a document is meant for the client who wrote it. */
+/** Converts an error of graphql-js or of a limit. Its message may be shown to the client that wrote the document. */
 const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
 
 /**
- * Parses a document that is not too long.
+ * Parses a document within the limits of length and tokens.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a syntax error, and for a document over the limits
+ * @throws {ServiceError} `VALIDATION_ERROR` for a syntax error, and for a document that exceeds the limits
  */
 export function parseDocument(text: string): DocumentNode {
   if (text.length > maxDocumentCharacters) {
@@ -74,8 +74,8 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Validates a document by the rules of GraphQL and by the limits, at a cost that its length bounds: the
- * number of selections is known before any rule follows fragments into fragments.
+ * Validates a document against the rules of GraphQL and the limits. The selections are counted first, because some rules
+ * follow nested fragments. The time is therefore bounded by the length of the document.
  *
  * @returns the faults, each a `VALIDATION_ERROR`
  */
@@ -93,13 +93,13 @@ export function validateDocument(
       namingField(error, document),
     );
   } catch (error) {
-    // The limits of GraphQL Armor are thrown, not reported.
+    // GraphQL Armor throws its errors instead of reporting them.
     if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
 }
 
-/** An error about a value that is written in the document, with the field that has it, as variables get. */
+/** Converts an error about a value in the document. It names the field of the value, as errors about variables do. */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
   if (!faulty || !isValueNode(faulty)) return documentFault(error);
@@ -115,7 +115,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // graphql-js names a missing field in its words alone.
+  // graphql-js names a missing field only in its message.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -124,7 +124,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
   return new ServiceError('VALIDATION_ERROR', message, details, error);
 }
 
-/** The most selections of the operations together, or of a fragment, with every spread counted. */
+/** Counts the selections of all operations and of each fragment, every spread included. Returns the larger number. */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
@@ -137,7 +137,7 @@ function countSelections(document: DocumentNode): number {
     const known = counts.get(name);
     const selectionSet = fragments.get(name);
     if (known !== undefined || !selectionSet) return known ?? 0;
-    counts.set(name, 0); // what leads back here is a cycle, which a rule of GraphQL reports
+    counts.set(name, 0); // ends the recursion of a cycle, which a rule of GraphQL reports
     const counted = count(selectionSet);
     counts.set(name, counted);
     return counted;
@@ -154,6 +154,6 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // Rules look into fragments that no operation spreads, too.
+  // Fragments count although no operation may spread them, because the rules check them, too.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

@@ -1,10 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
 import { maskError } from '../errors/masking.ts';
-import { isJson } from '../http/body.ts';
-import { createBodyAnswerer } from '../http/large-bodies.ts';
-import type { Answer } from '../http/response.ts';
-import type { Metrics } from '../metrics.ts';
+import { isJson } from '../http/bodies/body.ts';
+import { createBodyAnswerer } from '../http/bodies/large-bodies.ts';
+import { type Answer, isEventStream } from '../http/responses/response.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { createClientDocuments } from './client-documents.ts';
 import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
 import { errorsBody, graphFailure, graphRefusal, statusOf } from './failures.ts';
@@ -13,29 +13,29 @@ import { createGraphYoga, type YogaContext } from './yoga.ts';
 
 type Respond = (answer: Answer) => Response;
 
-/** The graph over HTTP. */
+/** The GraphQL API over HTTP. */
 export interface GraphEndpoint {
   /**
-   * Answers a request that the guard let pass.
+   * Answers a request that the guard has admitted.
    *
-   * @param respond makes an answer the response; Yoga makes its own
+   * @param respond creates the response from an answer. It is not used for an event stream, whose response is Yoga's
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** The parameters of a request that have the right form (GraphQL over HTTP, "Request Parameters"). */
+/** Well-formed parameters of a request (GraphQL over HTTP, "Request Parameters"). */
 interface RequestParameters {
   query: string;
   variables?: Variables | null;
   operationName?: string | null;
 }
 
-/** How large the answer to a query may be: it is made in one piece, and waits for its reader in memory. */
+/** The largest response to a query. It is created as a whole, and stays in memory until the client has read it. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the answer, the executor
- * does the rest. A document that ran before skips Yoga's HTTP layer, which costs more than most operations.
+ * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the response, and the executor does
+ * the rest. A request with a known document skips Yoga's HTTP layer, which takes longer than most operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -46,7 +46,7 @@ export function createGraphEndpoint(
   const documents = createClientDocuments(schema);
   const yoga = createGraphYoga(schema, documents, executor, metrics);
 
-  /** Answers a document that was executed before; undefined for any other. */
+  /** Answers a request whose document was executed before. Returns undefined for any other request. */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
@@ -63,8 +63,20 @@ export function createGraphEndpoint(
   async function answerByYoga(request: Request, context: YogaContext, respond: Respond): Promise<Response> {
     const response = await yoga.fetch(request, context);
     if (response.status === notAcceptable.status) return respond(notAcceptable);
-    const length = Number(response.headers.get('content-length'));
-    return isTooLarge(length, context) ? respond(tooLargeAnswer(context)) : response;
+    const { status, headers } = response;
+    if (isEventStream(response)) {
+      headers.delete('Connection'); // the listener decides how long a connection stays open
+      return response;
+    }
+    const body = await response.text();
+    if (isTooLarge(body.length, context)) return respond(tooLargeAnswer(context));
+    const contentType = headers.get('Content-Type');
+    const allow = headers.get('Allow');
+    return respond({
+      status,
+      body,
+      headers: { ...(contentType && { 'Content-Type': contentType }), ...(allow && { Allow: allow }) },
+    });
   }
 
   async function answerParsed(
@@ -101,11 +113,11 @@ export function createGraphEndpoint(
   };
 }
 
-/** Whether an answer is too large to be sent: what a mutation did must be told, however long that takes. */
+/** Whether an answer is too large to be sent. A mutation's answer is always sent, because its changes are committed. */
 const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
 
-/** The answer in place of one that is too large. */
+/** Creates the error that replaces an answer that is too large. */
 function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   const error = new ServiceError(
     'VALIDATION_ERROR',
@@ -115,11 +127,11 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   return graphFailure(error);
 }
 
-/** Whether `application/json` will do. Yoga decides about the newer media type, event streams and quality values. */
+/** Whether the client accepts plain `application/json`. Yoga handles the newer media type, event streams and q-values. */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
-/** Whether a body has the parameters of a request in the right form; what is wrong is for Yoga to say. */
+/** Whether a body has well-formed parameters of a request. Yoga reports the faults of any other body. */
 function hasParameters(body: object): body is RequestParameters {
   const { query, variables, operationName, ...others } = body as Record<string, unknown>;
   const isMissing = (value: unknown) => value === undefined || value === null;
@@ -137,11 +149,11 @@ const notAcceptable = graphRefusal(
 );
 
 /**
- * Why a request is not looked at: what changes something comes as JSON, which no link and no form of
- * another site can send.
+ * Returns the refusal of a request with the wrong method or media type. Mutations must be sent as JSON, because a link or
+ * a form on another site cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
-  if (request.method === 'GET') return undefined; // Yoga runs queries of a GET and refuses its mutations
+  if (request.method === 'GET') return undefined; // with GET, Yoga runs queries and rejects mutations
   if (request.method !== 'POST') {
     const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };

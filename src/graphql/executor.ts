@@ -1,4 +1,5 @@
 import { type DocumentNode, type GraphQLSchema, OperationTypeNode } from 'graphql';
+import { compileQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { ServiceError } from '../errors/error-table.ts';
@@ -8,43 +9,34 @@ import { authorizeOperation } from './authorize.ts';
 import { affordableCost, countValues, type OperationCost } from './cost.ts';
 import { asSent, explainVariables, requireValues } from './explain-variables.ts';
 import { maxLightCost, maxVariableFaults } from './limits.ts';
-import { createFairTurns } from '../fair-turns.ts';
-import { freeMoment } from '../free-moment.ts';
+import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { operationName, type OperationPlan, planOperation, type Variables } from './operation-plan.ts';
-import { createOperationRunner, type OperationRunner } from './run-operation.ts';
+import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
 
-/** The context of a GraphQL request, with what the guard lends to it. */
+/** The context of a GraphQL request. */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
-/** What the context of a GraphQL request has besides that of any request. */
+/** The members that only the context of a GraphQL request has. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
-  /** What the log, the metrics and the usage record say of the request: the executor fills it in. */
+  /** The operation and the error of the request, for the log, the metrics and the usage record. Set by the executor. */
   state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
   /** Whether the client asked for the cost of its operation (header `X-Query-Cost`). */
   showsCost: boolean;
-  /** Charges further points for what the request does; throws `RATE_LIMIT_EXCEEDED`. */
+  /** Charges further points for the operation. Throws `RATE_LIMIT_EXCEEDED`. */
   charge(points: number): Promise<void>;
 }
 
-/** The names of these members. */
-export const ownOfGraphContext = [
-  'state',
-  'showsCost',
-  'charge',
-  'onKeysChanged',
-  'stopping',
-] as const satisfies (keyof OwnOfGraphContext)[];
-
-/** One operation that a client asks for. */
+/** A client's request to run one operation. */
 interface OperationRequest {
-  /** A document that keeps the rules of document.ts. */
+  /** A document that is valid by the rules of document.ts. */
   document: DocumentNode;
   operationName?: string | null | undefined;
   variables?: Variables | null | undefined;
 }
 
-/** What an operation gave, with errors that the client may see. */
+/** The result of an operation, with errors that the client may see. */
 interface OperationResult {
   data?: Record<string, unknown> | null;
   errors?: readonly ServiceError[];
@@ -52,49 +44,50 @@ interface OperationResult {
   extensions?: { cost: OperationCost };
 }
 
-/** An operation of the service's own: what REST runs. */
+/** A fixed operation of the gateway itself, such as the operation of a REST route. */
 export interface PreparedOperation {
   plan: OperationPlan;
   /** Throws `FORBIDDEN` when the key may not run it. */
   authorize(context: Context): void;
-  /** Runs it within the one point that the request has paid; never rejects. */
+  /** Runs the operation without further charges: the request has paid one point. Never rejects. */
   run(variables: Variables, context: Context): Promise<OperationResult>;
 }
 
 /**
- * Runs operations, in this order: plan (operation-plan.ts), authorize (authorize.ts), cost and charge (cost.ts), run
- * (run-operation.ts), explain what is wrong with the variables (explain-variables.ts), mask (errors/masking.ts).
+ * Runs operations in these steps: plan (operation-plan.ts), authorize (authorize.ts), compute and charge the cost
+ * (cost.ts), run (run-operation.ts), explain faults in the variables (explain-variables.ts), mask errors
+ * (errors/masking.ts).
  */
 export interface GraphExecutor {
-  /** Runs an operation if the key may and the limits allow; never rejects. */
+  /** Runs an operation if the key has the permissions and the operation is within the limits. Never rejects. */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
-  /** Why an operation may not run; undefined when it may, and has been charged. */
+  /** Checks and charges an operation without running it. Returns the reason for a refusal, otherwise undefined. */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
-  /** The document of a text that was executed before, and so keeps the rules. */
+  /** The parsed document of a text that was executed before. It is therefore valid. */
   knownDocument(text: string): DocumentNode | undefined;
-  /** Prepares a document of the service's own. */
+  /** Prepares a fixed operation of the gateway itself. */
   prepare(document: DocumentNode): PreparedOperation;
 }
 
 /**
- * Queries over `maxLightCost`, those about the schema and those with a field that takes turns, that a process runs at
- * once, one of each key: what they read and make delays others.
+ * The slots of a process for heavy queries, one for each key. A query is heavy when it costs more than `maxLightCost`,
+ * reads the schema, or has a field with `takesTurns`. Heavy queries delay other requests.
  */
 const heavyTurns = createFairTurns(2);
 
-/** Documents that are remembered with their operations. */
+/** How many executed documents are kept, with the plans of their operations. */
 const maxKnownDocuments = 500;
 
-/** How long the name of an operation may be in the log and in usage records, in characters. */
+/** The longest name of an operation in the log and in usage records, in characters. */
 const maxOperationName = 200;
 
-/** An operation of a document that was seen before. */
+/** An operation whose plan has been created. */
 interface KnownOperation {
   plan: OperationPlan;
   run: OperationRunner;
 }
 
-/** Says in the state of a request which error the client is told first. */
+/** Records the first error of a response in the state of its request. */
 export function recordError(
   [first]: readonly ServiceError[],
   state: Pick<RequestState, 'errorCode' | 'errorPath'>,
@@ -104,8 +97,12 @@ export function recordError(
   if (first.path) state.errorPath = first.path.join('.');
 }
 
-/** Creates the one executor of a schema, which every surface uses. */
-export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
+/**
+ * Creates the executor of a schema. All surfaces share one executor.
+ *
+ * @param compile compiles operations that run often
+ */
+export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = compileQuery): GraphExecutor {
   const operations = new WeakMap<DocumentNode, Map<string, KnownOperation>>();
   const documents = new LRUCache<string, DocumentNode>({ max: maxKnownDocuments });
 
@@ -116,13 +113,13 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     let operation = ofDocument.get(name);
     if (!operation) {
       const plan = planOperation(schema, document, operationName);
-      operation = { plan, run: createOperationRunner(schema, plan) };
+      operation = { plan, run: createOperationRunner(schema, plan, compile) };
       ofDocument.set(name, operation);
     }
     return operation;
   }
 
-  /** Everything that is asked before an operation of a client runs. */
+  /** Runs all checks that come before a client's operation, and charges its points. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
@@ -134,7 +131,7 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     countValues(variables);
     requireValues(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The guard has charged the first point.
+    // The guard has charged the first point already.
     if (cost.points > 1) await context.charge(cost.points - 1);
     return cost;
   }
@@ -146,10 +143,11 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
   ): Promise<OperationResult> {
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
-      // graphql-js puts whole values into the words of each fault, and graphql-jit words them all: that takes seconds.
+      // graphql-js quotes whole values in the message of each fault, and graphql-jit creates the messages of all faults. For
+      // many values this would take seconds.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
-      await freeMoment();
+      await yieldToEventLoop();
     }
     const { data, errors } = await run(variables, context, hasManyValues);
     if (!errors) return { data };
@@ -161,7 +159,7 @@ export function createGraphExecutor(schema: GraphQLSchema): GraphExecutor {
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** The words of the service for what kept an operation from running. */
+  /** Converts the error that prevented an operation from running to an error that the client may see. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,

@@ -9,15 +9,17 @@ import {
   isListType,
   typeFromAST,
 } from 'graphql';
-import { type FieldFault, invalidField, ServiceError, shown } from '../errors/error-table.ts';
-import { freeMoment } from '../free-moment.ts';
-import { fieldName, validationError } from '../errors/faults.ts';
+import { invalidField, ServiceError } from '../errors/error-table.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
+import { faultsError, fieldName, ruleFaults, valueAt, type ValueFault } from '../errors/faults.ts';
+import { coerceWhereItFits, withLists } from './coerce-input.ts';
 import { maxVariableFaults } from './limits.ts';
-import { argumentRule, type OperationPlan, type Variables } from './operation-plan.ts';
+import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Why variables do not fit their operation, in the service's words: by the rules of the arguments that
- * they are given to, which name the field, or else by the types of the schema.
+ * Explains why variables do not fit their operation. The faults come first from the validation rules of the arguments
+ * that use the variables, and then from the types of the schema for fields that no rule reported. A rule gets coerced
+ * values, as a resolver does: for an enum, a rule knows only the internal values.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables do fit
  */
@@ -26,62 +28,84 @@ export async function explainVariables(
   plan: OperationPlan,
   variables: Variables,
 ): Promise<ServiceError | undefined> {
-  const faults: FieldFault[] = [];
-  let firstValue: unknown;
+  const faults: ValueFault[] = [];
   for (const definition of plan.operation.variableDefinitions ?? []) {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = valueOf(variables, name);
     if (!type || !isInputType(type) || (value === undefined && definition.defaultValue)) continue;
-    let fits = true;
-    const note = (
-      path: readonly (string | number)[],
-      invalidValue: unknown,
-      { message: words }: GraphQLError,
-    ) => {
-      const reason = words.slice(0, maxReasonCharacters);
-      fits = false;
-      if (faults.length === maxVariableFaults) {
-        const message = `${reason} It is one of more than ${faults.length} faults.`;
-        throw invalidField(fieldName([name, ...path]), message, invalidValue);
-      }
-      // graphql-js names a missing field in its words alone.
-      const [, absent] = /^Field "(\w+)" of required type/.exec(reason) ?? [];
-      const field = fieldName([name, ...path, ...(absent ? [absent] : [])]);
-      const missing = absent !== undefined || invalidValue === undefined || invalidValue === null;
-      if (faults.length === 0) firstValue = missing ? undefined : invalidValue;
-      faults.push({ field, message: missing ? `Missing required field: ${field}` : reason });
-    };
+    if (await fitsType(value, type)) continue;
+    const guarded = plan.variableArguments.filter(
+      ({ variable, argument }) => variable === name && argumentRule(argument),
+    );
     try {
-      await coerceInParts(value, type, note);
+      const typeFaults = await faultsOfType(guarded[0]?.argument.name ?? name, value, type);
+      const broken = await firstBroken(guarded, value);
+      const named = new Set(broken.map(({ field }) => field));
+      faults.push(...broken, ...typeFaults.filter(({ field }) => !named.has(field)));
     } catch (error) {
       if (error instanceof ServiceError) return error;
       throw error;
     }
-    if (fits) continue;
-    for (const candidate of plan.variableArguments) {
-      const broken = candidate.variable === name && (await brokenRule(candidate.argument, value));
-      if (broken) return broken;
-    }
   }
-  const [first] = faults;
-  return (
-    first &&
-    new ServiceError('VALIDATION_ERROR', first.message, {
-      field: first.field,
-      value: shown(firstValue),
-      errors: faults,
-    })
-  );
+  return faults.length > 0 ? faultsError(faults) : undefined;
 }
 
-/** Characters of what graphql-js says of a fault: it repeats names that a client made up. */
+/** Returns the faults of the first rule that a value breaks. */
+async function firstBroken(guarded: readonly VariableArgument[], value: unknown): Promise<ValueFault[]> {
+  for (const { argument } of guarded) {
+    const faults = await argumentFaults(argument, value);
+    if (faults.length > 0) return faults;
+  }
+  return [];
+}
+
+/** Whether a value fits a type. */
+async function fitsType(value: unknown, type: GraphQLInputType): Promise<boolean> {
+  try {
+    await coerceInParts(value, type, () => {
+      throw misfit;
+    });
+    return true;
+  } catch (error) {
+    if (error !== misfit) throw error;
+    return false;
+  }
+}
+
+const misfit = new Error('The value does not fit its type');
+
+/**
+ * Lists the faults of a value that does not fit a type.
+ *
+ * @param name the client's name for the value
+ * @throws {ServiceError} `VALIDATION_ERROR` for more than `maxVariableFaults` faults
+ */
+async function faultsOfType(name: string, value: unknown, type: GraphQLInputType): Promise<ValueFault[]> {
+  const faults: ValueFault[] = [];
+  await coerceInParts(withLists(value, type), type, (path, invalidValue, { message: words }) => {
+    const reason = words.slice(0, maxReasonCharacters);
+    if (faults.length === maxVariableFaults) {
+      const message = `${reason} It is one of more than ${faults.length} faults.`;
+      throw invalidField(fieldName([name, ...path]), message, invalidValue);
+    }
+    // graphql-js names a missing or unknown field only in its message.
+    const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
+    const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
+    const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
+    const field = fieldName([name, ...path, ...(named === undefined ? [] : [named])]);
+    faults.push({ field, message: isMissing ? `Missing required field: ${field}` : reason, value: wrong });
+  });
+  return faults;
+}
+
+/** The longest message of a fault, in characters. graphql-js repeats names from the request in its messages. */
 const maxReasonCharacters = 500;
 
-/** Items of a list that are checked before other requests have their turn. */
-const itemsPerTurn = 500;
+/** How many items of a list are checked before the process yields to the event loop. */
+const itemsPerYield = 500;
 
-/** Coerces a value as graphql-js does, a long list part by part. */
+/** Coerces a value as graphql-js does. Yields to the event loop between the parts of a long list. */
 async function coerceInParts(
   value: unknown,
   type: GraphQLInputType,
@@ -90,14 +114,13 @@ async function coerceInParts(
   const listType = getNullableType(type);
   if (!isListType(listType) || !Array.isArray(value)) return void coerceInputValue(value, type, note);
   for (const [index, item] of value.entries()) {
-    if (index % itemsPerTurn === itemsPerTurn - 1) await freeMoment();
+    if (index % itemsPerYield === itemsPerYield - 1) await yieldToEventLoop();
     coerceInputValue(item, listType.ofType, (path, ...fault) => note([index, ...path], ...fault));
   }
 }
 
 /**
- * Lets variables pass that are not null where a field requires a value, which the types of variables with a default
- * do not say.
+ * Checks that no variable is null where a field requires a value. The type of a variable with a default may allow null.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -110,8 +133,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * An error of an argument's rule with the value as the client sent it: the rule saw what the types of the
- * schema had made of it, such as a Date. Any other error as it is.
+ * Replaces the coerced value in an error of an argument's rule, such as a Date, by the value that the client sent.
+ * Returns any other error unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -120,29 +143,38 @@ export async function asSent(
 ): Promise<ServiceError> {
   const [responseKey, ...deeper] = error.path ?? [];
   if (error.code !== 'VALIDATION_ERROR' || !error.details || deeper.length > 0) return error;
-  for (const candidate of variableArguments) {
-    if (candidate.responseKey !== responseKey) continue;
-    const broken = await brokenRule(candidate.argument, valueOf(variables, candidate.variable));
-    if (broken && broken.details?.field === error.details.field) {
-      return new ServiceError(broken.code, broken.message, broken.details, error);
+  for (const { argument, responseKey: key, variable } of variableArguments) {
+    if (key !== responseKey) continue;
+    const faults = await argumentFaults(argument, valueOf(variables, variable));
+    if (faults.length > 0 && faults[0]!.field === error.details.field) {
+      const { code, message, details } = faultsError(faults);
+      return new ServiceError(code, message, details, error);
     }
   }
   return error;
 }
 
+/** Returns the faults of a client's value by the rule of an argument. Empty without a rule and for a valid value. */
+const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
+  brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
+
 /**
- * What the rule of an argument says of a value.
+ * Validates a value with the rule of an argument.
  *
- * @returns `VALIDATION_ERROR`, or undefined when there is no rule or the value keeps it
+ * @param sent the value from the request, which the faults quote
+ * @returns the faults; empty without a rule and for a valid value
  */
 export async function brokenRule(
   argument: GraphQLArgument,
   value: unknown,
-): Promise<ServiceError | undefined> {
+  sent: unknown,
+): Promise<ValueFault[]> {
   const result = await argumentRule(argument)?.['~standard'].validate(value);
-  if (!result?.issues) return undefined;
-  const issues = result.issues.map((issue) => ({ ...issue, path: [argument.name, ...(issue.path ?? [])] }));
-  return validationError(issues, { [argument.name]: value });
+  const issues = (result?.issues ?? []).map((issue) => ({
+    ...issue,
+    path: [argument.name, ...(issue.path ?? [])],
+  }));
+  return ruleFaults(issues, { [argument.name]: sent });
 }
 
 const valueOf = (variables: Variables, name: string) =>

@@ -1,56 +1,56 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import { errorStatus, ServiceError } from '../errors/error-table.ts';
 import { maskError, toldError } from '../errors/masking.ts';
-import type { Answer } from '../http/response.ts';
+import type { Answer } from '../http/responses/response.ts';
 import { type GraphRequestContext, recordError } from './executor.ts';
 
-// What a client is told of a request over the graph that failed, and with which HTTP status.
+// The response bodies and HTTP statuses of failed GraphQL requests.
 
-/** The body of an answer with errors, made for the request that it answers. */
+/** Returns a function that creates an error body for a request id. */
 export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
   (requestId: string | undefined) =>
     JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
 
-/** The answer to a request that failed as a whole. */
+/** Creates the answer to a request that failed as a whole. */
 export const graphFailure = (error: ServiceError): Answer => ({
   status: errorStatus[error.code],
   body: errorsBody([error]),
   errorCode: error.code,
 });
 
-/** The answer to a request that is not looked at, where the status says more than the code. */
+/** Creates the answer to a request that is rejected before execution, with a more specific status than its code has. */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
   return { status, body: errorsBody([error]), errorCode: 'VALIDATION_ERROR' };
 }
 
-/** The HTTP status of an answer with this error, where 200 or 400 would mislead; undefined for any other. */
+/** The HTTP status for an error where 200 or 400 would mislead the client; undefined for any other error. */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
-  // With a path the error is of one field, and what the other fields did stands beside it.
+  // An error with a path concerns one field. The response also contains the results of the other fields.
   const isOfWholeRequest =
     (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
   return isOfWholeRequest ? errorStatus[code] : undefined;
 }
 
-/** The error that a client may see, with the HTTP status that Yoga should answer with. */
+/** Converts an error to the form that the client may see, with the HTTP status for Yoga to use. */
 export function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);
   const status = statusOf(shown);
-  // Yoga gives the faults of a request and of its document a status.
+  // Yoga sets a status on the faults of a request and of its document.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId);
-  // A request that is no GraphQL is refused with a status of its own, whatever media type it accepts.
+  // An invalid GraphQL over HTTP request gets its own status, independent of the media type in its Accept header.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }
 
-/** What Yoga says of a request that is no GraphQL over HTTP; undefined for any other error. */
+/** Converts Yoga's error for an invalid GraphQL over HTTP request. Returns undefined for any other error. */
 function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
   if (error instanceof ServiceError || error.path) return undefined;
-  // Yoga passes on what the parser says of the parameters in an address.
+  // Yoga passes on the JSON parser's error for the query parameters in the URL.
   if (error.originalError instanceof SyntaxError) return parametersNotJson;
   const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
   return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
@@ -58,5 +58,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// The errors of graphql-jit may have no extensions.
+// Errors of graphql-jit may have no `extensions`.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -7,6 +7,7 @@ import {
   getOperationAST,
   type GraphQLArgument,
   type GraphQLSchema,
+  isLeafType,
   isListType,
   isNonNullType,
   Kind,
@@ -25,48 +26,53 @@ import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
 /** The variables of a request, by name. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** An argument of a root field that is given as one variable. */
-interface VariableArgument {
+/** An argument of a root field whose value is one variable. */
+export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
-  /** What the answer calls the root field: its alias or its name. */
+  /** The name of the root field in the response: its alias or its name. */
   responseKey: string;
 }
 
-/** What must be known of an operation before it runs; read off its document once. */
+/** The properties of an operation that are needed before it runs. They are read from its document once. */
 export interface OperationPlan {
-  /** The operation with the fragments that it spreads, and nothing else. */
+  /** Only the operation and the fragments that it spreads. */
   document: DocumentNode;
   operation: OperationDefinitionNode;
   /** The permissions of every field that the operation selects. */
   permissions: ReadonlySet<Permission>;
-  /** The codes that its fields announce, each in its option `errors`. */
+  /** The error codes that its fields declare in their option `errors`. */
   errorCodes: ReadonlySet<ErrorCode>;
-  /** The root fields, without their aliases: what logs and usage records call the operation. */
+  /** The names of the root fields, without aliases. Logs and usage records name the operation by them. */
   rootFields: readonly string[];
-  /** Whether the size of a page or a list of rows is a variable, so that the cost depends on it. */
+  /** Whether the cost depends on variables: on a page size, on a list of rows, or on the length of a list. */
   hasVariableCost: boolean;
-  /** Whether a field of it takes turns with those of other operations, whatever it costs. */
+  /** Whether the operation has a field that always waits for a slot, even at a low cost. */
   takesTurns: boolean;
+  /**
+   * Whether graphql-jit may compile the operation. It would lose variables, and members such as `__proto__`, in an object
+   * literal of the type JSON.
+   */
+  isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
-  /** Variables that have a default and may not be null, since a field requires a value (GraphQL, 5.8.5). */
+  /** Variables used where a value is required. They must not be null, even with a default (GraphQL, 5.8.5). */
   requiredVariables: ReadonlySet<string>;
-  /** The lists of rows that root fields take, each with its field. */
+  /** The lists of rows that are arguments of root fields. */
   rowCharges: readonly RowCharge[];
 }
 
-/** A list of rows that a root field takes. */
+/** A list of rows that is the argument of a root field. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** How many rows one point pays for. */
+  /** The number of rows for one point. */
   rowsPerPoint: number;
 }
 
 /**
- * Reads off a valid document what its operation needs.
+ * Creates the plan of an operation in a valid document.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when there is no such operation
+ * @throws {ServiceError} `VALIDATION_ERROR` when the document has no such operation
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -82,6 +88,7 @@ export function planOperation(
   const rowCharges: RowCharge[] = [];
   const requiredVariables = new Set<string>();
   let hasVariableCost = false;
+  let isCompilable = true;
   let takesTurns = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
@@ -91,6 +98,9 @@ export function planOperation(
     visitWithTypeInfo(typeInfo, {
       Variable({ name }) {
         if (isNonNullType(typeInfo.getInputType())) requiredVariables.add(name.value);
+      },
+      ObjectValue() {
+        isCompilable &&= !isLeafType(getNamedType(typeInfo.getInputType()));
       },
       Argument({ name, value }) {
         hasVariableCost ||= value.kind === Kind.VARIABLE && (name.value === 'first' || name.value === 'last');
@@ -106,10 +116,13 @@ export function planOperation(
         } = field.extensions as {
           permission?: Permission;
           errors?: readonly ErrorCode[];
-          cost?: { takesTurns?: boolean };
+          cost?: { takesTurns?: boolean; fieldOf?: unknown; itemsOf?: unknown };
           rowsPerPoint?: number;
         };
         takesTurns ||= (cost?.takesTurns ?? false) || field === SchemaMetaFieldDef;
+        hasVariableCost ||=
+          (cost?.fieldOf ?? cost?.itemsOf) !== undefined &&
+          (node.arguments ?? []).some(({ value }) => value.kind === Kind.VARIABLE);
         if (permission) permissions.add(permission);
         for (const code of errors) errorCodes.add(code);
         if (getNamedType(typeInfo.getParentType()) !== rootType) return;
@@ -135,6 +148,7 @@ export function planOperation(
     errorCodes,
     rootFields,
     hasVariableCost,
+    isCompilable,
     takesTurns,
     variableArguments,
     requiredVariables,
@@ -142,17 +156,17 @@ export function planOperation(
   };
 }
 
-/** What logs, metrics and usage records call an operation: its kind and its root fields. */
+/** The name of an operation in logs, metrics and usage records: its kind and its root fields. */
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;
 
-/** The names of all operations that have one root field. */
+/** The names of all operations with exactly one root field. */
 export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
   Object.values(OperationTypeNode).flatMap((kind) =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),
   );
 
-/** The rule that guards an argument, if it has one. */
+/** The validation rule of an argument, if it has one. */
 export function argumentRule(argument: GraphQLArgument): StandardSchemaV1 | undefined {
   const extension = argument.extensions['@pothos/plugin-validation'] as
     { schemas?: StandardSchemaV1[] } | undefined;

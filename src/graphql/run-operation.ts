@@ -1,23 +1,27 @@
-import { execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { type DocumentNode, execute, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { type CompiledQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
-import { activeTracer, inSpan } from '../telemetry/spans.ts';
+import { activeTracer, inSpan } from '../observability/spans.ts';
 import { operationName, type OperationPlan, type Variables } from './operation-plan.ts';
 
-/** Compiling costs milliseconds: only an operation that ran so often is compiled. */
+/** How often an operation runs before it is compiled. Compiling takes milliseconds, and pays only for repeated use. */
 const usesBeforeCompiling = 2;
 
-/** Questions about the schema alone whose answers are kept, some 500 KiB each: each tool always asks the same. */
+/** How many introspection results are cached, each about 500 KiB. A tool always sends the same introspection query. */
 const maxSchemaAnswers = 8;
 
-/** Their answers, which are always the same. */
+/** The results of introspection queries, which are always the same. */
 const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSchemaAnswers });
 
+/** Compiles the one operation of a document, or returns why it cannot be compiled. */
+export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
+
 /**
- * Runs one operation, again and again.
+ * Runs one operation. It can be called any number of times.
  *
- * @param hasManyValues whether the variables hold so much that the compiled form, which reads them faster, pays at once
+ * @param hasManyValues whether the variables have so many values that compiling pays at the first run, because the
+ *   compiled operation reads variables faster
  */
 export type OperationRunner = (
   variables: Variables,
@@ -26,11 +30,15 @@ export type OperationRunner = (
 ) => Promise<ExecutionResult>;
 
 /**
- * Creates what runs an operation: graphql-js at first, and graphql-jit's compiled form from the third time on. What
- * variables of the wrong type kept from running does not count.
+ * Creates the runner of an operation. The first two runs use graphql-js, and later runs use the operation compiled by
+ * graphql-jit. A run that is rejected because of its variables does not count.
  */
-export function createOperationRunner(schema: GraphQLSchema, plan: OperationPlan): OperationRunner {
-  const { document, operation, rootFields } = plan;
+export function createOperationRunner(
+  schema: GraphQLSchema,
+  plan: OperationPlan,
+  compile: Compile,
+): OperationRunner {
+  const { document, operation, rootFields, isCompilable } = plan;
   const asksSchemaAlone =
     rootFields.every((name) => name.startsWith('__')) && !operation.variableDefinitions?.length;
   let uses = 0;
@@ -39,10 +47,11 @@ export function createOperationRunner(schema: GraphQLSchema, plan: OperationPlan
   const run: OperationRunner = async (variables, context, hasManyValues) => {
     const known = asksSchemaAlone ? schemaAnswers.get(plan) : undefined;
     if (known) return known;
-    if (hasManyValues || uses >= usesBeforeCompiling) compiled ??= compileQuery(schema, document);
+    const isDue = hasManyValues || uses >= usesBeforeCompiling;
+    if (isDue && isCompilable) compiled ??= compile(schema, document);
     const result =
       compiled && isCompiledQuery(compiled)
-        ? ((await compiled.query({}, context, { ...variables })) as ExecutionResult)
+        ? ((await compiled.query(undefined, context, { ...variables })) as ExecutionResult)
         : await execute({ schema, document, contextValue: context, variableValues: variables });
     if (result.data !== undefined) uses += 1;
     if (asksSchemaAlone) schemaAnswers.set(plan, result);

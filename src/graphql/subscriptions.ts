@@ -2,30 +2,30 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** What keeps a stream of results open. */
+/** The conditions on which a stream of results stays open. */
 export interface StreamLease {
   key: AuthenticatedKey;
-  /** Rejects when the key of the request no longer opens the service. */
+  /** Rejects when the key of the request is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls a listener when keys have changed, until the returned function is called. */
+  /** Calls `listener` whenever keys change, until the returned function is called. */
   onKeysChanged(listener: () => void): () => void;
-  /** Ends the stream when the process stops. */
+  /** Aborts when the process stops, which ends the stream. */
   stopping: AbortSignal;
 }
 
-/** The streams of results that are open, each as long as its key opens the service. */
+/** The open streams of results. A stream stays open as long as its key is valid. */
 export interface KeyBoundStreams {
   /**
-   * Counts one more stream of a key, until the returned function is called.
+   * Counts a new stream of a key. The returned function ends the count.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` when the key has as many as it may have
+   * @throws {ServiceError} `VALIDATION_ERROR` when the key has too many open streams
    */
   open(key: AuthenticatedKey): () => void;
   /**
-   * Passes the results of a subscription on as long as its key opens the service; then says why it does not,
-   * and ends. Nothing is sent after a revocation that this process knows of.
+   * Passes on the results of a subscription while its key is valid. When the key becomes invalid, the stream sends the
+   * reason as an error and ends. Once this process knows of a revocation, it sends no more results.
    *
-   * @param close what `open` returned for the stream
+   * @param close the function that `open` returned for the stream
    */
   bind(
     results: AsyncIterableIterator<ExecutionResult>,
@@ -34,15 +34,15 @@ export interface KeyBoundStreams {
   ): AsyncIterableIterator<ExecutionResult>;
 }
 
-/** How often a key is checked when no notice comes: it may have expired. */
+/** How often a key is checked without a notification, in milliseconds. A key can expire without one. */
 const checkIntervalMs = 5_000;
-/** How many streams a key may have at one process: each costs memory for as long as it is open. */
+/** How many open streams a key may have in one process. Each open stream takes memory. */
 const maxStreamsPerKey = 100;
 
 /**
  * Creates the streams of one process.
  *
- * @param onCount is told when a stream is opened (1) and when it ends (-1)
+ * @param onCount is called with 1 when a stream opens, and with -1 when it ends
  */
 export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBoundStreams {
   const openStreams = new Map<string, number>();
@@ -90,6 +90,9 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
             yield result;
           }
           if (refusal) yield { errors: [refusal] };
+        } catch (error) {
+          // Without this, the client would get the original message of the error.
+          yield { errors: [error as GraphQLError] };
         } finally {
           close();
           ignoreKeys();
@@ -101,9 +104,9 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // A generator that waits for the next result is not interrupted by its own `return`: its source must end.
+        // `return` does not interrupt a generator that waits for a result. The source of the results must end first.
         async return() {
-          close(); // a stream that was never read runs nothing of its own
+          close(); // the generator of a stream that was never read does not run its `finally`
           await end();
           return passed.return(undefined);
         },

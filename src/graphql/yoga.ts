@@ -1,7 +1,7 @@
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, specifiedRules } from 'graphql';
 import { createYoga, type GraphQLParams, isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { maskError, toldError } from '../errors/masking.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { parseDocument } from './document.ts';
 import type { GraphExecutor, GraphRequestContext } from './executor.ts';
@@ -9,12 +9,12 @@ import { withStatus } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
 import { createKeyBoundStreams } from './subscriptions.ts';
 
-/** The context of a request as Yoga gets it: with the parameters, if the body has been parsed. */
+/** The context of a request for Yoga. It includes the parameters if the body has been parsed already. */
 export interface YogaContext extends GraphRequestContext {
   params?: GraphQLParams;
 }
 
-/** Creates Yoga for a schema: it reads requests and writes answers, documents and executor do the rest. */
+/** Creates the Yoga server of a schema. Yoga only reads requests and writes responses. */
 export function createGraphYoga(
   schema: GraphQLSchema,
   documents: ClientDocuments,
@@ -23,7 +23,7 @@ export function createGraphYoga(
 ) {
   const streams = createKeyBoundStreams(countSubscription);
 
-  /** An error of an event of a stream, whose request was counted long before. */
+  /** Logs and counts an error in an event of a stream. The request of the stream was counted when the stream began. */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
     const { operation } = state;
@@ -85,6 +85,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
+    // With the ponyfill, cancelling a stream within a native response would end the process (honojs/node-server#233).
+    fetchAPI: { ReadableStream, Response },
     graphqlEndpoint: '/graphql',
     graphiql: false,
     landingPage: false,
@@ -92,7 +94,7 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // To remember a refused text of megabytes costs more than to refuse it again.
+      // Keeping a rejected text of megabytes costs more than rejecting it again.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -101,7 +103,7 @@ export function createGraphYoga(
   });
 }
 
-/** What Yoga is about to run, as the executor takes it. */
+/** Converts Yoga's execution arguments to a request for the executor. */
 const requestOf = ({
   document,
   operationName,
@@ -112,7 +114,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** A result with each of its errors replaced. */
+/** Replaces each error of a result. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

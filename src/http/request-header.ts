@@ -2,8 +2,9 @@ import type { Context as HonoContext } from 'hono';
 import type { GatewayEnv } from './request-state.ts';
 
 /**
- * A header of a request; undefined when it was not sent. Read from what Node has parsed: to make a `Headers` of it
- * costs a refusal a tenth of its time. A request within the process has a `Headers` alone.
+ * Returns a header of a request, or undefined when the client did not send it. This reads the headers that Node has
+ * parsed, because building a `Headers` object would take a tenth of the time of a refusal. A request from within the
+ * process has only a `Headers` object.
  *
  * @param name in lower case
  */

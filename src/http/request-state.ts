@@ -5,39 +5,39 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 import type { RateLimitDecision } from '../rate-limit/types.ts';
 
-/** The two ways to the service, and what is public: the contract and its pages. */
+/** The part of the service that a request uses: one of the two APIs, or the public pages, such as the contract. */
 export type Surface = 'rest' | 'graphql' | 'public';
 
-/** What a request is called before it is known what it asks for, as when it has no valid key. */
+/** The operation name of a request whose operation is not known yet. A request without a valid key keeps this name. */
 export const unknownOperation = 'unknown';
 
-/** What requests of public pages are called. */
+/** The operation name of requests for public pages. */
 export const publicOperation = 'page';
 
-/** What is known of a request while it is answered, and recorded when it is. */
+/** The state of one request. The gateway records it when the request has been answered. */
 export interface RequestState {
   readonly requestId: string;
   readonly surface: Surface;
-  /** The address of the client, in one form; requests without a valid key are limited by it. */
+  /** The client's address in canonical form. Requests without a valid key are rate-limited by this address. */
   readonly address: string;
   readonly log: Logger;
-  /** The codings in which the client takes an answer, as its `Accept-Encoding` says. */
+  /** The request's `Accept-Encoding` header: the content codings that the client accepts. */
   readonly acceptEncoding: string | undefined;
-  /** Bytes of the answer that wait in memory for the client, besides those that its connection has in its buffers. */
+  /** Response bytes in memory that the client has not read yet. Bytes in the buffers of its connection do not count. */
   heldBytes: number;
-  /** What runs: a row of the endpoint table, or the root fields of a GraphQL operation. */
+  /** The name of the operation: a row of the endpoint table, or the root fields of a GraphQL operation. */
   operation: string;
   key?: AuthenticatedKey;
   decision?: RateLimitDecision;
-  /** The code of the first error that the client is told. The graph answers most errors with status 200. */
+  /** The code of the first error in the response. GraphQL answers most errors with status 200. */
   errorCode?: ErrorCode;
-  /** Where in the answer of the graph that error is, such as `viewer.usage`. */
+  /** The path of that error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
-  /** The response that has the headers of its surface. */
+  /** The response that already has the headers of its surface. */
   response?: Response;
 }
 
-/** What Hono carries from handler to handler. */
+/** The values that Hono passes from handler to handler. */
 export interface GatewayEnv {
   Bindings: Partial<HttpBindings>;
   Variables: { state: RequestState; context: Context };

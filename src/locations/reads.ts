@@ -1,40 +1,23 @@
 import { type Location, Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
-import { modelColumns } from '../database/columns.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
+import { talliedOf } from '../database/location-tally.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import { isOfCompanies } from '../database/of-companies.ts';
-import { createRowsById, createStatementBatch } from '../database/statement-batch.ts';
+import { createRowsById } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
-import {
-  companiesOfReach,
-  locationScope,
-  reachable,
-  reachesCompany,
-  scopeCondition,
-  scopeParameters,
-} from '../auth/scope.ts';
+import { locationScope, reachesCompany, scopeCondition, scopeParameters } from '../auth/scope.ts';
 import { companyForbidden, locationNotFound } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
-import type { PagedList } from '../pages.ts';
+import type { PagedList } from '../paging.ts';
 import {
   freePlaces,
   locationState,
   occupancyColumns,
   occupiedOf,
   type OccupancyParts,
-  type Room,
-} from './occupancy.ts';
-
-/** The locations of questions that carry the companies of their key. */
-const locationsOfQuestions = namedStatement(
-  'locations-of-questions',
-  `
-    SELECT q.n::int, ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')}
-    FROM unnest($id::text[], $ofCompanies::text[]) WITH ORDINALITY AS q(id, "ofCompanies", n)
-    JOIN "Location" l ON l.id = q.id AND ${isOfCompanies('l."companyId"')}`,
-);
+  type CapacityUse,
+} from '../parking/occupancy.ts';
 
 const idsReached = namedStatement(
   'location-ids-reached',
@@ -55,26 +38,38 @@ const statusesById = namedStatement(
       ${occupancyColumns('l.id')},
       (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
       (SELECT max(c."countedAt") FROM "OccupancyCount" c WHERE c."locationId" = l.id) AS "lastCountedAt",
-      (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
+      ${talliedOf('l.id', 'entries')}::int AS "whitelistedVehicles"
     FROM "Location" l WHERE l.id = ANY($ids::text[])`,
 );
 
-/** How full a location is now. */
+/** Selects locations within a key's scope. */
+interface LocationFilter {
+  companyId?: string | null | undefined;
+  /** A part of the name. */
+  search?: string | null | undefined;
+}
+
+/** The condition that a name contains a text. `%` and `_` in the text have no special meaning. */
+const nameContains = (text: string): Prisma.LocationWhereInput => ({
+  name: { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' },
+});
+
+/** The current occupancy of a location. */
 export type LocationStatus = ReturnType<typeof statusOf>;
 
-/** All of a status at once: the graph shows the statuses of a hundred locations in one answer, field by field. */
+/** Computes all fields of a status at once, since the graph shows a hundred statuses in one response. */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;
-  const room: Room = { capacity, occupied: occupiedOf(row) };
+  const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(row) };
   return {
     locationId: row.id,
     slug: row.slug,
     name: row.name,
-    state: locationState(room),
+    state: locationState(capacityUse),
     capacity,
-    occupied: room.occupied,
+    occupied: capacityUse.occupied,
     adjustment,
-    available: freePlaces(room),
+    available: freePlaces(capacityUse),
     whitelistedVehicles: row.whitelistedVehicles,
     lastActivityAt,
     updatedAt: [lastActivityAt, lastCountedAt].reduce<Date>(
@@ -84,24 +79,11 @@ function statusOf(row: StatusRow) {
   };
 }
 
-/** The reads of locations over one database. */
+/** Reads locations from one database. */
 export type LocationReads = ReturnType<typeof createLocationReads>;
 
-/** Prepares the reads of locations. Those that nested fields repeat are joined in one turn of the event loop. */
+/** Creates the reads of locations. Lookups of nested fields in the same turn of the event loop share one statement. */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
-  const findReached = createStatementBatch<
-    { id: string; ofCompanies: string | null },
-    Location & { n: number },
-    Location | undefined
-  >(sql, {
-    statementOf: () => locationsOfQuestions,
-    parametersOf: (questions) => ({
-      id: questions.map(({ id }) => id),
-      ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
-    }),
-    answerOf: ([location]) => location,
-    keyOf: ({ id, ofCompanies }) => `${id} ${ofCompanies ?? '*'}`,
-  });
   const statusRows = createRowsById<StatusRow>(sql, statusesById);
   const statuses = async (ids: readonly string[]) => (await statusRows(ids)).map(statusOf);
   const locationsOfCompany = createKeysetList<
@@ -120,23 +102,26 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
 
   return {
     /**
-     * The locations that a key reaches, of one company if there is one.
+     * The locations in a key's scope.
      *
-     * @throws {ServiceError} `FORBIDDEN` for a company that the key may not see
+     * @param filter selects the locations of one company, or those whose name contains a text
+     * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope
      */
-    reachedBy(key: AuthenticatedKey, companyId?: string | null): PagedList<Location> {
+    inScopeOf(key: AuthenticatedKey, { companyId, search }: LocationFilter = {}): PagedList<Location> {
       if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
         throw companyForbidden(companyId);
-      return prismaList(prisma.location, { AND: [locationScope(key), companyId ? { companyId } : {}] });
+      return prismaList(prisma.location, {
+        AND: [locationScope(key), companyId ? { companyId } : {}, search ? nameContains(search) : {}],
+      });
     },
 
-    /** The status of every location that a key reaches, oldest location first. */
+    /** The status of every location in a key's scope, oldest location first. */
     async allStatuses(key: AuthenticatedKey): Promise<LocationStatus[]> {
       const reached = await sql.query<{ id: string }>(idsReached, idsReached.values(scopeParameters(key)));
       return statuses(reached.map(({ id }) => id));
     },
 
-    /** The locations of a company that a key reaches. */
+    /** The locations of a company that are in a key's scope. */
     ofCompany(key: AuthenticatedKey, companyId: string): PagedList<Location> {
       return {
         page: async (page) =>
@@ -146,19 +131,9 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
     },
 
     /**
-     * The location of an id that a client sent.
+     * The current occupancy of a location.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one out of the key's reach
-     */
-    async find(key: AuthenticatedKey, id: string): Promise<Location> {
-      const found = isId(id) ? await findReached({ id, ofCompanies: companiesOfReach(key, id) }) : undefined;
-      return reachable(key, id, found);
-    },
-
-    /**
-     * How full a location is now.
-     *
-     * @throws {ServiceError} `NOT_FOUND` when the location is gone
+     * @throws {ServiceError} `NOT_FOUND` when the location no longer exists
      */
     async status(id: string): Promise<LocationStatus> {
       const [status] = await statuses([id]);

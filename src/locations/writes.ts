@@ -7,34 +7,37 @@ import { isUniqueViolation } from '../database/violations.ts';
 import { ServiceError, versionConflict } from '../errors/error-table.ts';
 import { newId } from '../ids.ts';
 import { applyLongestStay } from '../parking/longest-stay.ts';
-import { lockLocation } from './lock.ts';
-import { announceState, locationState } from './occupancy.ts';
-import type { LocationChangeServices } from './change-services.ts';
+import { lockLocation } from '../location-access/lock.ts';
+import { announceState, locationState } from '../parking/occupancy.ts';
+import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 type Optional<Value> = Value | null | undefined;
 
-/** What a client writes of a new location. */
+/** The fields of a new location. */
 export type LocationValues = Pick<Location, 'name' | 'slug'> & {
-  /** The owner; may be left out when the key reaches exactly one company. */
+  /** The owner; may be omitted when exactly one company is in the key's scope. */
   companyId?: Optional<string>;
   address?: Optional<string>;
   description?: Optional<string>;
   capacity?: Optional<number>;
-  /** IANA name; `UTC` when left out. */
+  /** IANA name; `UTC` when omitted. */
   timezone?: Optional<string>;
-  /** After how many hours a vehicle counts as gone; never when left out. */
+  /** The number of hours after which a vehicle no longer counts as inside; unlimited when omitted. */
   longestStayHours?: Optional<number>;
 };
 
-/** What a client changes of a location: undefined leaves a field as it is, and so does null where null is no value. */
+/**
+ * The fields of a location that a client changes. A field that is undefined stays unchanged. Null clears a nullable
+ * field and leaves any other field unchanged.
+ */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
 };
 
-/** The changes of locations in one database. */
+/** Writes locations to one database. */
 export type LocationWrites = ReturnType<typeof createLocationWrites>;
 
-/** Prepares the changes of locations. */
+/** Creates the writes of locations. */
 export function createLocationWrites({
   prisma,
   locations,
@@ -45,8 +48,8 @@ export function createLocationWrites({
     /**
      * Creates a location.
      *
-     * @throws {ServiceError} `CONFLICT` when the company has a location with the slug, and what
-     *   `owningCompany` throws
+     * @throws {ServiceError} `CONFLICT` when the company already has a location with the slug, and the errors of
+     *   `owningCompany`
      */
     async create(author: Author, values: LocationValues): Promise<Location> {
       const companyId = await owningCompany(prisma, author.key, values.companyId, 'locations');
@@ -74,13 +77,13 @@ export function createLocationWrites({
     },
 
     /**
-     * Changes the fields that are given. A change of the capacity or of the longest stay may fill the location or make
-     * room in it.
+     * Changes the given fields of a location. A new capacity or longest stay can make the location full, or free places
+     * in it.
      *
-     * @param expectedVersion the version that the location must still have; any when left out
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `CONFLICT` when the location has another version
-     *   and when the company has another location with the slug, `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting
+     * @param expectedVersion the version that the location must still have; any version when omitted
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the location has
+     *   another version or the company has another location with the slug, `RATE_LIMIT_EXCEEDED` when too many changes
+     *   of the location are waiting
      */
     async update(
       author: Author,
@@ -126,7 +129,7 @@ export function createLocationWrites({
   };
 }
 
-/** Says which slug was taken when that is why a write failed, and passes other errors on. */
+/** Reports a slug that is already taken as `CONFLICT`, and throws other errors unchanged. */
 function slugTaken(slug: Optional<string>) {
   return (error: unknown): never => {
     if (!isUniqueViolation(error, 'location_company_slug_unique')) throw error;

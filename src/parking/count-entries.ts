@@ -1,14 +1,14 @@
 import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
-import type { Transaction } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 
-/** An event as it was, if it was there, and as it is. */
+/** An event before and after a change; `before` is undefined for a new event. */
 export interface EventChange {
   before: ParkingEvent | undefined;
   after: ParkingEvent;
 }
 
-/** Whether an event was an entry of the same whitelist entry before: then it is counted. */
+/** Whether an event was already an entry of the same whitelist entry, and is therefore already counted. */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
   after.kind === 'ENTRY' &&
@@ -16,8 +16,8 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Adds to the recorded entries of whitelist entries, and takes away. An entry with a limit is marked as changed, so that
- * those who keep a copy of the whitelist hear of it.
+ * Adds to or subtracts from the recorded entries of whitelist entries. An entry with a limit is also marked as changed,
+ * so that the feed reports it to clients that keep a copy of the whitelist.
  */
 const addUses = namedStatement(
   'parking-add-uses',
@@ -28,7 +28,7 @@ const addUses = namedStatement(
   ), lowered AS (
     UPDATE "WhitelistEntryUse" u SET recorded = greatest(u.recorded + c.change, 0)
     FROM changed c WHERE u."entryId" = c.id AND c.change < 0
-  ), told AS (
+  ), touched AS (
     UPDATE "WhitelistEntry" e SET version = e.version
     FROM changed c WHERE e.id = c.id AND c."maxEntries" IS NOT NULL
   )
@@ -38,8 +38,8 @@ const addUses = namedStatement(
 );
 
 /**
- * Keeps count of the entries of whitelist entries after events were added or corrected. Called in the transaction of
- * that change, which has locked the location. Events that retention removes stay counted.
+ * Updates the counts of whitelist entries after events were added or corrected. It is called in the transaction of that
+ * change, which has locked the location. Events that retention removes stay counted.
  */
 export async function countEntries(
   transaction: Transaction,

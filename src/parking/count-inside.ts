@@ -1,23 +1,27 @@
 import type { Location, OccupancyCount, ParkingSession } from '../../prisma/generated/client/client.ts';
-import { recordChange, type Transaction } from '../audit/record.ts';
+import { recordChange } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
-import { lockLocation } from '../locations/lock.ts';
-import { announceState, recountSessions } from '../locations/occupancy.ts';
+import { lockLocation } from '../location-access/lock.ts';
+import { announceState, recountSessions } from './occupancy.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { sessionState } from './derive-sessions.ts';
-import { plateKey } from './misread-plate.ts';
-import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
-import { matchEntries, matchOf, type Reading } from './seen-plate.ts';
+import { plateKey } from './vehicle-identity.ts';
+import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
+import { matchEntries, matchOf, type Reading } from './match-entries.ts';
 import { endOf, startOf } from './session-columns.ts';
-import type { LocationChangeServices } from '../locations/change-services.ts';
+import type { LocationChangeServices } from '../location-access/change-services.ts';
 
-/** How many vehicles one count may have: more than the largest car parks hold, and few enough for one transaction. */
+/**
+ * The maximum number of vehicles in one count: more than the largest car parks hold, and few enough for one
+ * transaction.
+ */
 export const maxPlatesInside = 10_000;
 
-/** The vehicles that were inside at a time, as far as it was known: a count may end their sessions. */
+/** The vehicles that had a session at a time. A count may end these sessions. */
 const insideAt = namedStatement(
   'parking-plates-inside-at',
   `
@@ -37,17 +41,17 @@ const writePlates = namedStatement(
 
 const msPerHour = 3_600_000;
 
-/** The counts of vehicles inside in one database. */
+/** Records counts of vehicles in one database. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
-/** Prepares the counts of vehicles inside. */
+/** Creates the recording of counts. */
 export function createInsideCounts({
   prisma,
   locations,
   locationTurns,
   statusNotices,
 }: LocationChangeServices) {
-  /** Makes one change of a location in its turn. */
+  /** Runs one change of a location, after the changes of that location that are waiting. */
   async function change(
     author: Author,
     locationId: string,
@@ -60,12 +64,12 @@ export function createInsideCounts({
 
   return {
     /**
-     * Records which vehicles were inside: at that time, sessions are open of those and no others. The same count of the
-     * same time again changes nothing, and another one corrects it.
+     * Records which vehicles were inside at a time. From then on, these vehicles have open sessions and no others do.
+     * Repeating a count for the same time changes nothing; another count for the same time corrects it.
      *
-     * @param at when they were counted; now when left out, so that a repetition is another count
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `RATE_LIMIT_EXCEEDED` when too many changes of the
-     *   location are waiting
+     * @param at the time of the count; now when omitted, so that a repeated call is a new count
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
+     *   changes of the location are waiting
      */
     setInside: (author: Author, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {
@@ -94,11 +98,11 @@ export function createInsideCounts({
           listed: matches.map(({ listed }) => listed),
         });
         const inside = await queryInTransaction<Plate>(transaction, insideAt, { locationId, countedAt });
-        const places = [...inside, ...dropped, ...added].map((plate): PlaceOfChange => ({
+        const changed = [...inside, ...dropped, ...added].map((plate): ChangedPlate => ({
           ...plate,
           occurredAt: countedAt,
         }));
-        const sessions = (await refreshSessions(transaction, author, location, places, now)).map(
+        const sessions = (await refreshSessions(transaction, author, location, changed, now)).map(
           ({ after }) => after,
         );
         const isNow = (instant: Date | null) => instant?.getTime() === countedAt.getTime();
@@ -120,11 +124,12 @@ export function createInsideCounts({
       }),
 
     /**
-     * Records how many vehicles were inside. What the sessions of that time differ by is kept apart from them
-     * (`adjustmentOf`). The same number of the same time again changes nothing, and another one corrects it.
+     * Records how many vehicles were inside at a time. The sessions stay unchanged; the difference is stored separately
+     * (`adjustmentOf`). Repeating a number for the same time changes nothing; another number for the same time corrects
+     * it.
      *
-     * @param at when they were counted; now when left out
-     * @throws {ServiceError} what `setInside` throws
+     * @param at the time of the count; now when omitted
+     * @throws {ServiceError} the same errors as `setInside`
      */
     adjustOccupancy: (author: Author, locationId: string, occupied: number, at?: Date | null) =>
       change(author, locationId, async (transaction) => {
@@ -152,7 +157,9 @@ export function createInsideCounts({
 
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
-/** Adds a count, or corrects that of the same time and kind. Returns its id, and how it was if it was there. */
+/**
+ * Adds a count, or corrects the count of the same time and kind. Returns its id, and its former values if it existed.
+ */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };
   const before = await transaction.occupancyCount.findUnique({
@@ -169,7 +176,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** What an entry of each vehicle at that time would keep of its whitelist entry. */
+/** The whitelist entry that each vehicle would match if it had entered at that time. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

@@ -1,30 +1,30 @@
 import type { CountedPlate, ParkingEvent, ParkingSession } from '../../prisma/generated/client/client.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { misread, plateKey, sameText, type SeenPlate } from './misread-plate.ts';
+import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } from './vehicle-identity.ts';
 import { createUnendedSessions } from './unended-sessions.ts';
 
-// Sessions are a function of what was seen, in whatever order it arrived: sorted by the time at which it occurred (an
-// entry before an exit of the same instant and both before a count, then by `eventId`). Nothing here reads the database or
-// a clock.
+// Sessions are derived from observations (gate events and counts) and do not depend on the order of their arrival.
+// Observations are sorted by the time at which they occurred. At the same instant, entries come before exits, exits
+// before counts, and then `eventId` decides. Nothing here reads the database or a clock.
 
-/** What a gate saw, as far as sessions depend on it. */
-export type SeenVehicle = Pick<
+/** The columns of a gate event that sessions depend on. */
+export type GateObservation = Pick<
   ParkingEvent,
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
-/** The vehicles that somebody counted inside at a time. */
-export interface SeenInside {
+/** A count of the vehicles inside at a time. */
+export interface CountObservation {
   kind: 'INSIDE';
   occurredAt: Date;
   plates: readonly Omit<CountedPlate, 'countId'>[];
 }
 
-/** How far a stay is known. */
+/** How much is known about a stay. */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** What the times of a session say of it. */
+/** The state that follows from the times of a session. */
 export function sessionState({
   open,
   enteredAt,
@@ -39,63 +39,67 @@ export function sessionState({
   return corrected ? 'CORRECTED' : 'MISSED_EXIT';
 }
 
-/** What the sessions of a family follow from: of all plates of a location that cameras may take for each other. */
-interface Past {
+/** The input for the sessions of a family: all plates of a location that cameras may confuse with each other. */
+interface SessionInput {
   locationId: string;
-  /** The sessions that had begun before, and that nothing had ended yet. */
+  /** The sessions that began earlier and had not ended. */
   begun: readonly ParkingSession[];
-  /** What a camera read of their vehicles, by the id of the session. */
+  /** The text that a camera read for the vehicle of each session, by the id of the session. */
   texts: ReadonlyMap<string, string | null>;
-  /** Everything that was seen from then on, in any order. */
-  seen: readonly (SeenVehicle | SeenInside)[];
-  /** How long a vehicle stays at the most; null: for ever. */
+  /** All later observations, in any order. */
+  observations: readonly (GateObservation | CountObservation)[];
+  /** The longest stay of a vehicle; null when it is unlimited. */
   longestStayMs: number | null;
   now: Date;
 }
 
-/** Entries come before exits of the same instant, and both before a count. */
+/** At the same instant, entries come before exits, and exits before a count. */
 const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
-  ParkingEvent['kind'] | SeenInside['kind'],
+  ParkingEvent['kind'] | CountObservation['kind'],
   number
 >;
 
-/** A location has one count of a time: only events need a further order. */
-const eventIdOf = (seen: SeenVehicle | SeenInside) => (seen.kind === 'INSIDE' ? '' : seen.eventId);
+/** A location has at most one count at a time, so only events need the `eventId`. */
+const eventIdOf = (observation: GateObservation | CountObservation) =>
+  observation.kind === 'INSIDE' ? '' : observation.eventId;
 
-const inOrder = (one: SeenVehicle | SeenInside, other: SeenVehicle | SeenInside): number =>
+const inOrder = (
+  one: GateObservation | CountObservation,
+  other: GateObservation | CountObservation,
+): number =>
   one.occurredAt.getTime() - other.occurredAt.getTime() ||
   kindOrder[one.kind] - kindOrder[other.kind] ||
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
-/** When a session begins: the vehicle entered, was counted inside, or left without having been seen before. */
+/** The start of a session: the vehicle entered, was counted inside, or left without a recorded entry. */
 const startOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) => (enteredAt ?? countedAt ?? exitedAt)!;
 
 const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ? -1 : 1);
 
-/** The only one of a list; undefined when there is none, or several. */
+/** The only item of a list; undefined when the list is empty or has several items. */
 const onlyOf = <Item>(list: readonly Item[]): Item | undefined => (list.length === 1 ? list[0] : undefined);
 
 const byStart = (one: ParkingSession, other: ParkingSession) =>
   startOf(one).getTime() - startOf(other).getTime();
 
 /**
- * The sessions that follow from what was seen: those that had begun, as they go on, and those that begin since.
+ * Derives sessions from observations: the sessions that began earlier, brought up to date, and the new ones.
  *
- * - An entry begins a session, and ends an earlier one of its vehicle whose exit nobody saw.
- * - An exit ends the session of its vehicle. When that is not inside, it ends the only open session whose plate differs by
- *   one character that cameras confuse. Otherwise it is a session of its own, whose entry nobody saw.
- * - The session of a vehicle is that of its plate, or else the only one with the same text (`sameText`).
- * - A session is open for the longest stay at the most. An exit of its vehicle that comes later still completes it.
- * - A count ends the sessions of vehicles that it did not find, and begins one for each that nobody had seen enter.
+ * - An entry begins a session. It ends an earlier session of its vehicle whose exit was not recorded.
+ * - An exit ends the session of its vehicle. If the vehicle has none, the exit ends the only open session whose plate
+ *   differs by one character that cameras confuse. Otherwise it becomes a session of its own, with an unknown entry.
+ * - A vehicle's session is the one with its plate, or else the only one with the same text (`sameTextMatcher`).
+ * - A session is open for at most the longest stay. A later exit of its vehicle still completes it.
+ * - A count ends the sessions of vehicles that were not found, and begins a session for each vehicle without one.
  */
 export function deriveSessions({
   locationId,
   begun,
   texts,
-  seen,
+  observations,
   longestStayMs,
   now,
-}: Past): ParkingSession[] {
+}: SessionInput): ParkingSession[] {
   const sessions: ParkingSession[] = [];
   const unended = createUnendedSessions();
 
@@ -111,23 +115,28 @@ export function deriveSessions({
     unended.add(session, text);
   }
 
-  /** Whether the longest stay of a session was over before a time: what happens in that instant still finds it open. */
+  /**
+   * Whether the longest stay of a session was over before a time. An observation at exactly that time still finds it
+   * open.
+   */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
-  /** The sessions that a vehicle may have: that of its plate, or else those with the same text. */
-  function sessionsOf(vehicle: SeenPlate): ParkingSession[] {
-    const own = unended.of(vehicle);
-    return own ? [own] : unended.like(sameText(vehicle));
+  /** The possible sessions of a vehicle: the one with its plate, or else those with the same text. */
+  function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
+    const own = unended.withPlate(vehicle);
+    return own ? [own] : unended.matching(sameTextMatcher(vehicle));
   }
 
-  /** The session that an exit ends; undefined when nobody saw the vehicle enter. */
-  function leaving(exit: SeenVehicle): ParkingSession | undefined {
+  /** The session that an exit ends; undefined when the entry was not recorded. */
+  function sessionEndedBy(exit: GateObservation): ParkingSession | undefined {
     const same = sessionsOf(exit);
     if (same.length > 0) return onlyOf(same);
-    return onlyOf(unended.like(misread(exit)).filter((session) => !isOverdue(session, exit.occurredAt)));
+    return onlyOf(
+      unended.matching(similarPlateMatcher(exit)).filter((session) => !isOverdue(session, exit.occurredAt)),
+    );
   }
 
-  /** A session of which only the vehicle is known. */
+  /** A new session without times. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -137,13 +146,13 @@ export function deriveSessions({
     };
   };
 
-  /** Makes the open sessions those of the vehicles that were counted. */
-  function count({ occurredAt: at, plates }: SeenInside): void {
+  /** Applies a count: afterwards exactly the counted vehicles have open sessions. */
+  function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);
     }
-    const found = new Set(plates.flatMap((vehicle) => unended.of(vehicle) ?? []));
-    const unknown = plates.filter((vehicle) => !unended.of(vehicle)).toSorted(byPlate);
+    const found = new Set(plates.flatMap((vehicle) => unended.withPlate(vehicle) ?? []));
+    const unknown = plates.filter((vehicle) => !unended.withPlate(vehicle)).toSorted(byPlate);
     const unseen = unknown.filter((vehicle) => {
       const session = onlyOf(sessionsOf({ ...vehicle, text: null }).filter((each) => !found.has(each)));
       if (session) found.add(session);
@@ -161,7 +170,7 @@ export function deriveSessions({
     const going = { ...session, exitedAt: null, endedAt: null, open: true, corrected: false };
     begin(going, texts.get(session.id) ?? null);
   }
-  for (const item of [...seen].sort(inOrder)) {
+  for (const item of [...observations].sort(inOrder)) {
     const at = item.occurredAt;
     if (item.kind === 'INSIDE') count(item);
     else if (item.kind === 'ENTRY') {
@@ -169,7 +178,7 @@ export function deriveSessions({
       if (earlier) end(earlier, at, null);
       begin({ ...sessionOf(item), enteredAt: at }, item.text);
     } else {
-      const session = leaving(item);
+      const session = sessionEndedBy(item);
       if (session) end(session, at, at);
       else sessions.push({ ...sessionOf(item), exitedAt: at, endedAt: at, open: false });
     }

@@ -4,24 +4,32 @@ import { databaseNow } from '../database/clock.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 import { newId } from '../ids.ts';
-import { everyLocation, lockLocation } from '../locations/lock.ts';
-import type { LocationNotices } from '../locations/notices.ts';
-import { announceState } from '../locations/occupancy.ts';
-import type { Turns } from '../locations/turns.ts';
-import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
+import { everyLocation, lockLocation } from '../location-access/lock.ts';
+import type { LocationNotices } from '../location-access/notices.ts';
+import { announceState } from './occupancy.ts';
+import type { Turns } from '../scheduling/turns.ts';
+import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 
-/** Tells of vehicles, and of differences, whose longest stay is over. Reads of the database know it without. */
-export interface StayEnds {
-  /** Tells of all of them now. Returns how many locations have changed. */
-  endStays(): Promise<number>;
-  /** Stops after the location under way. */
+/**
+ * Ends sessions and occupancy adjustments whose longest stay is over, and notifies subscriptions and webhooks. Reads of
+ * the database already treat them as ended.
+ */
+export interface StayExpiry {
+  /** Ends all of them now. Returns the number of changed locations. */
+  endOverdueStays(): Promise<number>;
+  /** Stops after the current location. */
   close(): Promise<void>;
 }
 
-/** How often it is looked, in milliseconds: subscriptions and webhooks hear of an end that much later at the most. */
+/**
+ * How often the database is checked, in milliseconds. Subscriptions and webhooks are notified with up to this delay.
+ */
 const checkIntervalMs = 10_000;
 
-/** Sessions of one location that one transaction ends: it locks the location for a fraction of a second. */
+/**
+ * The maximum number of sessions that one transaction ends, so that it locks the location only for a fraction of a
+ * second.
+ */
 const maxSessionsPerTransaction = 500;
 
 const overdueLocations = namedStatement(
@@ -46,26 +54,28 @@ const overdueSessions = namedStatement(
   ORDER BY s."staysUntil", s.id LIMIT ${maxSessionsPerTransaction}`,
 );
 
-/** Looks every few seconds for sessions whose longest stay is over, on every process: each is told of once. */
-export function createStayEnds(services: {
+/**
+ * Checks every few seconds for sessions whose longest stay is over. Every process checks; each session ends only once.
+ */
+export function createStayExpiry(services: {
   prisma: PrismaClient;
   sql: Sql;
   log: Logger;
   locationTurns: Turns;
   statusNotices: LocationNotices;
-}): StayEnds {
+}): StayExpiry {
   const { prisma, sql, log, locationTurns, statusNotices } = services;
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  /** Ends one batch of the sessions of a location. Returns how many those were, 0 when nothing has changed. */
+  /** Ends one batch of sessions of a location. Returns the number of ended sessions; 0 when nothing has changed. */
   const endBatch = (locationId: string) =>
     locationTurns.run(
       locationId,
       () =>
         prisma.$transaction(async (transaction) => {
           const location = await lockLocation(transaction, locationId, everyLocation);
-          const overdue = await queryInTransaction<PlaceOfChange>(transaction, overdueSessions, {
+          const overdue = await queryInTransaction<ChangedPlate>(transaction, overdueSessions, {
             locationId,
           });
           const faded = await queryInTransaction(transaction, endFades, { locationId });
@@ -78,7 +88,7 @@ export function createStayEnds(services: {
       { mayRefuse: false },
     );
 
-  /** Ends the sessions of a location, in batches. */
+  /** Ends the overdue sessions of a location, in batches. */
   async function endAll(locationId: string): Promise<void> {
     for (let ended = maxSessionsPerTransaction; ended === maxSessionsPerTransaction && !closed;) {
       ended = await endBatch(locationId);
@@ -86,13 +96,13 @@ export function createStayEnds(services: {
     }
   }
 
-  async function endStays(): Promise<number> {
+  async function endOverdueStays(): Promise<number> {
     const locations = await sql.query<{ locationId: string }>(overdueLocations, []);
     for (const { locationId } of locations) {
       await endAll(locationId).catch((error: unknown) =>
         log.warn(
           { err: error, locationId },
-          'the ends of long stays could not be recorded; the next try is soon',
+          'overdue sessions of a location could not be ended; retrying in 10 s',
         ),
       );
     }
@@ -102,9 +112,9 @@ export function createStayEnds(services: {
   let timer: NodeJS.Timeout;
   function schedule(): void {
     timer = setTimeout(() => {
-      running = endStays()
+      running = endOverdueStays()
         .catch((error: unknown) =>
-          log.warn({ err: error }, 'the ends of long stays could not be read; the next try is soon'),
+          log.warn({ err: error }, 'overdue sessions could not be read; retrying in 10 s'),
         )
         .then(() => {
           if (!closed) schedule();
@@ -115,7 +125,7 @@ export function createStayEnds(services: {
   schedule();
 
   return {
-    endStays,
+    endOverdueStays,
     async close() {
       closed = true;
       clearTimeout(timer);

@@ -1,10 +1,14 @@
 import type { Location } from '../../prisma/generated/client/client.ts';
-import type { ChangeAuthor, Transaction } from '../audit/record.ts';
+import type { ChangeAuthor } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
-import { type PlaceOfChange, refreshSessions } from './refresh-sessions.ts';
+import { partsWithin } from '../database/parts.ts';
+import { familyOf, type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endOf, startOf } from './session-columns.ts';
 
-/** How many sessions are derived again at a time: what they depend on is in memory then. */
+/**
+ * How many sessions are derived at a time; a larger family is derived as a whole. Their observations are held in memory.
+ */
 const sessionsPerRefresh = 500;
 
 const setEnds = namedStatement(
@@ -21,22 +25,27 @@ const setFades = namedStatement(
   WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
 );
 
+/** A family with changing sessions: its first change, and the number of these sessions. */
+type LongFamily = ChangedPlate & { sessions: number };
+
 /**
- * The sessions that are or were open for so many hours, by their start: only those differ from one longest stay to
- * another.
+ * Finds the families with sessions that are or were open for at least `$hours` hours. Only those depend on the longest
+ * stay. Each family has one row, so that its history is read once.
  */
-const longSessions = namedStatement(
-  'parking-sessions-long',
+const longFamilies = namedStatement(
+  'parking-families-long',
   `
-  SELECT s."plateType", s."plateCode", s."plateNumber", ${startOf('s')} AS "occurredAt" FROM "ParkingSession" s
+  SELECT DISTINCT ON (${familyOf('s')}) s."plateType", s."plateCode", s."plateNumber", ${startOf('s')} AS "occurredAt",
+    true AS "wholeFamily", count(*) OVER (PARTITION BY ${familyOf('s')})::int AS sessions
+  FROM "ParkingSession" s
   WHERE s."locationId" = $locationId
     AND least(${endOf('s')}, now()) >= ${startOf('s')} + make_interval(hours => $hours::int)
-  ORDER BY 4`,
+  ORDER BY ${familyOf('s')}, 4`,
 );
 
 /**
- * Derives the sessions of a location again when its longest stay has changed: they are then as if it had always been what
- * it is now. Called in the transaction of the change, which has locked the location.
+ * Derives the sessions of a location again after its longest stay was changed, as if it had always had the new value.
+ * It is called in the transaction of the change, which has locked the location.
  *
  * @param now by the clock of the database
  */
@@ -50,9 +59,8 @@ export async function applyLongestStay(
   await queryInTransaction(transaction, setEnds, { locationId, hours: longestStayHours });
   await queryInTransaction(transaction, setFades, { locationId, hours: longestStayHours });
   const hours = Math.min(before.longestStayHours ?? Infinity, longestStayHours ?? Infinity);
-  const long = await queryInTransaction<PlaceOfChange>(transaction, longSessions, { locationId, hours });
-  // The earliest first: what is derived later builds on it.
-  for (let start = 0; start < long.length; start += sessionsPerRefresh) {
-    await refreshSessions(transaction, author, after, long.slice(start, start + sessionsPerRefresh), now);
+  const families = await queryInTransaction<LongFamily>(transaction, longFamilies, { locationId, hours });
+  for (const part of partsWithin(sessionsPerRefresh, families, ({ sessions }) => sessions)) {
+    await refreshSessions(transaction, author, after, part, now);
   }
 }

@@ -1,21 +1,21 @@
 import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
-import type { Transaction } from '../audit/record.ts';
-import { type EntryQuota, findQuotasOfEntries } from '../whitelist/quotas.ts';
+import type { Transaction } from '../database/types.ts';
+import { type EntryQuota, findQuotasOfEntries } from './quotas.ts';
 import { type EventChange, isSameEntry } from './count-entries.ts';
 
-/** A quota that an entry exceeded: what the message of it says. */
+/** A quota that an entry exceeded, for the message about it. */
 export interface ExceededQuota extends Pick<EntryQuota, 'referenceId' | 'inside' | 'enforcement'> {
-  /** How many vehicles of the reference are inside, with the one that entered. */
+  /** The number of vehicles of the reference inside, including the one that entered. */
   used: number;
   event: ParkingEvent;
 }
 
 /**
- * Begins to count the vehicles of quotas, from those that are inside now. Called before the events are written, in a
- * transaction that has locked the location: so no two events count at once.
+ * Starts counting the vehicles of quotas from those that are inside now. It is called before the events are written, in
+ * a transaction that has locked the location, so that no other event is counted at the same time.
  *
  * @param entryIds the whitelist entries of the events
- * @returns what takes the events into the count one after the other, as they arrived
+ * @returns a function that counts one event; it must be called for each event in the order of their arrival
  */
 export async function startQuotaCount(
   transaction: Transaction,
@@ -24,13 +24,17 @@ export async function startQuotaCount(
 ): Promise<(change: EventChange) => ExceededQuota | null> {
   const found = entryIds.length > 0 ? await findQuotasOfEntries(transaction, locationId, entryIds) : [];
   const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
-  const insideOf = new Map(found.map(({ referenceId, insideIds }) => [referenceId, new Set(insideIds)]));
+  // The id of the event that began each vehicle's stay, which is also the id of the session.
+  const insideOf = new Map(
+    found.map(({ referenceId, sessions }) => [referenceId, new Map(Object.entries(sessions))]),
+  );
 
   return function count({ before, after }) {
-    // What turns out to be another vehicle is not inside.
-    const earlierId = before?.kind === 'ENTRY' ? before.whitelistEntryId : null;
-    if (earlierId !== null && earlierId !== after.whitelistEntryId) {
-      for (const vehicles of insideOf.values()) vehicles.delete(earlierId);
+    // An event that was corrected to another whitelist entry no longer counts for the former one.
+    if (before?.kind === 'ENTRY' && before.whitelistEntryId !== after.whitelistEntryId) {
+      for (const vehicles of insideOf.values()) {
+        for (const [entryId, eventId] of vehicles) if (eventId === before.id) vehicles.delete(entryId);
+      }
     }
     const quota = quotas.get(after.whitelistEntryId ?? '');
     if (!quota) return null;
@@ -40,7 +44,7 @@ export async function startQuotaCount(
       vehicles.delete(entryId);
       return null;
     }
-    vehicles.add(entryId);
+    vehicles.set(entryId, after.id);
     return isSameEntry(before, after) || vehicles.size <= inside
       ? null
       : { referenceId, inside, enforcement, used: vehicles.size, event: after };

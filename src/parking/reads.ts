@@ -2,21 +2,21 @@ import { type ParkingEvent, type ParkingSession, Prisma } from '../../prisma/gen
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
 import type { Database } from '../database/types.ts';
-import { listOfLocation } from '../locations/list-of-location.ts';
-import type { PagedList } from '../pages.ts';
+import { listOfLocation } from '../location-access/list-of-location.ts';
+import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
-/** Which sessions a list has: all of a location, or only those that are open, or only those that have ended. */
+/** Asks for the sessions of a location: all of them, only the open ones, or only those that have ended. */
 interface SessionsQuestion {
   ownerId: string;
   inside: true | undefined;
   ended: true | undefined;
 }
 
-/** The reads of parking activity over one database. */
+/** Reads parking activity from one database. */
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
-/** Prepares the reads of events and sessions. Those of one turn of the event loop are joined. */
+/** Creates the reads of events and sessions. Lookups in the same turn of the event loop share one statement. */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
   const events = createKeysetList<ParkingEvent, { ownerId: string }>(sql, {
@@ -29,10 +29,10 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
-    // A session whose longest stay is over is not open, from that instant on.
+    // A session is not open from the instant on at which its longest stay is over.
     expressions: { open: isInside('r') },
     owner,
-    // Two filters, since each has an index of its own.
+    // Two filters instead of one, because each has its own index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -40,14 +40,14 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
   });
 
   return {
-    /** The events of a location. Its pages are `NOT_FOUND` for a location out of reach. */
+    /** The events of a location. A page is `NOT_FOUND` for a location outside the key's scope. */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * The sessions of a location. Its pages are `NOT_FOUND` for a location out of reach.
+     * The sessions of a location. A page is `NOT_FOUND` for a location outside the key's scope.
      *
-     * @param open only sessions whose vehicle is inside, or only those whose vehicle is not; all when left out
+     * @param open true for sessions whose vehicle is inside, false for the others; all sessions when omitted
      */
     sessionsOf: (
       key: AuthenticatedKey,

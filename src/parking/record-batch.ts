@@ -4,28 +4,31 @@ import type { Author } from '../auth/key.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
 import { ServiceError } from '../errors/error-table.ts';
 import type { Database } from '../database/types.ts';
-import type { LocationReads } from '../locations/reads.ts';
-import type { LocationNotices } from '../locations/notices.ts';
-import { createTurns, type Turns } from '../locations/turns.ts';
+import type { LocationFinder } from '../location-access/find-location.ts';
+import type { LocationNotices } from '../location-access/notices.ts';
+import { createTurns, type Turns } from '../scheduling/turns.ts';
 import { recordReadings } from './record-readings.ts';
-import type { Reading } from './seen-plate.ts';
+import type { Reading } from './match-entries.ts';
 
-/** How many events one call may have. */
+/** The maximum number of events in one call. */
 export const maxEventsPerCall = 1_000;
 
 /**
- * How many events one transaction records: it locks the location for a fraction of a second, and the embedded database
- * for everybody.
+ * How many events one transaction records. It locks the location for a fraction of a second, and the embedded database
+ * for all requests.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
-/** How many batches a process records at once: each holds a connection, which others need too. */
+/**
+ * How many batches a process records at once. Each holds a database connection, and other requests need connections
+ * too.
+ */
 const maxBatchesAtOnce = 2;
 
-/** How many batches of one key may wait in a process; each holds the rows of its call in memory. */
+/** How many batches of one key may wait in a process. Each holds the rows of its call in memory. */
 const maxWaitingBatchesPerKey = 20;
 
-/** What a call did, in rows. */
+/** The result of a call, in rows. */
 export interface ReadingsResult {
   total: number;
   recorded: number;
@@ -35,24 +38,24 @@ export interface ReadingsResult {
   rejected: RejectedReading[];
 }
 
-/** A row that was not taken. */
+/** A row that was not recorded. */
 export interface RejectedReading {
-  /** Place of the row in the call, counted from 0. */
+  /** The index of the row in the call, counted from 0. */
   index: number;
-  /** Why, in the words that a single event would get. */
+  /** The reason, with the same message as for a single event. */
   error: RowError;
 }
 
-/** The recording of many events at once in one database. */
+/** Records many events at once in one database. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
 /**
- * Prepares the recording of many events at once. One batch of each key runs at a time: where the locations of a key are
- * locked, the batches of other keys go on.
+ * Creates the recording of many events. A process runs one batch per key at a time, so that a key whose locations are
+ * locked does not delay the batches of other keys.
  */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
-  locations: Pick<LocationReads, 'find'>;
+  locations: LocationFinder;
   locationTurns: Turns;
   statusNotices: LocationNotices;
   /** The kind of the database. */
@@ -68,15 +71,15 @@ export function createParkingBatches(services: {
 
   return {
     /**
-     * Records what gates of one location saw, as `recordEvent` would row by row in their order. Rows that break a rule
-     * are reported and the others taken. Each batch is one transaction and has a turn of its own, so that single events
-     * of the location come between: a call that fails half-way can be sent again.
+     * Records events of the gates of one location, in the order of the rows, like `recordEvent`. Invalid rows are
+     * reported and the others recorded. Each batch is one transaction, and single events of the location can run
+     * between batches. A call that fails half-way can be repeated.
      *
-     * A state of the location is told once for each batch, by what it is before and after.
+     * The state of the location is announced at most once per batch, if it changed.
      *
-     * @param readRow gives the reading of a row, or throws the `ServiceError` that says what is wrong with it
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `RATE_LIMIT_EXCEEDED` when too many changes
-     *   of the location, or too many batches of the key, are waiting
+     * @param readRow converts a row to a reading, or throws a `ServiceError` that says what is wrong with it
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
+     *   changes of the location, or too many batches of the key, are waiting
      */
     async recordEvents(
       author: Author,
@@ -120,7 +123,7 @@ export function createParkingBatches(services: {
             }
           }
           if (readings.length === 0) continue;
-          // What was committed before must not end in a refusal.
+          // Once a batch is committed, the call must not be refused.
           const recorded = await recordBatch(readings, start === 0);
           for (const { outcome } of recorded) result[outcome] += 1;
         }

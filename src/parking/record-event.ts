@@ -1,13 +1,13 @@
 import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
 import { recordReadings } from './record-readings.ts';
-import type { Reading } from './seen-plate.ts';
-import type { LocationChangeServices } from '../locations/change-services.ts';
+import type { Reading } from './match-entries.ts';
+import type { LocationChangeServices } from '../location-access/change-services.ts';
 
-/** The changes of parking activity by single events in one database. */
+/** Records single parking events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
 
-/** Prepares the changes of parking activity by single events. */
+/** Creates the recording of single events. */
 export function createParkingWrites({
   prisma,
   locations,
@@ -16,11 +16,11 @@ export function createParkingWrites({
 }: LocationChangeServices) {
   return {
     /**
-     * Records what a gate saw (`recordReadings`). Events of one location are recorded one after the other.
+     * Records an event of a gate (`recordReadings`). Events of one location are recorded one after the other.
      *
      * @returns the event
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `RATE_LIMIT_EXCEEDED` when too many changes
-     *   of the location are waiting
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
+     *   changes of the location are waiting
      */
     async recordEvent(author: Author, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);

@@ -1,18 +1,19 @@
 import { type ParkingEvent, Prisma, type WhitelistEntry } from '../../prisma/generated/client/client.ts';
-import { recordChanges, type Transaction } from '../audit/record.ts';
+import { recordChanges } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { columnList, modelColumns } from '../database/columns.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
-import { lockLocation } from '../locations/lock.ts';
-import { announceState } from '../locations/occupancy.ts';
+import { lockLocation } from '../location-access/lock.ts';
+import { announceState } from './occupancy.ts';
 import { countEntries, type EventChange, isSameEntry } from './count-entries.ts';
 import { type ExceededQuota, startQuotaCount } from './quota-count.ts';
 import { refreshSessions } from './refresh-sessions.ts';
-import { hasPlate, matchEntries, matchOf, plateOf, type Reading } from './seen-plate.ts';
+import { findNamedEntries, hasPlate, matchEntries, matchOf, plateOf, type Reading } from './match-entries.ts';
 
-/** The event of a reading, and what the reading did: a new event, nothing, or another content of an event. */
+/** The event of a reading, and the effect of the reading: a new event, a corrected event, or none. */
 interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
@@ -40,13 +41,13 @@ const columnTypes = {
 
 const columns = Object.keys(columnTypes) as (keyof ParkingEvent)[];
 
-/** Each column as an array; an enum comes as text. */
+/** Each column as an array parameter; an enum is sent as text. */
 const columnArrays = columnList(columns, (_, column) => {
   const type = columnTypes[column];
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
 });
 
-/** Writes new events, and the new content of events that are corrected. */
+/** Writes new and corrected events. */
 const writeEvents = namedStatement(
   'parking-events-write',
   `
@@ -63,21 +64,23 @@ const knownEvents = namedStatement(
 );
 
 /**
- * Records what gates of one location saw, one reading after the other, and what follows from it: the sessions of the
- * plates, and whether the location is full. A reading that says what its event says already changes nothing, and
- * leaves no record. Locks the location until the transaction ends.
+ * Records the readings of gates of one location one after the other, and updates the sessions and the state of the
+ * location. A reading that equals its recorded event changes nothing and writes no audit record. The location stays
+ * locked until the transaction ends.
  *
- * @returns what became of each reading, in their order
- * @throws {ServiceError} `NOT_FOUND` for a location out of reach
+ * @returns the result of each reading, in their order
+ * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
  */
 export async function recordReadings(
   transaction: Transaction,
   author: Author,
   locationId: string,
-  readings: readonly Reading[],
+  sent: readonly Reading[],
 ): Promise<RecordedReading[]> {
   const location = await lockLocation(transaction, locationId, author.key);
-  const events = await eventsOf(transaction, locationId, readings);
+  const events = await eventsOf(transaction, locationId, sent);
+  const named = await findNamedEntries(transaction, locationId, sent);
+  const readings = sent.map((reading) => withKnownEntry(reading, events.get(reading.eventId), named));
   const changing = new Set(
     readings.filter((reading) => !isSame(events.get(reading.eventId), reading)).map(({ eventId }) => eventId),
   );
@@ -112,7 +115,7 @@ export async function recordReadings(
     };
     const overQuota = countQuotas({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // A correction of the same entry keeps what was found when it was recorded.
+    // A correction with the same whitelist entry keeps the finding of the first recording.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -155,7 +158,7 @@ export async function recordReadings(
   return recorded;
 }
 
-/** The events that readings have recorded before, by their `eventId`. */
+/** The recorded events of readings, by their `eventId`. */
 async function eventsOf(
   transaction: Transaction,
   locationId: string,
@@ -166,22 +169,37 @@ async function eventsOf(
   return new Map(rows.map((event) => [event.eventId, event]));
 }
 
-/** The whitelist entries of readings, if a vehicle among them entered: nothing else can exceed a quota. */
+/**
+ * Removes the named entry from a reading if the location does not have that entry. A repeated event keeps it: the entry
+ * may have been deleted since the first recording.
+ */
+function withKnownEntry(
+  reading: Reading,
+  event: ParkingEvent | undefined,
+  named: ReadonlySet<string>,
+): Reading {
+  const { entryId } = reading;
+  if (!entryId || named.has(entryId)) return reading;
+  if (event?.whitelistEntryId === entryId && isSame(event, reading)) return reading;
+  return { ...reading, entryId: null };
+}
+
+/** The whitelist entries of readings if at least one listed vehicle entered. Only an entry can exceed a quota. */
 const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
     ? [...new Set([...matches.values()].map(({ id }) => id))]
     : [];
 
-/** The parameters of many events: for each column an array of its values. */
+/** The parameters of many events: an array of values for each column. */
 const arraysOf = (events: readonly ParkingEvent[]) =>
   Object.fromEntries(columns.map((column) => [column, events.map((event) => event[column])]));
 
-/** Whether an event already says what a reading says, so that the gate sent it again. */
-function isSame(event: ParkingEvent | undefined, seen: Reading): boolean {
-  const { kind, occurredAt, decision, entryId } = seen;
+/** Whether an event already equals a reading, because the gate sent it again. */
+function isSame(event: ParkingEvent | undefined, reading: Reading): boolean {
+  const { kind, occurredAt, decision, entryId } = reading;
   return (
     event?.kind === kind &&
-    hasPlate(event, seen) &&
+    hasPlate(event, reading) &&
     event.occurredAt.getTime() === occurredAt.getTime() &&
     event.decision === (decision ?? null) &&
     (!entryId || event.whitelistEntryId === entryId)

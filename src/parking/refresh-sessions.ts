@@ -1,69 +1,123 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
   type CountedPlate,
   type Location,
   type ParkingSession,
   Prisma,
 } from '../../prisma/generated/client/client.ts';
-import { type ChangeAuthor, recordChanges, type Transaction } from '../audit/record.ts';
+import { type ChangeAuthor, recordChanges } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import { columnList, modelColumns } from '../database/columns.ts';
 import { groupBy } from '../database/group-by.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
-import { recountSessions } from '../locations/occupancy.ts';
+import { recountSessions } from './occupancy.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { deriveSessions, type SeenInside, type SeenVehicle, sessionState } from './derive-sessions.ts';
+import { confusableForm } from '../whitelist/similar-plates.ts';
+import {
+  deriveSessions,
+  type CountObservation,
+  type GateObservation,
+  sessionState,
+} from './derive-sessions.ts';
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * What plates that cameras may take for each other have in common, as SQL that indexes have: the last two characters, but
- * for those that cameras confuse (`similarPlates`). Other plates may have it too: a family is what is read together.
+ * SQL for the family of a plate: its last two characters, with confusable characters made equal (`similarPlates`).
+ * Plates that cameras may confuse with each other are in the same family. Unrelated plates can share a family. Indexes
+ * use this expression.
  */
-const familyOf = (alias: string) =>
-  `translate(upper(right(${alias}."plateCode" || ${alias}."plateNumber", 2)), 'OIBSZ', '01852')`;
+export const familyOf = (alias: string) =>
+  confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);
 
-/** The families in which something changed, each with the time of its first change. */
-const changedFamilies = `
-  SELECT ${familyOf('c')} AS family, min(c."occurredAt") AS "from"
-  FROM unnest($plateCode::text[], $plateNumber::text[], $occurredAt::timestamptz[])
-    AS c("plateCode", "plateNumber", "occurredAt")
-  GROUP BY 1`;
+/**
+ * SQL for the group of a plate: the same for the last three characters. A group has fewer plates, which are read
+ * together.
+ */
+const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
-/** The sessions that a change may concern, whether they had begun before it, and what a camera had read then. */
+/** The condition that a plate is too short for a group. Cameras may confuse it with plates of several groups. */
+const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
+
+/**
+ * The maximum number of groups of a family that are read separately. With more changed groups, the whole family is read
+ * once.
+ */
+const maxGroupsOfFamily = 4;
+
+/**
+ * Selects the groups of plates that the changes affect, as `changed`, each with the time of its first change. A family
+ * with many changed groups or a short plate becomes a single group.
+ */
+const changedGroups = `
+  WITH place AS MATERIALIZED (
+    SELECT ${familyOf('p')} AS family, ${groupOf('p')} AS "group", p."wholeFamily" OR ${isShort('p')} AS whole,
+      p."occurredAt"
+    FROM unnest($plateCode::text[], $plateNumber::text[], $occurredAt::timestamptz[], $wholeFamily::boolean[])
+      AS p("plateCode", "plateNumber", "occurredAt", "wholeFamily")
+  ), family AS MATERIALIZED (
+    SELECT family, min("occurredAt") AS "from",
+      bool_or(whole) OR count(DISTINCT "group") > ${maxGroupsOfFamily} AS whole
+    FROM place GROUP BY 1
+  ), undivided AS MATERIALIZED (
+    SELECT f.family FROM family f WHERE f.whole
+      OR EXISTS (SELECT FROM "ParkingSession" s WHERE s."locationId" = $locationId AND ${familyOf('s')} = f.family
+        AND ${endOf('s')} >= f."from" AND ${isShort('s')})
+      OR EXISTS (SELECT FROM "ParkingEvent" e WHERE e."locationId" = $locationId AND ${familyOf('e')} = f.family
+        AND e."occurredAt" >= f."from" AND ${isShort('e')})
+      OR EXISTS (SELECT FROM "OccupancyCount" k JOIN "CountedPlate" p ON p."countId" = k.id AND ${familyOf('p')} = f.family
+        WHERE k."locationId" = $locationId AND k."countedAt" >= f."from" AND ${isShort('p')})
+  ), changed AS MATERIALIZED (
+    SELECT p.family, CASE WHEN u.family IS NULL THEN p."group" END AS "group", min(p."occurredAt") AS "from"
+    FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
+  )`;
+
+/** The condition that a plate belongs to a changed group. */
+const isOfChanged = (alias: string) =>
+  `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
+
+/** The identifier of a changed group, as a column. */
+const changedGroup = 'coalesce(c."group", c.family) AS "group"';
+
+/**
+ * The sessions that a change can affect, whether each began before the change, and the text that a camera read on
+ * entry.
+ */
 const readSessions = namedStatement(
-  'parking-sessions-of-families',
+  'parking-sessions-of-groups',
   `
-  SELECT ${modelColumns(Prisma.ParkingSessionScalarFieldEnum, 's')}, c.family, ${startOf('s')} < c."from" AS begun,
+  ${changedGroups}
+  SELECT ${modelColumns(Prisma.ParkingSessionScalarFieldEnum, 's')}, ${changedGroup}, ${startOf('s')} < c."from" AS begun,
     CASE WHEN s."plateCode" <> '' THEN (SELECT e.text FROM "ParkingEvent" e WHERE e.id = s.id) END AS text
-  FROM (${changedFamilies}) c
+  FROM changed c
   JOIN "ParkingSession" s
-    ON s."locationId" = $locationId AND ${familyOf('s')} = c.family AND ${endOf('s')} >= c."from"`,
+    ON s."locationId" = $locationId AND ${isOfChanged('s')} AND ${endOf('s')} >= c."from"`,
 );
 
 /**
- * What was seen since: events of gates, and counts. A count of vehicles has a row for each vehicle of the family, or one
- * without an id for none; a number that was counted has one without an id.
+ * The observations since the change: gate events and counts. A count of vehicles has a row for each vehicle of the
+ * group, or one row without an id when it has none. A counted number has one row without an id.
  */
-const readSeen = namedStatement(
-  'parking-seen-of-families',
+const readObservations = namedStatement(
+  'parking-observations-of-groups',
   `
-  WITH changed AS MATERIALIZED (${changedFamilies})
-  SELECT c.family, e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e.text,
+  ${changedGroups}
+  SELECT ${changedGroup}, e.kind::text AS kind, e.id, e."eventId", e."plateType", e."plateCode", e."plateNumber", e.text,
     e."occurredAt", e."whitelistEntryId", e.listed
   FROM changed c
   JOIN "ParkingEvent" e
-    ON e."locationId" = $locationId AND ${familyOf('e')} = c.family AND e."occurredAt" >= c."from"
+    ON e."locationId" = $locationId AND ${isOfChanged('e')} AND e."occurredAt" >= c."from"
   UNION ALL
-  SELECT c.family, CASE k.kind WHEN 'VEHICLES' THEN 'INSIDE' ELSE 'NUMBER' END, p.id, NULL, p."plateType", p."plateCode",
-    p."plateNumber", NULL, k."countedAt", p."whitelistEntryId", p.listed
+  SELECT ${changedGroup}, CASE k.kind WHEN 'VEHICLES' THEN 'INSIDE' ELSE 'NUMBER' END, p.id, NULL, p."plateType",
+    p."plateCode", p."plateNumber", NULL, k."countedAt", p."whitelistEntryId", p.listed
   FROM changed c
   JOIN "OccupancyCount" k ON k."locationId" = $locationId AND k."countedAt" >= c."from"
-  LEFT JOIN "CountedPlate" p ON p."countId" = k.id AND ${familyOf('p')} = c.family`,
+  LEFT JOIN "CountedPlate" p ON p."countId" = k.id AND ${isOfChanged('p')}`,
 );
 
-type OfFamily<Row> = Row & { family: string };
-type StoredSession = OfFamily<ParkingSession> & { begun: boolean; text: string | null };
-type EventRow = OfFamily<SeenVehicle>;
-type CountedRow = OfFamily<{ kind: 'INSIDE' | 'NUMBER'; occurredAt: Date }> &
+type OfGroup<Row> = Row & { group: string };
+type StoredSession = OfGroup<ParkingSession> & { begun: boolean; text: string | null };
+type EventRow = OfGroup<GateObservation>;
+type CountedRow = OfGroup<{ kind: 'INSIDE' | 'NUMBER'; occurredAt: Date }> &
   (Omit<CountedPlate, 'countId'> | { id: null });
 
 const isEvent = (row: EventRow | CountedRow): row is EventRow => row.kind === 'ENTRY' || row.kind === 'EXIT';
@@ -98,10 +152,14 @@ const writeSessions = namedStatement(
   ON CONFLICT (id) DO UPDATE SET ${columnList(columns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
 );
 
-/** Where something changed: which plate, and when it was seen. */
-export type PlaceOfChange = Plate & { occurredAt: Date };
+/** A plate whose observations changed, and the time of the first change. */
+export interface ChangedPlate extends Plate {
+  occurredAt: Date;
+  /** Whether any plate of its family may have changed since then; only this plate when omitted. */
+  wholeFamily?: boolean;
+}
 
-/** A session as it was, if it was there, and as it is. */
+/** A session before and after a change; `before` is undefined for a new session. */
 interface SessionChange {
   before: ParkingSession | undefined;
   after: ParkingSession;
@@ -109,61 +167,62 @@ interface SessionChange {
 
 const msPerHour = 3_600_000;
 
-/** Rows from which sessions are derived in one turn of the event loop: other requests get theirs between. */
-const rowsPerTurn = 500;
+/** After this many rows, the derivation yields to the event loop, so that other requests can run. */
+const rowsPerYield = 500;
 
 /**
- * Derives the sessions of a location again after what was seen changed, and leaves records of the vehicles whose longest
- * stay is over. Called in the transaction of that change, which has locked the location and tells of its state afterwards
- * (`announceState`).
+ * Derives the sessions of a location again after observations changed, and writes audit records for vehicles whose
+ * longest stay is over. It is called in the transaction of that change, which has locked the location and calls
+ * `announceState` afterwards.
  *
- * The sessions of a family depend on what was seen of it alone, and those that ended before the first change stay as they
- * are: nothing else is read.
+ * The sessions of a group of plates depend only on observations of that group. Sessions that ended before the first
+ * change stay unchanged. Nothing else is read.
  *
- * @param location as it is after the change
- * @param places what was seen, as it was and as it is
+ * @param location its values after the change
+ * @param changed the changed observations, with their plates and times before and after the change
  * @param now by the clock of the database
- * @returns the sessions that are new or have changed
+ * @returns the new and changed sessions
  */
 export async function refreshSessions(
   transaction: Transaction,
   author: ChangeAuthor,
   location: Location,
-  places: readonly PlaceOfChange[],
+  changed: readonly ChangedPlate[],
   now: Date,
 ): Promise<SessionChange[]> {
   const { id: locationId, longestStayHours } = location;
   const parameters = {
     locationId,
-    plateCode: places.map(({ plateCode }) => plateCode),
-    plateNumber: places.map(({ plateNumber }) => plateNumber),
-    occurredAt: places.map(({ occurredAt }) => occurredAt),
+    plateCode: changed.map(({ plateCode }) => plateCode),
+    plateNumber: changed.map(({ plateNumber }) => plateNumber),
+    occurredAt: changed.map(({ occurredAt }) => occurredAt),
+    wholeFamily: changed.map(({ wholeFamily = false }) => wholeFamily),
   };
   const stored = await queryInTransaction<StoredSession>(transaction, readSessions, parameters);
   const before = new Map(
-    stored.map(({ begun: _, family: __, text: ___, ...session }) => [session.id, session]),
+    stored.map(({ begun: _, group: __, text: ___, ...session }) => [session.id, session]),
   );
   const texts = new Map(stored.map(({ id, text }) => [id, text]));
-  const rows = await queryInTransaction<EventRow | CountedRow>(transaction, readSeen, parameters);
-  const seen = groupBy(rows, ({ family }) => family);
+  const rows = await queryInTransaction<EventRow | CountedRow>(transaction, readObservations, parameters);
+  const observed = groupBy(rows, ({ group }) => group);
   const begun = groupBy(
     stored.filter((session) => session.begun),
-    ({ family }) => family,
+    ({ group }) => group,
   );
   const sessions: ParkingSession[] = [];
-  let rowsOfTurn = 0;
-  for (const family of new Set([...begun.keys(), ...seen.keys()])) {
-    const [begunRows, seenRows] = [begun.get(family) ?? [], seen.get(family) ?? []];
-    rowsOfTurn += begunRows.length + seenRows.length;
-    if (rowsOfTurn > rowsPerTurn) {
-      await nextTurn();
-      rowsOfTurn = 0;
+  let rowsSinceYield = 0;
+  for (const group of new Set([...begun.keys(), ...observed.keys()])) {
+    const [begunRows, observationRows] = [begun.get(group) ?? [], observed.get(group) ?? []];
+    rowsSinceYield += begunRows.length + observationRows.length;
+    if (rowsSinceYield > rowsPerYield) {
+      await yieldToEventLoop();
+      rowsSinceYield = 0;
     }
     const derived = deriveSessions({
       locationId,
       begun: begunRows.map(({ id }) => before.get(id)!),
       texts,
-      seen: seenOf(seenRows),
+      observations: observationsOf(observationRows),
       longestStayMs: longestStayHours === null ? null : longestStayHours * msPerHour,
       now,
     });
@@ -185,12 +244,12 @@ export async function refreshSessions(
   return changes;
 }
 
-/** What was seen of a family, each count of vehicles as one. */
-function seenOf(rows: readonly (EventRow | CountedRow)[]): (SeenVehicle | SeenInside)[] {
+/** The observations of a group. The rows of a count are joined. */
+function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());
   return [
     ...rows.filter(isEvent),
-    ...[...counts.values()].map((counted): SeenInside => ({
+    ...[...counts.values()].map((counted): CountObservation => ({
       kind: 'INSIDE',
       occurredAt: counted[0]!.occurredAt,
       plates: counted.flatMap((row) => (row.id === null ? [] : [row])),
@@ -198,7 +257,7 @@ function seenOf(rows: readonly (EventRow | CountedRow)[]): (SeenVehicle | SeenIn
   ];
 }
 
-/** Leaves a record of each vehicle whose longest stay turned out to be over. */
+/** Writes an audit record for each vehicle whose longest stay is found to be over. */
 async function recordUnseenExits(
   transaction: Transaction,
   author: ChangeAuthor,
@@ -221,6 +280,6 @@ async function recordUnseenExits(
   );
 }
 
-/** Whether a session says what is stored already. */
+/** Whether a session equals the stored one. */
 const isSame = ({ before, after }: SessionChange) =>
   before !== undefined && columns.every((column) => before[column]?.valueOf() === after[column]?.valueOf());

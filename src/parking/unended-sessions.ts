@@ -1,20 +1,20 @@
 import type { ParkingSession } from '../../prisma/generated/client/client.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { type Likeness, plateKey, vehicleTexts } from './misread-plate.ts';
+import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts';
 
-/** The sessions of different plates that nothing has ended yet: they are open, or their longest stay is over. */
+/** The sessions that have not ended, one per plate. They are open, or their longest stay is over. */
 export interface UnendedSessions {
   /**
-   * Adds a session, whose plate has none.
+   * Adds the session of a plate that has none.
    *
-   * @param text what a camera read of its vehicle
+   * @param text the text that a camera read for its vehicle
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** That of a plate. */
-  of(plate: Plate): ParkingSession | undefined;
-  /** Those of plates that may be of the same vehicle. Found by their texts, however many sessions there are. */
-  like(likeness: Likeness): ParkingSession[];
+  /** The session with a plate. */
+  withPlate(plate: Plate): ParkingSession | undefined;
+  /** The sessions with plates that match, found by their texts in constant time. */
+  matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];
 }
 
@@ -37,8 +37,8 @@ export function createUnendedSessions(): UnendedSessions {
       byPlate.delete(plateKey(session));
       for (const each of textsOf(unended)) byText.get(each)!.delete(unended);
     },
-    of: (plate) => byPlate.get(plateKey(plate))?.session,
-    like({ texts, includes }) {
+    withPlate: (plate) => byPlate.get(plateKey(plate))?.session,
+    matching({ texts, includes }) {
       const found = new Set(texts.flatMap((text) => [...(byText.get(text) ?? [])]));
       return [...found]
         .filter(({ session, text }) => includes({ ...session, text }))

@@ -9,7 +9,9 @@ import type {
   WindowState,
 } from './types.ts';
 
-/** How many subjects of each kind a process remembers; the one that was quiet longest is forgotten first. */
+/**
+ * The maximum number of subjects of each kind in the memory of a process. The least recently used one is dropped first.
+ */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /** The times of the counted points of one subject in each window, oldest first, in Unix milliseconds. */
@@ -19,11 +21,11 @@ interface Times {
 }
 
 /**
- * The rolling windows of one process, by the same arithmetic as the script of `RedisRollingLimiter`. It is a
- * limiter of rate-limiter-flexible so that the one in Redis can have it as its insurance.
+ * The rolling windows of one process, computed like the script of `RedisRollingLimiter`. It extends a class of
+ * rate-limiter-flexible so that the Redis limiter can use it as its insurance limiter.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // What the library asks of an insurance limiter besides `consume`; it uses none of it here.
+  // The library requires these members of an insurance limiter, but only `consume` is used.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -46,7 +48,7 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
     return takeFrom(this, subject, points);
   }
 
-  /** Called by rate-limiter-flexible while Redis does not answer, with the subject as options. */
+  /** Called by rate-limiter-flexible while Redis is unreachable, with the subject as options. */
   override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
     const res = new RollingRes(this.#count(subject, points));
     if (!res.state.allowed) throw res;
@@ -82,7 +84,10 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
     };
   }
 
-  /** Drops the subject that was quiet longest if none of its points still counts: one out for each that may come in. */
+  /**
+   * Removes the least recently used subject if none of its points counts any more. At least as many subjects are
+   * removed as are added.
+   */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
       const newest = subjects.peek(id)?.hour.at(-1) ?? 0;
@@ -92,19 +97,19 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 }
 
-/** Drops the points that have left a window. */
+/** Removes the points that have left a window. */
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
 }
 
 /**
- * How long until a window has room, in milliseconds. More points than the window ever holds are told to come
- * back after a whole window.
+ * How long until a window has room for the points, in milliseconds. When the points exceed the limit, it is the length
+ * of the window.
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // The newest point that must leave first; there is none when the window has room.
+  // The newest point that must leave first; undefined when the window has room.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

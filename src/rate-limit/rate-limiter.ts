@@ -17,8 +17,8 @@ import type {
 } from './types.ts';
 
 /**
- * Creates the limiter of one process: exact rolling windows in Redis, shared by every process, or in
- * this process when there is no Redis.
+ * Creates the rate limiter of a process. It uses exact rolling windows: in Redis, shared by all processes, or in the
+ * memory of this process when there is no Redis.
  */
 export function createRateLimiter(
   options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },
@@ -42,7 +42,7 @@ export function createRateLimiter(
   };
 }
 
-/** The decisions over rolling windows. A refusal is remembered for as long as nothing but time can change it. */
+/** Creates the decisions over rolling windows. A refusal is cached while only time can change it. */
 function decisions(
   windows: RollingLimiter,
   decide: (subject: RateLimitSubject, state: WindowState) => RateLimitDecision,
@@ -65,13 +65,13 @@ function decisions(
   };
 }
 
-/** What a client is told of what the windows counted. */
+/** Converts the counts of both windows to the decision that a client receives. */
 function decision(
   { hourlyLimit, burstLimit }: RateLimitSubject,
   { allowed, retryAfterMs, nowMs, hour, burst }: WindowState,
   { windowSeconds, burstWindowSeconds }: RateLimitWindows,
 ): RateLimitDecision {
-  const told = ({ used, resetAtMs }: WindowCount, limit: number) => ({
+  const windowOf = ({ used, resetAtMs }: WindowCount, limit: number) => ({
     limit,
     remaining: Math.max(limit - used, 0),
     resetAt: new Date(resetAtMs),
@@ -80,15 +80,15 @@ function decision(
   return {
     allowed,
     retryAfter: allowed ? 0 : Math.max(Math.ceil(retryAfterMs / 1000), 1),
-    hour: { name: 'hour', windowSeconds, ...told(hour, hourlyLimit) },
-    burst: { name: 'burst', windowSeconds: burstWindowSeconds, ...told(burst, burstLimit) },
+    hour: { name: 'hour', windowSeconds, ...windowOf(hour, hourlyLimit) },
+    burst: { name: 'burst', windowSeconds: burstWindowSeconds, ...windowOf(burst, burstLimit) },
   };
 }
 
 /**
- * The headers of every response. `X-RateLimit-*` tell of the hour (specification, "Limits"); `RateLimit-Policy` and
- * `RateLimit` tell of both windows by their names (IETF draft-ietf-httpapi-ratelimit-headers); `Retry-After` is
- * the longer wait (RFC 9110).
+ * The rate limit headers of a response. `X-RateLimit-*` describe the hourly limit (docs/contract.md#rate-limit).
+ * `RateLimit-Policy` and `RateLimit` describe both windows by name (IETF draft-ietf-httpapi-ratelimit-headers).
+ * `Retry-After` is the longer wait of both windows (RFC 9110).
  */
 export function rateLimitHeaders({
   allowed,

@@ -1,26 +1,27 @@
-import { Cluster, type Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
-/** How often Redis is asked whether it answers, in milliseconds: a silent connection is noticed in this time. */
+/** How often each Redis server is probed, in milliseconds. An unresponsive connection is detected within this time. */
 const probeIntervalMs = 1000;
 
-/** Which servers of Redis answer the limiter. */
+/** Which Redis servers respond to the limiter. */
 export interface RedisHealth {
-  /** Whether all of them do. */
+  /** Whether all servers respond. */
   readonly answers: boolean;
-  /** Whether one of them does. */
+  /** Whether a server responds. */
   answersFor(shard: string): boolean;
-  /** Notes that a request was not answered; those that follow do not ask this server until a probe is answered. */
+  /** Marks a server as unresponsive after a failed request. Requests skip it until a probe succeeds. */
   failed(shard: string, cause: unknown): void;
   close(): void;
 }
 
 /**
- * Knows which servers of Redis answer. Requests never find out whether one is back, since each would wait for its
- * timeout: a probe does.
+ * Monitors which Redis servers respond. Only probes detect that a server is back, because a request would have to wait
+ * for its timeout. Servers that are connected at the start count as responsive.
  *
- * @param probe asks one server; rejects when there is no answer in time
+ * @param redis a client that has had time for its first connection (`connected`)
+ * @param probe sends a request to one server; rejects when there is no response in time
  */
 export function watchRedis(
   redis: Redis | Cluster,
@@ -31,7 +32,7 @@ export function watchRedis(
   const states = new Map<string, 'answers' | 'silent'>();
   let isClosed = false;
 
-  /** Which one it is, where there are several. */
+  /** The name of the server for the log; empty when there is only one. */
   const nameIn = (shard: string) => (shards.names().length > 1 ? { node: shard } : {});
 
   function failed(shard: string, cause: unknown): void {
@@ -56,9 +57,10 @@ export function watchRedis(
     for (const shard of states.keys()) if (!present.includes(shard)) states.delete(shard);
     for (const shard of present) void ask(shard);
   }
-  // A cluster is ready before each of its nodes is connected: they are asked once what probes them is complete.
-  if (redis instanceof Cluster) setImmediate(askAll);
-  else if (redis.status === 'ready') states.set(shards.names()[0]!, 'answers');
+  for (const shard of shards.names()) {
+    if (shards.isConnected(shard)) states.set(shard, 'answers');
+    else failed(shard, new Error('Redis is not connected'));
+  }
   redis.on('ready', askAll);
   redis.on('close', () => {
     for (const shard of shards.names()) failed(shard, new Error('Redis connection closed'));

@@ -10,16 +10,16 @@ import { RollingRes, takeFrom } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * Both windows of many subjects in one round trip. Each window of a subject is a list with the time of every
- * counted point, oldest first, in milliseconds by Redis' own clock. ARGV: the lengths of both windows, then
- * points, hourly limit and burst limit of each subject. KEYS: both lists of each subject.
+ * Counts both windows of many subjects in one round trip. Each window of a subject is a list with the time of every
+ * counted point, oldest first, in milliseconds by the clock of Redis. ARGV: the lengths of both windows, then points,
+ * hourly limit and burst limit of each subject. KEYS: both lists of each subject.
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Drops the points that have left a window; returns how many are left.
+-- Removes the points that have left a window; returns the number of remaining points.
 local function count(key, length)
   local oldest = redis.call('LINDEX', key, 0)
   while oldest and tonumber(oldest) <= now - length do
@@ -69,7 +69,7 @@ end
 return results
 `;
 
-/** The limiter's own command, as rate-limiter-flexible registers it on the client. */
+/** The command that rate-limiter-flexible registers on the client. */
 type ScriptedRedis = (Redis | Cluster) & {
   rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
 };
@@ -82,7 +82,7 @@ type ScriptResult = [
   burstResetAtMs: number,
 ];
 
-/** One subject's part of a call of the script. */
+/** The arguments of the script for one subject. */
 interface Question {
   key: string;
   points: number;
@@ -90,14 +90,15 @@ interface Question {
   burstLimit: number;
 }
 
-/** The keys of both windows of a subject. The braces give them one slot in a cluster. */
+/** The keys of both windows of a subject. The braces put them into the same slot of a cluster. */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * Rolling windows that all processes share: rate-limiter-flexible's Redis limiter with a script of ours in place
- * of its fixed window, and its insurance limiter for the time in which Redis does not answer. The requests of one
- * turn of the event loop travel together, in a cluster those of one slot in one call: a call over several slots is
- * refused there. Needs a client of its own, since the script is registered on it.
+ * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible: a script of
+ * this project replaces its fixed window, and its insurance limiter counts while Redis is unreachable.
+ *
+ * Requests in the same turn of the event loop share one call. In a cluster there is one call per slot, because a call
+ * over several slots is rejected. The limiter needs a client of its own, since it registers the script on it.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -105,12 +106,14 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #health: RedisHealth | undefined;
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
-  /** What joins the questions to one server: one that hangs keeps those to others from nothing. */
+  /** Joins the requests to one server. An unresponsive server does not delay requests to the others. */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
-   * @param options.insurance counts while Redis does not answer; without it `take` throws
-   * @param options.health tells whether to ask Redis at all
+   * Creates the limiter.
+   *
+   * @param options.insurance counts while Redis is unreachable; without it, `take` throws
+   * @param options.health knows whether a server responds, so that requests can skip it
    */
   constructor(
     client: Redis | Cluster,
@@ -129,7 +132,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // The library registers its command for one key; ours is told how many there are.
+    // The library registers its command with one key; this script receives the number of keys with each call.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -138,10 +141,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts a point of nobody's on a server and removes it, so that writing is tried as well as the connection: a
-   * Redis that is full or read-only answers, and does not count.
+   * Counts and removes a test point on a server. This also tests writing: a Redis that is full or read-only responds,
+   * but cannot count.
    *
-   * @throws when the server does not answer or does not count
+   * @throws when the server does not respond or cannot count
    */
   async probe(shard: string): Promise<void> {
     const key = keyOfShard(this.#shards, shard, this.getKey(`probe:${this.#probeId}`));
@@ -149,7 +152,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     await this.#client.del(...windowKeys(key));
   }
 
-  /** Runs the script for questions whose keys have one slot. */
+  /** Runs the script for subjects whose keys are in the same slot. */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(
       questions.length * 2,
@@ -159,7 +162,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     );
   }
 
-  /** Asks the server that has the key, together with the other questions to it of this turn. */
+  /**
+   * Sends a request to the server that holds the key, together with other requests to it in the same turn of the event
+   * loop.
+   */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
     if (!batch) {
@@ -169,7 +175,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return batch(question);
   }
 
-  /** The answers to questions in their order, an error for each that has none. */
+  /** The results in the order of the questions, with an error for each question that failed. */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
     const groups = groupBy(questions, ({ key }) => this.#shards.slotOf(key)).values();
@@ -184,7 +190,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return questions.map((question) => answers.get(question)!);
   }
 
-  /** Asks Redis, in place of the library's own call that knows one limit for all keys. */
+  /** Calls Redis. It overrides the library's call, which has one limit for all keys. */
   async _upsert(
     key: string,
     points: number,
@@ -193,7 +199,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
-    // Each request would otherwise wait for a timeout of its own.
+    // Fails at once. Otherwise each request would wait for its own timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
       return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });

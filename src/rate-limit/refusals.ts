@@ -1,25 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** How long a refusal is repeated without asking, in milliseconds, at most. */
+/** The longest time for which a refusal is repeated from the cache, in milliseconds. */
 const maxRepeatedMs = 5000;
-/** How many refusals of each kind of subject a process remembers. */
+/** The maximum number of cached refusals per kind of subject. */
 const maxRefusalsOfKind = 10_000;
 
-/** A refusal that is repeated from memory; the moments are of `performance.now()`. */
+/** A cached refusal. Times are by `performance.now()`. */
 interface Refusal {
   state: WindowState;
   answeredAt: number;
-  /** When the answer may be another one. */
+  /** When the cached refusal expires. */
   endsAt: number;
 }
 
 /**
- * Repeats refusals without asking Redis: only time can free a full window.
+ * Repeats refusals without asking Redis, because only time can free a full window.
  *
- * The in-memory blocks of rate-limiter-flexible would do this for one limit of one point. They cannot tell the
- * state of the windows that the headers need, and they would refuse a cheaper request, or one after the limit was
- * raised, which has room.
+ * The in-memory blocks of rate-limiter-flexible are not sufficient. They handle only one limit and requests of one
+ * point, and do not know the state of the windows for the headers. They would also refuse a cheaper request, or a
+ * request after the limit was raised, although there is room.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -27,7 +27,7 @@ export class RememberedRefusals {
     address: new LRUCache<string, Refusal>({ max: maxRefusalsOfKind }),
   };
 
-  /** The state of a refusal that still holds, as of now; undefined when there is none. */
+  /** The current state of a cached refusal that still holds; undefined when there is none. */
   find(subject: RateLimitSubject, points: number): WindowState | undefined {
     const now = performance.now();
     const refusal = this.#refusalsOfKind[subject.kind].get(nameOf(subject, points));
@@ -38,9 +38,9 @@ export class RememberedRefusals {
   }
 
   /**
-   * Remembers a refusal for as long as its answer stays the same.
+   * Caches a refusal for as long as its result cannot change.
    *
-   * @param askedAt `performance.now()` of the question
+   * @param askedAt the time of the request by `performance.now()`
    */
   remember(subject: RateLimitSubject, points: number, state: WindowState, askedAt: number): void {
     const unchangedMs = Math.min(

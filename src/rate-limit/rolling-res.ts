@@ -1,21 +1,22 @@
 import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** What rate-limiter-flexible passes around, with the state of both windows on it. */
+/** The result class of rate-limiter-flexible, extended by the state of both windows. */
 export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // The library refuses when more points are consumed than a limiter has; no limiter has Infinity.
+    // The library refuses when a request consumes more points than the limiter has. Infinity exceeds every limiter.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }
 }
 
 /**
- * Takes points by way of a limiter of rate-limiter-flexible, which resolves what passes and rejects what does not.
+ * Takes points with a limiter of rate-limiter-flexible, which resolves for an allowed request and rejects for a refused
+ * one.
  *
- * @throws what the limiter throws besides its refusals
+ * @throws the errors of the limiter that are not refusals
  */
 export async function takeFrom(
   limiter: RateLimiterLike,

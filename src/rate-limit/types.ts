@@ -1,6 +1,6 @@
 /**
- * Whose budget a request draws on: that of its key, or that of the client's address when it has no valid key.
- * Nothing that one kind of subject does can push the other kind out of the memory of a process.
+ * The owner of the budget that a request uses: its key, or the client's address when it has no valid key. Each kind has
+ * its own memory in a process, so subjects of one kind cannot displace those of the other.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
@@ -18,64 +18,64 @@ export interface RateLimitWindows {
   burstWindowSeconds: number;
 }
 
-/** One of the two windows of a subject, as a client is told of it. */
+/** One of the two windows of a subject, as a client sees it. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
   /** Points in the window. */
   limit: number;
-  /** Points that the window still allows now. */
+  /** Points that are still available in the window. */
   remaining: number;
   /** The length of the window, in seconds. */
   windowSeconds: number;
-  /** When the oldest counted point leaves the window, by the clock of the limiter; now when there is none. */
+  /** When the oldest counted point leaves the window, by the clock of the limiter; now when the window is empty. */
   resetAt: Date;
   /** Whole seconds from the decision to `resetAt`, rounded up. */
   resetSeconds: number;
 }
 
-/** What the limiter says to a request, and what its headers tell (specification, "Limits"). */
+/** The decision about a request, and the data of its headers (docs/contract.md#rate-limit). */
 export interface RateLimitDecision {
   allowed: boolean;
-  /** Whole seconds until these points would pass; 0 when allowed. */
+  /** Whole seconds until the same request would be allowed; 0 when it is allowed. */
   retryAfter: number;
   hour: RateLimitWindow;
   burst: RateLimitWindow;
 }
 
-/** What one rolling window counted. */
+/** The count of one rolling window. */
 export interface WindowCount {
-  /** Points in the window, those of this request included when they passed. */
+  /** Points in the window, including those of this request if it was allowed. */
   used: number;
-  /** Unix milliseconds at which the oldest counted point leaves the window; now when there is none. */
+  /** Unix milliseconds at which the oldest counted point leaves the window; now when the window is empty. */
   resetAtMs: number;
 }
 
-/** What both windows counted, in one moment: the part of a decision that does not depend on who asks. */
+/** The counts of both windows at one moment. */
 export interface WindowState {
   allowed: boolean;
-  /** Milliseconds until these points would pass; 0 when allowed. */
+  /** Milliseconds until the same request would be allowed; 0 when it is allowed. */
   retryAfterMs: number;
-  /** Unix milliseconds of the decision, by the clock that the windows go by. */
+  /** Unix milliseconds of the decision, by the clock of the windows. */
   nowMs: number;
   hour: WindowCount;
   burst: WindowCount;
 }
 
-/** Counts points in two rolling windows, all or none of a request's points at once. */
+/** Counts points in two rolling windows. Either all points of a request are counted or none. */
 export interface RollingLimiter {
-  /** Takes points; no points only reads. */
+  /** Takes points; 0 points only reads the windows. */
   take(subject: RateLimitSubject, points: number): Promise<WindowState>;
 }
 
-/** Decides whether requests may pass. Never fails, and never lets everything pass. */
+/** Decides whether requests are allowed. It never fails, and always enforces a limit. */
 export interface RateLimiter {
-  /** Takes points from both windows of a subject, or none when one window has no room for all of them. */
+  /** Takes points from both windows of a subject, or none when either window has no room for all of them. */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
-  /** The refusal of one point that is known without asking, since only time can change it; undefined otherwise. */
+  /** The cached refusal of a request of one point; undefined when none is cached. */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
-  /** The present state of a subject's windows; takes nothing. */
+  /** The current state of a subject's windows; takes no points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
-  /** Who decides now; `fallback` is a budget for each process while Redis does not answer. */
+  /** The current place of the windows. With `fallback`, each process has its own budget while Redis is unreachable. */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;
 }

@@ -1,28 +1,28 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** The only eviction policy under which a full Redis refuses what is new and forgets nothing. */
+/** The only eviction policy with which a full Redis rejects new data instead of removing existing data. */
 const safePolicy = 'noeviction';
 
 /**
- * Warns of settings of Redis under which limits do not hold, as soon as it answers: an eviction policy that forgets
- * windows when the memory is full, and a cluster of which only one node is named. A Redis that refuses to tell is
- * left alone. Ends when that is done, and never fails.
+ * Warns about Redis settings with which limits do not hold: an eviction policy that removes windows when the memory is
+ * full, and a REDIS_URL with only one node of a cluster. Waits until Redis is ready. A Redis that does not return its
+ * settings is skipped. Never fails.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {
     if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
     await askAll(redis, log);
   } catch (error) {
-    log.debug({ cause: (error as Error).message }, 'Redis does not tell its settings');
+    log.debug({ cause: (error as Error).message }, 'The settings of Redis could not be read');
   }
 }
 
 async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  // CONFIG is refused by many hosts of Redis; INFO tells the same and is not.
-  const told = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
-  const policies = told
+  // INFO returns the same settings as CONFIG, which many Redis hosts forbid.
+  const infos = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
+  const policies = infos
     .filter(({ maxmemory }) => Number(maxmemory) > 0)
     .map(({ maxmemory_policy: policy }) => policy)
     .filter((policy) => policy !== undefined && policy !== safePolicy);
@@ -33,14 +33,14 @@ async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
     );
   }
   if (redis instanceof Cluster) return;
-  if (told.some(({ redis_mode: mode }) => mode === 'cluster')) {
+  if (infos.some(({ redis_mode: mode }) => mode === 'cluster')) {
     log.warn(
-      'REDIS_URL names one node of a Redis Cluster: name several, separated by commas, or limits are not shared',
+      'REDIS_URL names one node of a Redis Cluster, so limits are not shared: name several nodes, separated by commas',
     );
   }
 }
 
-/** Reads the answer of INFO, lines of `name:value`. */
+/** Parses the response of INFO, which has lines of `name:value`. */
 function parseInfo(text: string): Record<string, string | undefined> {
   return Object.fromEntries(
     text

@@ -1,39 +1,39 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { connectorOverNodes } from './node-connector.ts';
 import { connectionParts, type RedisServers } from './servers.ts';
+import { shardsOf } from './shards.ts';
 
 /** The longest pause between attempts to connect, in milliseconds. */
 const maxReconnectDelayMs = 1000;
-/** How long a command may wait for any sign of life before the connection is given up, in milliseconds. */
+/** How long a command waits on a silent connection before the connection is closed, in milliseconds. */
 const socketTimeoutMs = 5000;
-/** How long a server may take to accept a connection before the next one is tried, in milliseconds. */
+/** How long a server may take to accept a connection before the next server is tried, in milliseconds. */
 const connectTimeoutMs = 3000;
-/** How long a sentinel may take to answer before the next one is asked, in milliseconds. */
+/** How long a sentinel may take to respond before the next one is asked, in milliseconds. */
 const sentinelTimeoutMs = 1000;
-/** How often each connection is asked whether it is alive, in milliseconds. */
+/** How often each connection is pinged, in milliseconds. */
 const pingIntervalMs = 2000;
-/** How often a cluster is asked which node has which slots, in milliseconds: a failover is noticed in this time. */
+/** How often the slots of a cluster are read, in milliseconds. A failover is detected within this time. */
 const slotsIntervalMs = 1000;
 
-/** Pauses longer with each attempt to connect. */
+/** The pause before an attempt to connect, which grows with each attempt. */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
-/** What holds for every connection to a server. */
+/** Options of every connection to a server. */
 const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A server that was the primary until now refuses writes: the new connection goes to the one that is it.
+  // A former primary rejects writes with READONLY. The new connection goes to the current primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * A connection that never crashes the process and is made again for ever: to the one server, to the primary that
- * the sentinels name, or to any node of a cluster. The log tells when it is lost and when it is back, not every
- * attempt.
+ * Creates a connection that never crashes the process and always reconnects. It connects to the only server, to the
+ * primary that the sentinels name, or to any node of a cluster. The log has an entry when the connection is lost and
+ * when it is back, not for every attempt.
  */
 export function createRedisClient(servers: RedisServers, log: Logger, options: RedisOptions = {}): Redis {
   const allOptions: RedisOptions = {
@@ -45,13 +45,13 @@ export function createRedisClient(servers: RedisServers, log: Logger, options: R
   const place = placeOf(servers);
   const redis = place ? new Redis({ ...place, ...allOptions }) : new Redis(servers.urls[0], allOptions);
   keepAlive(redis, () => [redis]);
-  tellOfConnection(redis, log);
+  logConnectionChanges(redis, log);
   return redis;
 }
 
 /**
- * A client for keys: like a connection, and over all nodes of a cluster when several are named. A command that its
- * node does not take fails at once: whoever asks has an answer of its own for that time.
+ * Creates a client for keys. It is a connection to a single server, or a client of all nodes when several cluster nodes
+ * are named. A command fails at once when its node cannot take it; callers have their own fallback.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -71,7 +71,7 @@ export function createKeyClient(
         ...(tls && { tls }),
         ...options,
       },
-      // Names are left to the connection: a certificate is for a name, not for its address.
+      // Host names are passed on unresolved, because TLS verifies the certificate against the name.
       dnsLookup: (address, callback) => callback(null, address),
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshInterval: slotsIntervalMs,
@@ -81,11 +81,11 @@ export function createKeyClient(
     },
   );
   keepAlive(cluster, () => cluster.nodes('all'));
-  tellOfConnection(cluster, log);
+  logConnectionChanges(cluster, log);
   return cluster;
 }
 
-/** Which server a single connection goes to; undefined for that of the only URL. */
+/** The server of a single connection; undefined for the server of the only URL. */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;
   const { host: _host, port: _port, ...access } = connectionParts(urls[0]);
@@ -102,8 +102,8 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Asks each connection of a client now and then. A firewall can drop a connection without a word: only a question
- * without an answer shows it, after which `socketTimeout` replaces the connection. Together that takes 7 s at most.
+ * Pings each connection regularly. A firewall can drop a connection silently; only an unanswered ping shows it, and
+ * then `socketTimeout` replaces the connection. Detection takes at most 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -113,12 +113,12 @@ function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   client.on('end', () => clearInterval(pings));
 }
 
-/** Writes into the log when a client loses its connection and when it has it again. */
-function tellOfConnection(client: Redis | Cluster, log: Logger): void {
+/** Logs when a client loses its connection and when it is connected again. */
+function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // Only the message: a refused log-in carries the command with the password.
+    // Only the message is logged: the error of a failed login contains the command with the password.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -127,13 +127,25 @@ function tellOfConnection(client: Redis | Cluster, log: Logger): void {
   client.on('error', (error: Error) => changed('down', error));
 }
 
-/** How long a start waits for Redis before it goes on without, in milliseconds. */
-const firstConnectTimeoutMs = 1000;
+/**
+ * How long the start waits for the first connection to Redis, in milliseconds, before it continues without Redis. It is
+ * the time that a server may take to accept a connection.
+ */
+const firstConnectionTimeoutMs = connectTimeoutMs;
+/** How often the first connection is checked, in milliseconds. */
+const firstConnectionCheckMs = 10;
 
-/** Waits until a new client is connected, or a second at most: a gateway starts without Redis too. */
+/**
+ * Waits until a new client is connected to each server with keys, but at most `firstConnectionTimeoutMs`, because a
+ * gateway also starts without Redis. The client of a cluster is ready before its nodes: it would connect to each node
+ * only for the first command, which would then be late.
+ */
 export async function connected(redis: Redis | Cluster): Promise<void> {
-  if (redis.status === 'ready') return;
-  await Promise.race([once(redis, 'ready'), sleep(firstConnectTimeoutMs, undefined, { ref: false })]).catch(
-    () => undefined,
-  );
+  const { names, isConnected } = shardsOf(redis);
+  const end = performance.now() + firstConnectionTimeoutMs;
+  while (!names().every(isConnected) && performance.now() < end) {
+    const nodes = redis instanceof Cluster ? redis.nodes('master') : [];
+    for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
+    await sleep(firstConnectionCheckMs, undefined, { ref: false });
+  }
 }

@@ -3,12 +3,12 @@ import { connect as connectWithTls } from 'node:tls';
 import { AbstractConnector, type RedisOptions } from 'ioredis';
 import { connectionParts } from './servers.ts';
 
-/** How long a server may take to close a connection until it is cut, in milliseconds. */
+/** How long a server may take to close a connection before it is terminated, in milliseconds. */
 const disconnectTimeoutMs = 2000;
 
 /**
- * Connects to one of some nodes of a cluster, and to the next one each time that the connection is lost. Which node
- * comes first is left to chance, so that the processes spread over the nodes.
+ * Creates a connector to the nodes of a cluster. It starts with a random node, so that processes spread over the nodes,
+ * and moves to the next node when the connection is lost.
  */
 export function connectorOverNodes(urls: readonly string[]): NonNullable<RedisOptions['Connector']> {
   let turn = Math.floor(Math.random() * urls.length);

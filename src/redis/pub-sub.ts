@@ -3,29 +3,36 @@ import type { Logger } from 'pino';
 import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
 
-/** A subject of notices. There are few, so that what waits for Redis needs no other bound: one notice of each. */
+/**
+ * A channel of notices. While Redis is unreachable, at most one notice per channel waits, so the queue needs no other
+ * bound.
+ */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
-/** The notice that anything of a channel may have changed. */
+/** The notice that anything in a channel may have changed. */
 export const anyChange = '';
 
-/** Carries notices between the processes of a gateway. */
+/** Sends notices between the processes of a gateway. */
 export interface PubSub {
   /**
-   * Sends a notice that says what changed. While Redis is away this process has it at once, and the others when Redis
-   * is back: of several that wait on a channel they have `anyChange`.
+   * Sends a notice about a change. While Redis is unreachable, only this process receives it at once. The other
+   * processes receive it when Redis is back; several waiting notices of a channel become a single `anyChange`.
    */
   publish(channel: Channel, message: string): Promise<void>;
-  /** Calls a listener for each notice, this process' own included, until the returned function is called. */
+  /**
+   * Calls a listener for each notice, including notices of this process. The returned function ends the subscription.
+   */
   subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
   /** Whether notices of other processes arrive. */
   readonly connected: boolean;
-  /** Calls a listener when notices stop arriving, and when they arrive again, until the returned function is called. */
+  /**
+   * Calls a listener when notices stop arriving and when they arrive again. The returned function removes the listener.
+   */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Notices within one process, for a gateway without Redis. */
+/** Creates notices within one process, for a gateway without Redis. */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
   return {
@@ -40,7 +47,7 @@ export function createLocalPubSub(): PubSub {
       };
     },
     onConnectionChange() {
-      return () => undefined; // within a process nothing is ever lost
+      return () => undefined; // Within a process, no notice is lost.
     },
     async close() {
       channels.removeAllListeners();
@@ -48,20 +55,20 @@ export function createLocalPubSub(): PubSub {
   };
 }
 
-/** How often the connection that notices arrive on is asked whether it is alive, in milliseconds. */
+/** How often the connection of the subscriber is pinged, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long an answer may take until notices count as late, in milliseconds. With the interval this stays below
- * 500 ms, by which a hung Redis may delay a revocation at most (decisions).
+ * How long a ping may take before notices count as late, in milliseconds. Together with the interval this is less than
+ * 500 ms, the longest time by which an unresponsive Redis may delay a revocation (docs/contract.md#keys).
  */
 const heartbeatTimeoutMs = 250;
 
-/** How often notices that could not be sent are tried again, in milliseconds. */
+/** How often the sending of failed notices is repeated, in milliseconds. */
 const resendIntervalMs = 500;
 
 /**
- * Notices over Redis. Starts and goes on without Redis, and subscribes again when it is back. In a cluster a notice
- * reaches all nodes, whichever of them it is sent to: one connection to any of them is enough.
+ * Creates notices over Redis. It starts and continues without Redis, and subscribes again when Redis is back. In a
+ * cluster, every node receives every notice, so one connection to any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });
@@ -98,7 +105,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     if (heartbeatPending || !subscribed) return;
     heartbeatPending = true;
     let answered = false;
-    // An answer that waits while this process is busy is not late: it is read before the second turn.
+    // A response that waits because this process is busy is not late: it is read before the second `setImmediate`.
     const late = setTimeout(() => {
       setImmediate(() => setImmediate(() => !answered && setConnected(false)));
     }, heartbeatTimeoutMs);
@@ -109,7 +116,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     answered = true;
     clearTimeout(late);
     heartbeatPending = false;
-    // What was published before the answer has arrived before it.
+    // Notices that were published before the response have already arrived.
     setConnected(alive && subscribed);
   }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));
@@ -118,7 +125,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     setConnected(false);
   });
   subscriber.on('ready', () => {
-    // Only what is subscribed again can be relied on.
+    // Notices are reliable only after all channels are subscribed again.
     const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
     resubscribed.then(
       () => {

@@ -1,36 +1,36 @@
-/** Where Redis is, as the operator names it. */
+/** The Redis servers that the operator configured. */
 export interface RedisServers {
   /**
-   * One server, or some nodes of one cluster. With `sentinels` its host is not used: it tells whether the servers
-   * speak TLS (`rediss:`), and the user, the password and the number of the database.
+   * One server, or some nodes of one cluster. With `sentinels`, the host is not used; the URL has only the protocol
+   * (`rediss:` for TLS), the user, the password and the number of the database.
    */
   urls: readonly [string, ...string[]];
-  /** Who knows which server is the primary at the moment. */
+  /** The sentinels that know the current primary. */
   sentinels?: RedisSentinels | undefined;
 }
 
 /** The sentinels of one primary and its replicas. */
 interface RedisSentinels {
   addresses: readonly RedisAddress[];
-  /** What the sentinels call the primary. */
+  /** The name of the primary in the sentinels' configuration. */
   name: string;
   /** The password of the sentinels themselves. */
   password?: string | undefined;
 }
 
-/** An address of a server. */
+/** The address of a server. */
 export interface RedisAddress {
   host: string;
   port: number;
 }
 
-/** The port of a server that names none, and of a sentinel that names none. */
+/** The ports of a server and of a sentinel without an explicit port. */
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
-/** The host of a connection: a URL has an IPv6 address in brackets. */
+/** The host of a connection. IPv6 addresses in URLs have brackets. */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** The parts of a URL, as options of a connection. */
+/** The parts of a URL as options of a connection. */
 export function connectionParts(url: string): RedisAddress & {
   username?: string;
   password?: string;

@@ -1,23 +1,30 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 
-/** Which server has which keys: the nodes of a cluster by their addresses, or the only server. */
+/** The servers that hold keys: the nodes of a cluster by their addresses, or the only server. */
 export interface Shards {
-  /** All servers that have keys. */
+  /** All servers that hold keys. */
   names(): string[];
-  /** The server that has a key. */
+  /** The server that holds a key. */
   shardOf(key: string): string;
-  /** The slot of a key: what one call names in a cluster has one slot. */
+  /** Whether the connection to a server is ready for commands. */
+  isConnected(shard: string): boolean;
+  /** The slot of a key. In a cluster, all keys of one call must be in the same slot. */
   slotOf(key: string): number;
 }
 
-/** The name of the only server, and of a cluster whose nodes are not known yet. */
+/** The name of the only server, also used for a cluster whose nodes are not yet known. */
 const onlyShard = 'redis';
 
-/** Tells which server has which keys, as the client of a cluster knows it at the moment. */
+/** The current servers of a client, as far as the client knows them. */
 export function shardsOf(redis: Redis | Cluster): Shards {
   if (!(redis instanceof Cluster)) {
-    return { names: () => [onlyShard], shardOf: () => onlyShard, slotOf: () => 0 };
+    return {
+      names: () => [onlyShard],
+      shardOf: () => onlyShard,
+      isConnected: () => redis.status === 'ready',
+      slotOf: () => 0,
+    };
   }
   return {
     names() {
@@ -25,15 +32,21 @@ export function shardsOf(redis: Redis | Cluster): Shards {
       return primaries.size > 0 ? [...primaries] : [onlyShard];
     },
     shardOf: (key) => redis.slots[calculateSlot(key)]?.[0] ?? onlyShard,
+    isConnected: (shard) =>
+      redis
+        .nodes('master')
+        .some(({ status, options: { host, port } }) => status === 'ready' && `${host}:${port}` === shard),
     slotOf: (key) => calculateSlot(key),
   };
 }
 
-/** How many keys are tried until one is found that a server has: enough for a server with a thousandth of the slots. */
+/**
+ * The maximum number of tries to find a key that a server holds: enough for a server with a thousandth of the slots.
+ */
 const maxTries = 20_000;
 
 /**
- * A key that a server has, made of a prefix and a number.
+ * Finds a key that a server holds, made of a prefix and a number.
  *
  * @throws when the server has no slots
  */

@@ -17,10 +17,10 @@ export const sentinelAddresses = z.string().transform((list, context) =>
   }),
 );
 
-/** The URL of a primary without TLS and password, whose address the sentinels tell. */
+/** The URL of a primary without TLS and password; the sentinels provide its address. */
 const plainPrimary = 'redis://sentinels';
 
-/** Where the variables say that Redis is; undefined when none of them does. */
+/** The Redis servers that the environment variables configure; undefined without such variables. */
 export function redisServers(env: {
   REDIS_URL?: readonly [string, ...string[]] | undefined;
   REDIS_SENTINELS?: z.output<typeof sentinelAddresses> | undefined;

@@ -1,45 +1,49 @@
 import { advisoryLocks } from '../database/advisory-locks.ts';
-import type { Sql, Statement } from '../database/types.ts';
+import { namedStatement, type NamedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
 
-// The table of usage records has a partition for each day (UTC). The functions are those of the migration
-// `usage_partitions`; docs/decisions/usage-tables.md says why.
+// The table of usage records has one partition per day (UTC). The migration `usage_partitions` defines the SQL
+// functions; docs/decisions/usage-tables.md gives the reasons.
 
-/** How many days ahead have a partition: as long as making them may fail before records go to the default one. */
+/**
+ * How many days ahead partitions are created. Their creation may fail for that long before records go to the default
+ * partition.
+ */
 const daysAhead = 7;
 
-const preparePartitions: Statement = {
-  name: 'usage-partitions-prepare',
-  text: `
+const preparePartitions = namedStatement(
+  'usage-partitions-prepare',
+  `
     WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(${advisoryLocks.usagePartitions}))
-    SELECT prepare_usage_partitions($1) AS count FROM turn`,
-};
+    SELECT prepare_usage_partitions($days) AS count FROM turn`,
+);
 
-const dropPartitions: Statement = {
-  name: 'usage-partitions-drop',
-  text: `
+const dropPartitions = namedStatement(
+  'usage-partitions-drop',
+  `
     WITH turn AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(${advisoryLocks.retention}) AS mine)
-    SELECT CASE WHEN mine THEN drop_usage_partitions($1) ELSE 0 END AS count FROM turn`,
-};
+    SELECT CASE WHEN mine THEN drop_usage_partitions($days) ELSE 0 END AS count FROM turn`,
+);
 
-async function countOf(sql: Sql, statement: Statement, days: number): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(statement, [days]);
+async function countOf(sql: Sql, statement: NamedStatement, days: number): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(statement, statement.values({ days }));
   return row!.count;
 }
 
 /**
- * Makes the partitions of today and the next days that are missing, and returns how many. Without them records go to
- * the default partition, so that none is lost.
+ * Creates the missing partitions of today and the next days, and returns how many it created. Records without a
+ * partition go to the default partition, so that none is lost.
  *
- * @throws when the role of the gateway may not create tables, or when somebody locks the default partition for 2 s
+ * @throws when the gateway's database role may not create tables, or the default partition stays locked for 2 s
  */
 export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
   countOf(sql, preparePartitions, daysAhead);
 
 /**
- * Drops the days whose last record is older than `keptDays`, and returns how many; none while another process is at
- * it.
+ * Drops the partitions whose last record is older than `keptDays` days, and returns how many it dropped. It drops none
+ * while another process does.
  *
- * @throws when the role of the gateway does not own the tables, or when somebody reads them for more than 2 s
+ * @throws when the gateway's database role does not own the tables, or a query reads them for more than 2 s
  */
 export const dropExpiredUsage = (sql: Sql, keptDays: number): Promise<number> =>
   countOf(sql, dropPartitions, keptDays);

@@ -3,9 +3,9 @@ import { namedStatement } from '../database/named-statement.ts';
 import { groupBy } from '../database/group-by.ts';
 import { createBatch, createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
-import { freeMoment } from '../free-moment.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
 
-/** What a key did in one hour with one operation. */
+/** The requests of a key in one hour with one operation. */
 export interface UsageBucket {
   /** The start of the hour, in UTC. */
   hour: Date;
@@ -17,33 +17,33 @@ export interface UsageBucket {
 }
 
 /**
- * Rows of usage that are read together: to read and show many takes the process's time from others. A month of a key with
- * 25 operations in every hour has fewer.
+ * The maximum number of rows in the answers of one request. Reading and formatting more would block the process. A key
+ * that uses 25 operations in every hour of a month has fewer.
  */
 const maxUsageRows = 20_000;
 
 const tooMuchUsage = new ServiceError(
   'VALIDATION_ERROR',
-  `The usage has more than ${maxUsageRows} rows, ask for a shorter time`,
+  `The usage has more than ${maxUsageRows} rows; request a shorter time range`,
 );
 
-/** The hours of a key from the one that holds a time on, as far as they start before another. */
+/** Selects the hours of a key, from the hour that contains `from` up to the last one that starts before `to`. */
 export interface UsageQuestion {
   apiKeyId: string;
   from: Date;
   to: Date;
 }
 
-/** Rows that one statement reads: others have their turn between the parts of a long answer. */
+/** The number of rows that one statement reads. Between statements, other requests can run. */
 const rowsPerPart = 1_000;
 
-/** What is read of the hours of a key: the rows after the last one that was read. */
+/** The remaining rows of a question: those after the last row that was read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
 }
 
-/** The rows that some questions have not read, each with columns of its own; one question after the other. */
+/** The rows that have not been read yet, ordered by question. */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
   FROM unnest($apiKeyId::text[], $from::timestamptz[], $afterOperation::text[], $afterSurface::text[], $to::timestamptz[])
@@ -60,8 +60,8 @@ const unreadRows = (columns: string, limit: number) => `
   ) AS b
   LIMIT ${limit}`;
 
-// Refused is what the service did not look into: over a rate limit, without a valid key or the permission. The
-// graph answers most errors with status 200: the code of the error tells of them.
+// Refused requests were rejected before execution: over a rate limit, or without a valid key or the required
+// permission. The graph answers most errors with status 200, so its error code decides.
 const isRefused = `(u.status IN (401, 403, 429)
       OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;
 
@@ -76,18 +76,18 @@ const usageByHour = namedStatement(
   ),
 );
 
-/** How many rows questions have, counted no further than one more than is allowed. */
+/** Counts the rows of the questions, up to one more than the maximum. */
 const countUsage = namedStatement(
   'usage-count',
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
 );
 
-/** An operation that will be removed, as usage records name it. */
+/** An operation that will be removed, under its name in usage records. */
 export interface DeprecatedOperation {
   operation: string;
-  /** When it may be removed. */
+  /** The earliest date of its removal. */
   removedAt: Date;
-  /** What to use in its place. */
+  /** The operation to use instead. */
   replacement: string;
 }
 
@@ -97,7 +97,9 @@ export interface DeprecatedUse extends DeprecatedOperation {
   lastUsedAt: Date;
 }
 
-/** How far back the use of deprecated operations is counted, in days: what `usage` may be asked for at once. */
+/**
+ * The number of days for which the use of deprecated operations is counted, which is also the longest range of `usage`.
+ */
 export const deprecatedUseDays = 31;
 
 const usageOfOperations = namedStatement(
@@ -113,13 +115,13 @@ const usageOfOperations = namedStatement(
     ORDER BY 1, 2`,
 );
 
-/** Statements about the use of keys over one database. */
+/** Reads the usage of keys from one database. */
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
- * Prepares the reads of usage; those of one turn of the event loop are joined.
+ * Creates the reads of usage. Lookups in the same turn of the event loop share one statement.
  *
- * @param options.deprecated the operations whose use `deprecatedUse` tells of
+ * @param options.deprecated the operations that `deprecatedUse` counts
  */
 export function createUsageReads(options: { sql: Sql; deprecated: readonly DeprecatedOperation[] }) {
   const { sql } = options;
@@ -138,11 +140,11 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     return row!.count > maxUsageRows;
   }
 
-  /** Answers the questions of one request that came together: with too many rows, none of them. */
+  /** Answers all questions of one request together; undefined when their answers have too many rows. */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
-    for (let unread = all; ; await freeMoment()) {
+    for (let unread = all; ; await yieldToEventLoop()) {
       const rows = await sql.query<UsageBucket & { n: number }>(
         usageByHour,
         usageByHour.values(parametersOf(unread)),
@@ -162,7 +164,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     const answers = new Map<object, UsageBucket[] | ServiceError>();
     await Promise.all(
       [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
-        // Thirty aliases of one field ask it once.
+        // A question that several aliases repeat is read once.
         const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
         const found = await readTogether(same.map(([first]) => first!.question));
         for (const [index, equal] of same.entries()) {
@@ -174,7 +176,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   });
 
   return {
-    /** The deprecated operations that a key used in the last `deprecatedUseDays` days, by their name. */
+    /** The deprecated operations that a key used in the last `deprecatedUseDays` days, sorted by name. */
     deprecatedUse: createStatementBatch<
       string,
       Omit<DeprecatedUse, keyof DeprecatedOperation> & { n: number; operation: string },
@@ -196,15 +198,15 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     }),
 
     /**
-     * The requests of a key by hour, operation and surface, in this order.
+     * The requests of a key, sorted by hour, operation and surface.
      *
-     * @param reader the request that asks: what it asks at once is one statement
-     * @throws {ServiceError} `VALIDATION_ERROR` when that has too many rows together
+     * @param reader the request that asks; the questions that it asks at the same time share one statement
+     * @throws {ServiceError} `VALIDATION_ERROR` when the answers to these questions have too many rows together
      */
-    byHour: (question: UsageQuestion, reader: object = nobody): Promise<UsageBucket[]> =>
+    byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>
       readHours({ question, reader }),
   };
 }
 
-const nobody = {};
+const unknownReader = {};
 const nameOf = ({ apiKeyId, from, to }: UsageQuestion) => `${apiKeyId} ${from.getTime()} ${to.getTime()}`;

@@ -2,32 +2,36 @@ import type { Logger } from 'pino';
 import type { UsageRecord } from '../../prisma/generated/client/client.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
+import { isRefusedValue } from '../database/violations.ts';
 import { newId } from '../ids.ts';
 
-/** One request, for the record (decisions, "all use is logged"). */
+/** The usage record of one request (docs/contract.md#all-use-is-logged). */
 export type Usage = Omit<UsageRecord, 'id'>;
 
-/** Keeps a record of every request. */
+/** Records every request. */
 export interface UsageRecorder {
-  /** Notes a request; written with others within a second. */
+  /** Adds the record of a request. It is written within a second, together with others. */
   record(usage: Usage): void;
-  /** Writes what is noted. */
+  /** Writes the pending records. */
   flush(): Promise<void>;
-  /** Writes what is noted and stops. */
+  /** Writes the pending records and stops. */
   close(): Promise<void>;
 }
 
-/** How long records wait for each other, in milliseconds. */
+/** How often pending records are written, in milliseconds. */
 const writeIntervalMs = 1000;
-/** How many one statement takes: to put thousands into words would hold requests up. */
+/** The maximum number of records per statement. Encoding thousands at once would delay requests. */
 const maxRecordsPerStatement = 500;
-/** How many records are kept while the database is away; then the oldest go, and the log says how many. */
+/**
+ * How many records are kept while the database is unreachable. Beyond that the oldest are dropped, and the log says how
+ * many.
+ */
 const maxKeptRecords = 100_000;
 
 /**
- * Writes a batch, unless the batch of this number was written: its answer may have been lost, and it was sent again.
- * Two runs of one recorder wait for each other at its row. A trigger counts the records (`UsageTotal`). Keys are
- * locked in one order, so that two processes never wait for each other.
+ * Writes a batch unless a batch with this number was already written: a batch is repeated when its answer was lost.
+ * Concurrent runs of one recorder wait for each other at its row. A trigger updates the totals (`UsageTotal`). Keys are
+ * always locked in the same order, so that processes cannot deadlock.
  */
 const insertUsage = namedStatement(
   'usage-insert',
@@ -56,11 +60,11 @@ const insertUsage = namedStatement(
     WHERE k.id = locked.id`,
 );
 
-/** Creates the recorder of one process. Requests never wait for it. */
+/** Creates the usage recorder of a process. Requests never wait for it. */
 export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
   const recorderId = newId();
   let waiting: Usage[] = [];
-  /** How many of the first ones were sent as the batch under way, and may have been written although it failed. */
+  /** The number of leading records in the current batch. They may have been written even if the batch failed. */
   let sent = 0;
   let batch = 0;
   let lost = 0;
@@ -82,7 +86,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
       createdAt: column('createdAt'),
     });
     await sql.query(insertUsage, values);
-    if (lost > 0) log.error({ lost }, 'usage records were lost while the database was away');
+    if (lost > 0)
+      log.error({ lost }, 'usage records were lost because the database was unreachable for too long');
     lost = 0;
   }
 
@@ -95,17 +100,38 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
       try {
         await insert(waiting.slice(0, sent));
       } catch (error) {
+        if (isRefusedValue(error)) {
+          isolateRejectedRecord(error);
+          continue;
+        }
         const surplus = Math.max(0, waiting.length - maxKeptRecords);
         drop(surplus);
         lost += surplus;
-        log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written and wait');
+        log.warn({ err: error, waiting: waiting.length }, 'usage records could not be written; retrying');
         return;
       }
       drop(sent);
     }
   }
 
-  /** Forgets the oldest records. A batch under way may become smaller, never larger. */
+  /**
+   * Halves the batch after the database rejected it, since nothing of it was written. A record that is rejected alone
+   * is dropped.
+   */
+  function isolateRejectedRecord(error: unknown): void {
+    if (sent > 1) {
+      sent = Math.ceil(sent / 2);
+      return;
+    }
+    const [refused] = waiting;
+    log.error(
+      { err: error, requestId: refused!.requestId },
+      'the database rejected a usage record; the record is lost',
+    );
+    drop(1);
+  }
+
+  /** Drops the oldest records. The current batch may become smaller, but never larger. */
   function drop(count: number): void {
     waiting = waiting.slice(count);
     sent = Math.max(0, sent - count);
@@ -124,7 +150,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   return {
     record(usage) {
       waiting.push(usage);
-      // Only once: while the database is away, the timer tries.
+      // Only once: while the database is unreachable, the timer retries.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

@@ -1,42 +1,44 @@
-import type { Sql, Statement } from '../database/types.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
 
-/** The deliveries of all processes that are not done. Ages in seconds, 0 when there is none. */
+/** The pending deliveries of all processes. Ages are in seconds, and 0 when nothing is pending. */
 export interface WebhookBacklog {
-  /** How many there are, those that wait for their next attempt included. */
+  /** The number of pending deliveries, including those that wait for a retry. */
   pending: number;
-  /** Since when the oldest of them exists. */
+  /** The age of the oldest pending delivery. */
   oldestSeconds: number;
-  /** How long the one that is due for the longest time waits for a worker. */
+  /** How long the most overdue delivery has waited for a worker. Messages that wait for a reader do not count. */
   overdueSeconds: number;
 }
 
-/** How many deliveries are counted: reading more would take the database longer than the number is worth. */
+/** The maximum number of deliveries that are counted, because counting more would burden the database. */
 const maxCountedDeliveries = 100_000;
 
-const backlogStatement: Statement = {
-  name: 'webhook-backlog',
-  text: `
+const backlogStatement = namedStatement(
+  'webhook-backlog',
+  `
     SELECT count(*)::int AS pending,
       coalesce(extract(epoch FROM now() - min("createdAt")), 0)::float8 AS "oldestSeconds",
-      greatest(coalesce(extract(epoch FROM now() - min("nextAttemptAt")), 0), 0)::float8 AS "overdueSeconds"
+      greatest(coalesce(extract(epoch FROM now() - min("nextAttemptAt") FILTER (WHERE delivery = 'PUSH')), 0), 0)::float8
+        AS "overdueSeconds"
     FROM (
-      SELECT d."createdAt", d."nextAttemptAt"
+      SELECT w.delivery, d."createdAt", d."nextAttemptAt"
       FROM "Webhook" w JOIN "WebhookDelivery" d ON d."webhookId" = w.id AND d.status = 'PENDING'
       WHERE w."disabledAt" IS NULL
-      LIMIT $1
+      LIMIT $most
     ) AS counted`,
-};
+);
 
 /**
  * Reads the backlog by the clock of the database.
  *
- * @param most how many deliveries are counted at most; of more, those that the database finds first
+ * @param most the maximum number of deliveries to count; beyond it, the database chooses which ones
  */
 export async function readBacklog(
   { sql }: { sql: Sql },
   most = maxCountedDeliveries,
 ): Promise<WebhookBacklog> {
-  const [backlog] = await sql.query<WebhookBacklog>(backlogStatement, [most]);
-  if (!backlog) throw new Error('The database did not count the deliveries');
+  const [backlog] = await sql.query<WebhookBacklog>(backlogStatement, backlogStatement.values({ most }));
+  if (!backlog) throw new Error('The database returned no count of deliveries');
   return backlog;
 }

@@ -1,24 +1,31 @@
-import type { Sql, Statement } from '../database/types.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
 
-/** Removes a part of the history of a webhook and returns how much. Deliveries that another process is removing stay. */
-const removeBatch: Statement = {
-  name: 'webhook-remove-history',
-  text: `
+/**
+ * Removes a batch of a webhook's deliveries and returns its size. Deliveries that another process is removing are
+ * skipped.
+ */
+const removeBatch = namedStatement(
+  'webhook-remove-history',
+  `
     WITH removed AS (
       DELETE FROM "WebhookDelivery" WHERE id IN (
-        SELECT id FROM "WebhookDelivery" WHERE "webhookId" = $1 AND status <> 'PENDING' LIMIT $2 FOR UPDATE SKIP LOCKED)
+        SELECT id FROM "WebhookDelivery" WHERE "webhookId" = $webhookId AND status <> 'PENDING' LIMIT $count FOR UPDATE SKIP LOCKED)
       RETURNING 1
     )
     SELECT count(*)::int AS count FROM removed`,
-};
+);
 
-/** Deliveries that are removed in one statement: few enough that nobody waits for it. */
+/** The number of deliveries that one statement removes: few enough that requests do not have to wait. */
 const historyBatchSize = 1000;
 
-/** Removes the deliveries of a webhook that do not wait, in small batches. */
+/** Removes the deliveries of a webhook that are not pending, in small batches. */
 export async function removeHistory(sql: Sql, webhookId: string): Promise<void> {
   for (let removed = historyBatchSize; removed === historyBatchSize;) {
-    const [batch] = await sql.query<{ count: number }>(removeBatch, [webhookId, historyBatchSize]);
+    const [batch] = await sql.query<{ count: number }>(
+      removeBatch,
+      removeBatch.values({ webhookId, count: historyBatchSize }),
+    );
     removed = batch?.count ?? 0;
   }
 }

@@ -1,27 +1,36 @@
 import type { Webhook } from '../../prisma/generated/client/client.ts';
-import type { Transaction } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { webhookScope } from '../auth/scope.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 
+/** The argument with which a client identified a webhook. */
+type IdField = 'id' | 'webhookId';
+
 /**
- * The webhook of an id that a client sent.
+ * Finds a webhook by an id that a client sent.
  *
- * @param client Prisma, or a transaction of it
- * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one out of the key's reach
+ * @param client Prisma, or a transaction
+ * @param field the argument that has the id, for the error
+ * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one outside the key's scope
  */
-export async function findWebhook(client: Transaction, key: AuthenticatedKey, id: string) {
+export async function findWebhook(
+  client: Transaction,
+  key: AuthenticatedKey,
+  id: string,
+  field: IdField = 'id',
+): Promise<Webhook> {
   const webhook = isId(id)
     ? await client.webhook.findFirst({ where: { AND: [{ id }, webhookScope(key)] } })
     : null;
-  if (!webhook) throw webhookNotFound(id);
+  if (!webhook) throw webhookNotFound(id, field);
   return webhook;
 }
 
 /**
- * Locks a webhook for the rest of a transaction. Not `FOR UPDATE`, for which changes would wait that are recorded for
- * the webhook at the same time.
+ * Locks a webhook for the rest of a transaction. `FOR UPDATE` would also block changes that add deliveries to the
+ * webhook.
  *
  * @throws {ServiceError} `NOT_FOUND`
  */
@@ -29,19 +38,29 @@ export async function lockWebhook(
   transaction: Transaction,
   key: AuthenticatedKey,
   id: string,
+  field: IdField = 'id',
 ): Promise<Webhook> {
-  await findWebhook(transaction, key, id);
+  await findWebhook(transaction, key, id, field);
   await transaction.$queryRaw`SELECT id FROM "Webhook" WHERE id = ${id} FOR NO KEY UPDATE`;
   const webhook = await transaction.webhook.findUnique({ where: { id } });
-  if (!webhook) throw webhookNotFound(id);
+  if (!webhook) throw webhookNotFound(id, field);
   return webhook;
 }
 
-/** 404 for a webhook that is unknown, deleted, or out of the key's reach. */
-const webhookNotFound = (id: string) =>
-  new ServiceError('NOT_FOUND', 'Webhook not found', { field: 'id', value: shown(id) });
+/** The error for a webhook that is unknown, deleted, or outside the key's scope, 404. */
+const webhookNotFound = (id: string, field: IdField) =>
+  new ServiceError('NOT_FOUND', 'Webhook not found', { field, value: shown(id) });
 
-/** 404 for a delivery that is unknown, or whose webhook is out of the key's reach. */
+/**
+ * Rejects a disabled webhook.
+ *
+ * @throws {ServiceError} `CONFLICT`
+ */
+export function requireEnabled({ id, disabledAt }: Webhook, field: IdField = 'id'): void {
+  if (disabledAt) throw new ServiceError('CONFLICT', 'Webhook is disabled', { field, value: id });
+}
+
+/** The error for a delivery that is unknown, or whose webhook is outside the key's scope, 404. */
 export const deliveryNotFound = (deliveryId: string) =>
   new ServiceError('NOT_FOUND', 'Webhook delivery not found', {
     field: 'deliveryId',

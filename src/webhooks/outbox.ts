@@ -1,70 +1,109 @@
-import type { Transaction } from '../audit/record.ts';
+import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts';
 import { databaseNow } from '../database/clock.ts';
-import type { Sql, Statement } from '../database/types.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import type { Sql, Transaction } from '../database/types.ts';
 import type { Message } from './payload.ts';
 
-// The outbox of the webhooks: deliveries that wait. A trigger fills it in the transaction of the change (migration
-// `webhooks`). Due times, leases and ends are times of the database, never of a process.
+// The outbox holds the pending deliveries of webhooks. A trigger fills it in the transaction of each change (migration
+// `webhooks`). Due times, leases and ends are by the clock of the database, never of a process.
 
-/** How many days a delivery is tried; the trigger that fills the outbox has the same number. */
+/** For how many days a delivery is tried. The trigger that fills the outbox uses the same number. */
 export const retryDays = 3;
 /** The same in milliseconds. */
 export const retryForMs = retryDays * 86_400_000;
 
-/** After this time another worker may claim a delivery again. Longer than an attempt takes. */
-const leaseSeconds = 60;
+/** After this time, another worker may claim a delivery again. It is longer than an attempt can take. */
+const workerLeaseSeconds = 60;
 
-/** Attempts that one process makes at the same time: each is a connection and some memory. */
+/** The maximum number of concurrent attempts of one process. Each needs a connection and some memory. */
 const maxInFlight = 200;
-/** The share of one company: receivers of it that do not answer leave the rest to others. */
+/** The limit per company, so that unresponsive receivers of one company do not delay the others. */
 export const maxInFlightPerCompany = 20;
-/** The share of one webhook, so that a slow receiver leaves some of its company's share to the others. */
+/** The limit per webhook, so that a slow receiver does not use up the limit of its company. */
 const maxInFlightPerWebhook = 5;
-/** Webhooks whose receiver failed last have at most half of each share, so that the others never wait for them. */
+/** Failing webhooks may use at most half of each limit, so that the other webhooks never wait for them. */
 const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
-/** A delivery that this worker has claimed, with everything that an attempt needs. */
+/** A delivery that a worker or a reader has claimed, with the data for an attempt. */
 export interface ClaimedDelivery extends Message {
   id: string;
   webhookId: string;
-  /** The company of the webhook; empty for an operator's. */
+  /** The company of the webhook; empty for an operator's webhook. */
   owner: string;
-  /** Whether the receiver failed last. */
+  /** Whether the last attempt of the webhook failed. */
   failing: boolean;
-  url: string;
-  /** Encrypted, as the former one is. */
+  /** The URL to which the message is posted; null for pull delivery. */
+  url: string | null;
+  /** Encrypted, like `formerSecret`. */
   secret: string;
-  /** The secret before the last rotation, while its grace period lasts. */
+  /** The secret before the last rotation, until its grace period ends. */
   formerSecret: string | null;
   claimedAt: Date;
-  /** The span in which the change was made; null without tracing. */
+  leaseEndsAt: Date;
+  /** The trace context of the change; null without tracing. */
   traceparent: string | null;
 }
 
 /**
- * Claims deliveries that are due. Each company gets its share, the first of each company before the second of any;
- * within a company the oldest first, and webhooks whose receiver failed last after all others.
+ * The last part of a statement that claims deliveries. It gives the caller a lease for the rows of `locked`, and
+ * returns them with the data for an attempt, oldest first.
  *
- * $1 to $4 describe the attempts in flight. A row is locked only when it is chosen, and checked again then.
+ * @param leaseSeconds the length of the lease, as an SQL expression
+ * @param further additional result columns, by name, as SQL expressions over `locked`
  */
-const claimDueStatement: Statement = {
-  name: 'webhook-claim-due',
-  text: `
-    WITH busy AS (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::boolean[]) AS b(id, "webhookId", owner, failing)
-    ), enabled AS (
-      SELECT w.id, coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
-        (SELECT count(*) FROM busy b WHERE b."webhookId" = w.id) AS "inFlight"
-      FROM "Webhook" w WHERE w."disabledAt" IS NULL
-    ), due AS (
+export function claimLocked(leaseSeconds: string | number, further: Record<string, string> = {}): string {
+  const returned = Object.entries(further).map(([name, expression]) => `, ${expression} AS "${name}"`);
+  const selected = Object.keys(further).map((name) => `, c."${name}"`);
+  return `claimed AS (
+      UPDATE "WebhookDelivery" d
+      SET "claimedAt" = now(), "nextAttemptAt" = now() + make_interval(secs => ${leaseSeconds})
+      FROM locked WHERE d.id = locked.id
+      RETURNING d.*${returned.join('')}
+    )
+    SELECT c.id, c."webhookId", c.type, c."claimedAt", c."nextAttemptAt" AS "leaseEndsAt"${selected.join('')},
+      coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
+      w.url, w.secret, CASE WHEN w."formerSecretEndsAt" > now() THEN w."formerSecret" END AS "formerSecret",
+      r.action, r."companyId", r."locationId", r."targetId", r.changes, r."createdAt", r.traceparent
+    FROM claimed c JOIN "Webhook" w ON w.id = c."webhookId" JOIN "AuditRecord" r ON r.id = c."eventId"
+    ORDER BY c."createdAt", c.id`;
+}
+
+/**
+ * Selects the due deliveries of webhooks of one kind: up to the limit of each webhook, earliest due time first.
+ * `enabled` has the webhooks, and `$id` the deliveries in flight.
+ */
+const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
       FROM enabled e
       CROSS JOIN LATERAL (
         SELECT d.id, d."nextAttemptAt" FROM "WebhookDelivery" d
-        WHERE d."webhookId" = e.id AND d.status = 'PENDING' AND d."nextAttemptAt" <= now() AND d.id <> ALL ($1::text[])
-        ORDER BY d."nextAttemptAt" LIMIT greatest(${maxInFlightPerWebhook} - e."inFlight", 0)
+        WHERE d."webhookId" = e.id AND d.status = 'PENDING' AND d."${dueAt}" <= now() AND d."nextAttemptAt" <= now()
+          AND d.id <> ALL ($id::text[])
+        ORDER BY d."${dueAt}" LIMIT greatest(${maxInFlightPerWebhook} - e."inFlight", 0)
       ) next
+      WHERE e.delivery = '${kind}'`;
+
+/**
+ * Claims due deliveries. For webhooks with push delivery these are the messages to post. For webhooks with pull
+ * delivery they are messages that no reader acknowledged in time, which have failed.
+ *
+ * The order is fair. Each company has a limit, and every company gets its first delivery before any gets its second.
+ * Within a company the oldest delivery comes first, and failing webhooks come last.
+ *
+ * The parameters describe the attempts in flight. Only chosen rows are locked, and they are checked again after that.
+ */
+const claimDueStatement = namedStatement(
+  'webhook-claim-due',
+  `
+    WITH busy AS (
+      SELECT * FROM unnest($id::text[], $webhookId::text[], $owner::text[], $failing::boolean[]) AS b(id, "webhookId", owner, failing)
+    ), enabled AS (
+      SELECT w.id, w.delivery, coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
+        (SELECT count(*) FROM busy b WHERE b."webhookId" = w.id) AS "inFlight"
+      FROM "Webhook" w WHERE w."disabledAt" IS NULL
+    ), due AS (${dueOf('PUSH', 'nextAttemptAt')}
+      UNION ALL ${dueOf('PULL', 'retryUntil')}
     ), ranked AS (
       SELECT due.*,
         row_number() OVER (PARTITION BY owner ORDER BY failing, "nextAttemptAt")
@@ -82,49 +121,46 @@ const claimDueStatement: Statement = {
     ), chosen AS (
       SELECT id FROM within_company
       WHERE NOT failing OR "ofFailing" <= ${maxFailingInFlight}
-      ORDER BY failing, "ofCompany", "nextAttemptAt" LIMIT greatest(${maxInFlight} - cardinality($1::text[]), 0)
+      ORDER BY failing, "ofCompany", "nextAttemptAt" LIMIT greatest(${maxInFlight} - cardinality($id::text[]), 0)
     ), locked AS (
       SELECT d.id FROM "WebhookDelivery" d
       WHERE d.id IN (SELECT id FROM chosen) AND d.status = 'PENDING' AND d."nextAttemptAt" <= now()
       FOR UPDATE SKIP LOCKED
-    ), claimed AS (
-      UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now() + make_interval(secs => ${leaseSeconds})
-      FROM locked WHERE d.id = locked.id
-      RETURNING d.*
-    )
-    SELECT c.id, c."webhookId", c.type, coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
-      w.url, w.secret, CASE WHEN w."formerSecretEndsAt" > now() THEN w."formerSecret" END AS "formerSecret",
-      now() AS "claimedAt", r."companyId", r."locationId", r."targetId", r.changes, r."createdAt", r.traceparent
-    FROM claimed c JOIN "Webhook" w ON w.id = c."webhookId" JOIN "AuditRecord" r ON r.id = c."eventId"
-    ORDER BY c."createdAt"`,
-};
+    ), ${claimLocked(workerLeaseSeconds)}`,
+);
 
 /**
- * Claims deliveries that are due, within the shares that the attempts in flight leave. They are this worker's for the
- * time of a lease: if it dies, another one claims them then.
+ * Claims due deliveries, within the limits that the attempts in flight leave. The worker has them for the time of a
+ * lease. If the worker dies, another one claims them after that.
  *
  * @param inFlight the deliveries that this worker is sending
  */
 export function claimDue(sql: Sql, inFlight: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> {
-  return sql.query<ClaimedDelivery>(claimDueStatement, [
-    inFlight.map(({ id }) => id),
-    inFlight.map(({ webhookId }) => webhookId),
-    inFlight.map(({ owner }) => owner),
-    inFlight.map(({ failing }) => failing),
-  ]);
+  const values = claimDueStatement.values({
+    id: inFlight.map(({ id }) => id),
+    webhookId: inFlight.map(({ webhookId }) => webhookId),
+    owner: inFlight.map(({ owner }) => owner),
+    failing: inFlight.map(({ failing }) => failing),
+  });
+  return sql.query<ClaimedDelivery>(claimDueStatement, values);
 }
 
-const releaseStatement: Statement = {
-  name: 'webhook-release',
-  text: `UPDATE "WebhookDelivery" SET "nextAttemptAt" = now() WHERE id = $1 AND status = 'PENDING'`,
-};
+const releaseStatement = namedStatement(
+  'webhook-release',
+  `UPDATE "WebhookDelivery" SET "nextAttemptAt" = now() + make_interval(secs => $afterSeconds)
+    WHERE id = $id AND status = 'PENDING'`,
+);
 
-/** Gives a claimed delivery back without an attempt: any worker may claim it at once. */
-export async function release(sql: Sql, { id }: ClaimedDelivery): Promise<void> {
-  await sql.query(releaseStatement, [id]);
+/**
+ * Returns a claimed delivery to the outbox without an attempt.
+ *
+ * @param afterSeconds after this time, any worker may claim it; 0 means at once
+ */
+export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 0): Promise<void> {
+  await sql.query(releaseStatement, releaseStatement.values({ id, afterSeconds }));
 }
 
-/** Cancels the deliveries of a webhook that still wait. The transaction has locked or changed the webhook before. */
+/** Cancels the pending deliveries of a webhook. The transaction has already locked or changed the webhook. */
 export async function cancelPending(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.webhookDelivery.updateMany({
     where: { webhookId, status: 'PENDING' },
@@ -133,9 +169,9 @@ export async function cancelPending(transaction: Transaction, webhookId: string)
 }
 
 /**
- * Disables a webhook and cancels the deliveries that wait for it.
+ * Disables a webhook and cancels its pending deliveries.
  *
- * @returns whether it was enabled until now
+ * @returns whether the webhook was enabled before
  */
 export async function disableWebhook(transaction: Transaction, id: string): Promise<boolean> {
   const now = await databaseNow(transaction);

@@ -1,41 +1,53 @@
 import { z } from 'zod';
 import { type AuditRecord, Prisma } from '../../prisma/generated/client/client.ts';
 import { AccessReason, ParkingEventKind, QuotaEnforcement } from '../../prisma/generated/client/enums.ts';
-import type { WebhookEvent } from '../audit/actions.ts';
+import { type AuditAction, isAuditAction, isWebhookEvent, type WebhookEvent } from '../audit/actions.ts';
 import { weekdays } from '../whitelist/hours.ts';
+import { samples } from './samples.ts';
 
-/** The type of the message that a client asks for to test a webhook; no webhook can wait for it. */
+/** The type of a test message that a client requests. Webhooks cannot subscribe to it. */
 export const testMessageType = 'webhook.test';
 
-/** What the type of a message can be. */
+/** The possible types of a message. */
 export type MessageType = WebhookEvent | typeof testMessageType;
 
-/** What a message is made of: its type, and the audit record of the change. */
+/** The data of a message: its type, and the audit record of the change or of the requested test. */
 export interface Message extends Pick<
   AuditRecord,
-  'companyId' | 'locationId' | 'targetId' | 'changes' | 'createdAt'
+  'action' | 'companyId' | 'locationId' | 'targetId' | 'changes' | 'createdAt'
 > {
   type: string;
 }
 
-/** Changes that list up to 10,000 identifiers of each kind. */
+/** The events whose changes list up to 10,000 identifiers of each kind. */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
-/** Lists as their lengths: a message tells how many. */
+/** Replaces lists by their lengths, since a message has only the numbers. */
 function withCounts(changes: object): object {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
 }
 
+/** The audit action of a message that a client requested. */
+const testAction: AuditAction = 'webhook.tested';
+
 /**
- * The body of a message (Standard Webhooks, "Payload structure"). It is the same at every attempt, since audit records
- * do not change.
+ * The body of a message (Standard Webhooks, "Payload structure"). It is the same for every attempt, since audit records
+ * never change.
  */
-export function messageBody({ type, companyId, locationId, targetId, changes, createdAt }: Message): string {
+export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
+  const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
+  if (isSample)
+    return JSON.stringify({
+      type,
+      timestamp: createdAt,
+      data: { companyId, ...samples[type], sample: true },
+    });
+  const { locationId, targetId, changes } = change;
   const isListing = listingEvents.includes(type) && typeof changes === 'object' && changes !== null;
   return JSON.stringify({
     type,
@@ -44,13 +56,14 @@ export function messageBody({ type, companyId, locationId, targetId, changes, cr
   });
 }
 
-// The rules of the bodies, for the reference. A receiver must expect further fields: columns that come later.
+// The schemas of message bodies, for the reference. Receivers must accept unknown fields, because later releases add
+// columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
 const count = z.int().min(0);
 
-/** A row of a table as an audit record has it: a column is text or null where `rules` does not say otherwise. */
+/** The schema of a table row in an audit record. A column is text or null unless `rules` says otherwise. */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   rules: Partial<Record<Column, z.ZodType>>,
@@ -65,12 +78,14 @@ const version = z
   .min(1)
   .optional()
   .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
-/** A column of this release: messages of earlier ones do not have it. */
+/** A column that was added in this release; messages of earlier releases do not have it. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),
-  from: text.meta({ description: 'Such as `07:00`, by the clocks of the location.' }),
-  to: text.meta({ description: 'Such as `19:00`; earlier than `from`: on the next day.' }),
+  from: text.meta({ description: 'Local time of the location, such as `07:00`.' }),
+  to: text.meta({
+    description: 'Local time, such as `19:00`. On the next day if it is earlier than `from`.',
+  }),
 });
 const times = { createdAt: instant, updatedAt: instant };
 const plate = { plateType: text, plateCode: text, plateNumber: text };
@@ -92,11 +107,11 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   capacity: count.nullable(),
   timezone: text,
   longestStayHours: count.nullable().optional().meta({
-    description: 'How long a vehicle stays at the most; missing in messages of earlier releases.',
+    description: 'The longest stay of a vehicle in hours; missing in messages of earlier releases.',
   }),
   announcedFull: z.boolean().optional().meta({
     description:
-      'Whether the last message of its state was `location.full`; missing in messages of earlier releases.',
+      'Whether the last message about its state was `location.full`; missing in messages of earlier releases.',
   }),
   version,
   ...times,
@@ -131,15 +146,15 @@ const parkingEvent = rowRule(Prisma.ParkingEventScalarFieldEnum, {
 });
 
 const exceededQuota = z.object({
-  referenceId: text.meta({ description: 'Whose vehicle entered.' }),
-  inside: count.meta({ description: 'How many vehicles may be inside.' }),
+  referenceId: text.meta({ description: 'The reference of the vehicle that entered.' }),
+  inside: count.meta({ description: 'The number of vehicles that may be inside.' }),
   enforcement: z.enum(QuotaEnforcement),
-  used: count.meta({ description: 'How many are inside, with the one that entered.' }),
+  used: count.meta({ description: 'The number of vehicles inside, including the one that entered.' }),
   event: parkingEvent,
 });
 
 const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
-  id: text.meta({ description: 'That of the event that starts the session.' }),
+  id: text.meta({ description: 'The id of the event that starts the session.' }),
   locationId: text,
   ...plate,
   enteredAt: instant.nullable(),
@@ -154,47 +169,54 @@ const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
 
 const insideCounted = z.object({
   countedAt: instant,
-  vehicles: count.meta({ description: 'How many vehicles were counted.' }),
-  opened: count.meta({ description: 'How many of them nobody had seen enter.' }),
-  corrected: count.meta({ description: 'How many vehicles were not found.' }),
+  vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
+  opened: count.meta({
+    description: 'The number of counted vehicles without an open session; each got one.',
+  }),
+  corrected: count.meta({
+    description: 'The number of open sessions whose vehicle was not found; they have ended.',
+  }),
 });
 
 const occupancyAdjusted = z.object({
   countedAt: instant,
-  occupied: count.meta({ description: 'How many vehicles were inside.' }),
+  occupied: count.meta({ description: 'The number of vehicles inside.' }),
 });
 
 const beforeAndAfter = (row: z.ZodType) => z.object({ before: row, after: row });
 
-const room = z.object({
-  capacity: count.nullable().meta({ description: 'How many vehicles fit.' }),
-  occupied: count.meta({ description: 'How many vehicles are inside.' }),
+const capacityUse = z.object({
+  capacity: count.nullable().meta({ description: 'The number of vehicles that fit.' }),
+  occupied: count.meta({ description: 'The number of vehicles inside.' }),
 });
 
 const importCounts = z.object({
   mode: z.enum(['CREATE', 'UPSERT', 'REPLACE']),
-  created: count.optional().meta({ description: 'How many entries are new; missing when none.' }),
-  updated: count.optional().meta({ description: 'How many entries changed; missing when none.' }),
-  deleted: count.optional().meta({ description: 'How many entries were removed; missing when none.' }),
+  created: count.optional().meta({ description: 'The number of new entries; omitted when 0.' }),
+  updated: count.optional().meta({ description: 'The number of changed entries; omitted when 0.' }),
+  deleted: count.optional().meta({ description: 'The number of removed entries; omitted when 0.' }),
 });
 
 const disabled = z.object({
   reason: z.enum(['GONE', 'FAILING']).meta({
     description: 'GONE: the receiver answered 410. FAILING: it accepted nothing for five days.',
   }),
-  httpStatus: z.int().nullable().meta({ description: 'The last answer; null when there was none.' }),
+  httpStatus: z
+    .int()
+    .nullable()
+    .meta({ description: 'The status of the last response; null when there was none.' }),
   failingSince: instant,
-  url: text,
+  url: text.nullable().meta({ description: 'The URL of the receiver; null for pull delivery.' }),
 });
 
-/** What `data.changes` of each type says. */
+/** The schema of `data.changes` for each message type. */
 const changesRules = {
   'company.registered': company,
   'company.updated': beforeAndAfter(company),
   'location.created': location,
   'location.updated': beforeAndAfter(location),
-  'location.full': room,
-  'location.available': room,
+  'location.full': capacityUse,
+  'location.available': capacityUse,
   'whitelist.created': whitelistEntry,
   'whitelist.updated': beforeAndAfter(whitelistEntry),
   'whitelist.deleted': whitelistEntry,
@@ -209,12 +231,12 @@ const changesRules = {
   [testMessageType]: z.null(),
 } satisfies Record<MessageType, z.ZodType>;
 
-/** Every type of message. */
+/** All message types. */
 export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
- * The rule of the body of a message of a type. `z.toJSONSchema` makes the JSON Schema of it for the reference;
- * test/webhook-payload.test.ts holds real messages to it.
+ * The schema of a message body by type. `z.toJSONSchema` converts it to JSON Schema for the reference.
+ * test/webhooks/payload.test.ts checks real messages against it.
  */
 export const messageRule = (type: MessageType) =>
   z.object({
@@ -223,7 +245,10 @@ export const messageRule = (type: MessageType) =>
     data: z.object({
       companyId: text.nullable().meta({ description: 'The company that the change belongs to.' }),
       locationId: text.nullable().meta({ description: 'The location that the change belongs to.' }),
-      targetId: text.meta({ description: 'What changed.' }),
+      targetId: text.meta({ description: 'The id of the changed object.' }),
+      sample: z.literal(true).optional().meta({
+        description: 'Only in samples, which a client requests with `testWebhook`; nothing changed.',
+      }),
       changes: changesRules[type].meta({
         description: 'The values after the change, or before and after it.',
       }),

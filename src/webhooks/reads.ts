@@ -7,11 +7,11 @@ import type { AuthenticatedKey } from '../auth/key.ts';
 import { webhookScope } from '../auth/scope.ts';
 import type { LargeValues, ValueReader } from '../database/large-values.ts';
 import { prismaList } from '../database/prisma-list.ts';
-import type { PagedList } from '../pages.ts';
+import type { PagedList } from '../paging.ts';
 import { findWebhook } from './lock.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** What is shown of a delivery besides its own columns: every attempt, oldest first. */
+/** The relations that are read with a delivery: its attempts, oldest first. */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;
@@ -19,13 +19,13 @@ export const withAttempts = {
 /** A delivery with its attempts. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAttempts }>;
 
-/** The reads of webhooks over one database. */
+/** Reads webhooks from one database. */
 export type WebhookReads = ReturnType<typeof createWebhookReads>;
 
 /**
- * Prepares the reads of webhooks.
+ * Creates the reads of webhooks.
  *
- * @param services.changesOf the changes of an audit record, by its id
+ * @param services.changesOf reads the changes of an audit record by its id
  */
 export function createWebhookReads(services: { prisma: PrismaClient; changesOf: LargeValues }) {
   const { prisma, changesOf } = services;
@@ -34,13 +34,13 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     list: (key: AuthenticatedKey): PagedList<Webhook> => prismaList(prisma.webhook, webhookScope(key)),
 
     /**
-     * The webhook of an id that a client sent.
+     * Finds a webhook by an id that a client sent.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one out of the key's reach
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one outside the key's scope
      */
     find: (key: AuthenticatedKey, id: string): Promise<Webhook> => findWebhook(prisma, key, id),
 
-    /** The deliveries of a webhook; with a status only those in it. */
+    /** The deliveries of a webhook, optionally only those with a given status. */
     deliveriesOf(webhookId: string, status: WebhookDeliveryStatus | null | undefined): PagedList<Delivery> {
       const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
       return prismaList(
@@ -52,7 +52,7 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
       );
     },
 
-    /** What is posted for a delivery; null when the key of the reader lacks the permission that reads such a change. */
+    /** The body of a delivery's message; null when the reader's key lacks the permission to read such a change. */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },
       { type, eventId }: Pick<Delivery, 'type' | 'eventId'>,

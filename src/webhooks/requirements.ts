@@ -1,34 +1,50 @@
+import type { Webhook } from '../../prisma/generated/client/client.ts';
 import { auditActions, enumName, isAuditAction, isWebhookEvent } from '../audit/actions.ts';
-import type { Transaction } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { locationScope } from '../auth/scope.ts';
+import { advisoryLocks } from '../database/advisory-locks.ts';
 import { invalidField, locationNotFound, ServiceError } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// What must hold for a webhook to be created or changed. Each function throws the error that the client gets.
+// The conditions for creating or changing a webhook. Each function throws the error that the client receives.
 
-/** The most webhooks of one company: every change is a message to each of them. */
+/** The maximum number of webhooks per company. Every change is sent to each of them. */
 export const maxWebhooks = 20;
 
-/** A webhook gives its receiver what its events say, so that a key sets it up only for what it may read itself. */
+/**
+ * A webhook gives its receiver the content of events. The key must therefore have the permission to read them itself.
+ */
 export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];
     if (!key.permissions.has(readPermission)) {
-      const message = `API key lacks the permission ${readPermission}, which the event ${enumName(event)} needs`;
+      const message = `API key lacks the permission ${readPermission}, which the event ${enumName(event)} requires`;
       throw new ServiceError('FORBIDDEN', message, { field: 'events', value: enumName(event) });
     }
   }
 }
 
-/** Makes sure that messages can be posted to an address. */
-export async function requireTarget(target: WebhookTarget, url: string): Promise<void> {
-  const fault = await target.fault(url);
+/**
+ * Checks the URL of a webhook: push delivery needs an address that messages can be posted to, and pull delivery has
+ * none.
+ *
+ * @param webhook.companyId null for an operator's webhook
+ */
+export async function requireTarget(
+  target: WebhookTarget,
+  { delivery, url, companyId }: Pick<Webhook, 'delivery' | 'url' | 'companyId'>,
+): Promise<void> {
+  if (delivery === 'PULL') {
+    if (url !== null) throw invalidField('url', 'Must be omitted for pull delivery', url);
+    return;
+  }
+  const fault = url === null ? 'Is required for push delivery' : await target.fault(url, companyId ?? '');
   if (fault) throw invalidField('url', fault, url);
 }
 
-/** Makes sure that a webhook is narrowed to locations of its company that the key reaches. */
+/** Checks that a webhook is limited to locations of its company that are in the key's scope. */
 export async function requireLocations(
   transaction: Transaction,
   key: AuthenticatedKey,
@@ -45,9 +61,15 @@ export async function requireLocations(
   if (unknown !== undefined) throw locationNotFound(unknown);
 }
 
-/** Refuses one webhook too many. Transactions that create one for the same company wait for each other from here on. */
-export async function requireRoom(transaction: Transaction, companyId: string | null): Promise<void> {
-  await transaction.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks of ${companyId}`}, 0))`;
+/**
+ * Rejects a webhook beyond the maximum. Transactions that create webhooks for the same company run one after the other
+ * from here on.
+ */
+export async function requireBelowMaxWebhooks(
+  transaction: Transaction,
+  companyId: string | null,
+): Promise<void> {
+  await transaction.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`webhooks of ${companyId}`}, ${advisoryLocks.webhooksOfCompany}::bigint))`;
   const count = await transaction.webhook.count({ where: { companyId } });
   if (count >= maxWebhooks)
     throw invalidField('companyId', `A company can have at most ${maxWebhooks} webhooks`, companyId);

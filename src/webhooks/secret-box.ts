@@ -6,8 +6,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts the secrets of webhooks for the database. Signing needs them as they are, so that a hash would not do.
- * What was encrypted for one webhook cannot be read as the secret of another one.
+ * Encrypts the secrets of webhooks for the database. They cannot be hashed, because signing needs the plain secret. A
+ * secret encrypted for one webhook cannot be decrypted for another.
  */
 export interface WebhookSecretBox {
   seal(webhookId: string, secret: string): string;
@@ -15,7 +15,7 @@ export interface WebhookSecretBox {
   open(webhookId: string, sealed: string): string;
 }
 
-/** Encrypts with AES-256-GCM under a key derived from the pepper of API keys (HKDF, RFC 5869). */
+/** Creates the encryption: AES-256-GCM with a key derived from the pepper of API keys (HKDF, RFC 5869). */
 export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'webhook-secrets', keyBytes));
   return {

@@ -1,28 +1,20 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
+import type { Lookups } from './look-ups.ts';
 
-/** All addresses of a host name. */
-export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
-
-const systemResolve: Resolve = (hostname) =>
-  new Promise((resolve, reject) => {
-    systemLookup(hostname, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
-  });
-
-/** How long the check of a new URL waits for the addresses of its host. */
+/** How long the check of a new URL waits for the addresses of its host, in milliseconds. */
 const lookupTimeoutMs = 2_000;
 
 /** The IPv6 addresses of the public Internet; all others have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses
- * do not, nor IPv6 addresses that contain such an IPv4 address (IANA special-purpose address registries).
+ * Whether an address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses do
+ * not, and neither do IPv6 addresses that contain such an IPv4 address (IANA special-purpose address registries).
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -30,7 +22,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || address.match(globalUnicast);
 }
 
-/** The host of a URL if it is an address; undefined if it is a name. */
+/** The host of a URL if it is an IP address; undefined if it is a name. */
 function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : undefined;
@@ -38,81 +30,90 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 const refusal = 'The address does not belong to the public Internet';
 
-/** Posts messages to the servers of clients, and never to a server that only this machine or its network reaches. */
+/** Posts messages to receivers, but never to a server in the gateway's own machine or private network. */
 export interface WebhookTarget {
-  /** Why messages cannot be posted to a URL; undefined when they can, or when its host has no address yet. */
-  fault(url: string): Promise<string | undefined>;
   /**
-   * Posts a message and returns the status of the answer. The body is not read, and redirects are not followed.
+   * Returns why messages cannot be posted to a URL. It is undefined when they can, or when the host has no address yet.
    *
-   * @throws when there is no answer; the message can be shown to the client
+   * @param company the owner of the webhook, for the limit of its lookups; empty for an operator's webhook
+   */
+  fault(url: string, company: string): Promise<string | undefined>;
+  /**
+   * Posts a message and returns the status of the response. The response body is not read, and redirects are not
+   * followed.
+   *
+   * @param company the owner of the webhook, as for `fault`
+   * @throws {LookupNotStartedError} when nothing was sent, because the lookup of the host could not start
+   * @throws when there is no response; the message can be shown to the client
    */
   post(
     url: string,
+    company: string,
     message: { headers: Record<string, string>; body: string },
     signal: AbortSignal,
   ): Promise<number>;
 }
 
-/**
- * Prepares posting to the servers of clients. The addresses of a name are checked when it is resolved for the
- * connection itself: a name whose addresses change after an earlier check (DNS rebinding) is refused too.
- *
- * @param options.allowPrivate allows any address, and http besides https: for development
- */
-export function createWebhookTarget(options: { allowPrivate: boolean; resolve?: Resolve }): WebhookTarget {
-  const { allowPrivate, resolve = systemResolve } = options;
-  const isRefused = (address: string) => !allowPrivate && !isPublicAddress(address);
-
-  const checkedLookup: LookupFunction = (hostname, { all }, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (!first || addresses.some(({ address }) => isRefused(address))) callback(new Error(refusal), []);
-        else if (all) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      },
-      (error: Error) => callback(error, []),
-    );
+/** Passes the checked addresses to a connection, so that the name is not looked up again. */
+const lookupOf =
+  (addresses: LookupAddress[]): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    const [first] = addresses;
+    if (all) callback(null, addresses);
+    else callback(null, first!.address, first!.family);
   };
 
+/**
+ * Creates the target. It connects only to the addresses that it checked. A name whose addresses change after the check
+ * (DNS rebinding) is therefore refused.
+ *
+ * @param options.allowPrivate allows any address, and http as well as https; for development
+ */
+export function createWebhookTarget(options: { allowPrivate: boolean; lookups: Lookups }): WebhookTarget {
+  const { allowPrivate, lookups } = options;
+  const isRefused = (address: string) => !allowPrivate && !isPublicAddress(address);
+
+  /** All addresses of the host of a URL. */
+  async function addressesOf(url: URL, company: string, signal: AbortSignal): Promise<LookupAddress[]> {
+    const literal = literalAddress(url);
+    return literal
+      ? [{ address: literal, family: isIP(literal) }]
+      : lookups.addressesOf(url.hostname, company, signal);
+  }
+
   return {
-    async fault(text) {
+    async fault(text, company) {
       if (!URL.canParse(text)) return 'Must be a URL';
       const url = new URL(text);
       if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:'))
         return 'Must be an https URL';
       if (url.username || url.password) return 'Must not contain a user name or a password';
-      const literal = literalAddress(url);
-      const addresses = literal
-        ? [{ address: literal }]
-        : await Promise.race([
-            resolve(url.hostname).catch(() => []),
-            sleep(lookupTimeoutMs, [], { ref: false }),
-          ]);
+      const signal = AbortSignal.timeout(lookupTimeoutMs);
+      const addresses = await addressesOf(url, company, signal).catch(() => []);
       return addresses.some(({ address }) => isRefused(address)) ? refusal : undefined;
     },
-    post: (text, { headers, body }, signal) =>
-      new Promise((fulfil, reject) => {
-        const url = new URL(text);
-        const literal = literalAddress(url);
-        if (literal && isRefused(literal)) throw new Error(refusal);
+    async post(text, company, { headers, body }, signal) {
+      const url = new URL(text);
+      const addresses = await addressesOf(url, company, signal);
+      if (addresses.some(({ address }) => isRefused(address))) throw new Error(refusal);
+      return new Promise((fulfil, reject) => {
         const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
         const request = send(url, {
           method: 'POST',
           headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
           agent: false,
-          lookup: checkedLookup,
+          lookup: lookupOf(addresses),
           signal,
         });
         request.on('error', reject);
-        // The connection ended without a response, for instance by a change of protocol.
+        // The connection ended without a response, for example after a switch of protocols.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);
           response.on('error', () => undefined).destroy();
         });
         request.end(body);
-      }),
+      });
+    },
   };
 }

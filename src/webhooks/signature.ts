@@ -1,17 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** What a secret begins with (Standard Webhooks, "Signature scheme"); the rest is the key in base64. */
+/** The prefix of a secret (Standard Webhooks, "Signature scheme"). The rest is the key in base64. */
 const secretPrefix = 'whsec_';
 const secretBytes = 32;
 
-/** A new secret of a webhook (Standard Webhooks, "Signature scheme"): `whsec_` and 32 random bytes in base64. */
+/** Creates a secret for a webhook (Standard Webhooks, "Signature scheme"): `whsec_` and 32 random bytes in base64. */
 export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).toString('base64');
 
 /**
- * The headers of a signed message (Standard Webhooks, "Webhook headers"), with a signature by each secret.
+ * The headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
  *
  * @param message.id the same for every attempt
- * @param at when the attempt is made; receivers refuse messages that are some minutes away from their own clock
+ * @param at the time of the attempt; receivers reject messages that differ from their own clock by some minutes
  */
 export function signedHeaders(
   message: { id: string; body: string },

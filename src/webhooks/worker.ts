@@ -3,30 +3,42 @@ import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Sql } from '../database/types.ts';
-import { activeTracer, inSpan } from '../telemetry/spans.ts';
-import { claimDue, type ClaimedDelivery, release } from './outbox.ts';
-import { messageBody } from './payload.ts';
+import { activeTracer, inSpan } from '../observability/spans.ts';
+import { LookupNotStartedError } from './look-ups.ts';
+import { claimDue, type ClaimedDelivery, release, retryDays } from './outbox.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
-import { type AttemptOutcome, type AttemptResult, isAccepted, settleAttempt } from './settle.ts';
-import { signedHeaders } from './signature.ts';
+import { type AttemptOutcome, type AttemptResult, isAccepted, storeOutcome } from './attempt-outcome.ts';
+import { signedMessage } from './signed-message.ts';
 
 /** Sends the deliveries of the outbox. */
 export interface WebhookWorker {
-  /** Stops: attempts in flight are aborted, and made again by another process or after the next start. */
+  /** Stops the worker. Attempts in flight are aborted, and repeated by another process or after the next start. */
   close(): Promise<void>;
 }
 
 /** How often the outbox is read when no attempt ends. */
 const pollIntervalMs = 1_000;
-/** After a claim the next one waits so long, so that it takes the places of several attempts that ended. */
+/** The pause after a claim, so that the next claim can fill the slots of several finished attempts. */
 const claimPauseMs = 50;
-/** The whole attempt, from the look-up of the name to the answer. */
+/** The time limit of a whole attempt, from the lookup of the host to the response. */
 const attemptTimeoutMs = 15_000;
+/**
+ * The pause before a delivery is claimed again whose attempt could not start. Other lookups of its company end
+ * meanwhile.
+ */
+const notStartedPauseSeconds = 5;
+
+/** The result of an expired pull message. A worker claims messages of pull webhooks only after they have expired. */
+const neverAcknowledged: AttemptResult = {
+  httpStatus: null,
+  error: `No reader acknowledged the message within ${retryDays} days`,
+  durationMs: 0,
+};
 
 /**
- * Starts to send. Every process has a worker; they share the outbox, and a delivery is claimed by one of them at a
- * time. How many attempts are made at once is bounded by the shares in `outbox.ts`.
+ * Starts the worker of a process. All workers share the outbox, and only one at a time holds a delivery. `outbox.ts`
+ * has the limits of concurrent attempts.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -34,7 +46,7 @@ export function createWebhookWorker(options: {
   log: Logger;
   target: WebhookTarget;
   secrets: WebhookSecretBox;
-  /** Is told of every attempt whose result was stored. */
+  /** Called for each attempt after its result was stored. */
   onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
 }): WebhookWorker {
   const { prisma, sql, log, target, secrets, onAttempt } = options;
@@ -43,24 +55,18 @@ export function createWebhookWorker(options: {
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
 
-  async function attempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
-    const { id, webhookId, claimedAt } = delivery;
+  /** Makes an attempt; undefined when it could not start, because the company has too many lookups in progress. */
+  async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
     const durationMs = () => Math.round(performance.now() - startedAt);
     const timeout = AbortSignal.timeout(attemptTimeoutMs);
     try {
-      const sealed = [delivery.secret, ...(delivery.formerSecret ? [delivery.formerSecret] : [])];
-      const signing = sealed.map((secret) => secrets.open(webhookId, secret));
-      const body = messageBody(delivery);
-      const headers = {
-        'Content-Type': 'application/json',
-        'User-Agent': 'parking-gateway',
-        ...signedHeaders({ id, body }, signing, claimedAt),
-      };
+      const message = signedMessage(delivery, secrets);
       const signal = AbortSignal.any([closing.signal, timeout]);
-      const httpStatus = await target.post(delivery.url, { headers, body }, signal);
+      const httpStatus = await target.post(url, delivery.owner, message, signal);
       return { httpStatus, error: null, durationMs: durationMs() };
     } catch (cause) {
+      if (cause instanceof LookupNotStartedError) return undefined;
       const error = timeout.aborted
         ? `No answer within ${attemptTimeoutMs / 1000} seconds`
         : (cause as Error).message;
@@ -68,11 +74,11 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** The attempt within a span that belongs to the trace of the change. */
-  async function tracedAttempt(delivery: ClaimedDelivery): Promise<AttemptResult> {
+  /** Makes an attempt in a span that belongs to the trace of the change. */
+  async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();
-    if (!tracer) return attempt(delivery);
-    const { id, webhookId, type, url, traceparent } = delivery;
+    if (!tracer) return attempt(delivery, url);
+    const { id, webhookId, type, traceparent } = delivery;
     const attributes = {
       'messaging.message.id': id,
       'messaging.destination.name': webhookId,
@@ -80,7 +86,8 @@ export function createWebhookWorker(options: {
     };
     const options = { kind: SpanKind.CLIENT, attributes };
     const work = async (span: Span) => {
-      const result = await attempt(delivery);
+      const result = await attempt(delivery, url);
+      if (!result) return result;
       if (result.httpStatus !== null) span.setAttribute('http.response.status_code', result.httpStatus);
       if (!isAccepted(result)) span.setStatus({ code: SpanStatusCode.ERROR });
       return result;
@@ -89,13 +96,20 @@ export function createWebhookWorker(options: {
   }
 
   async function deliver(delivery: ClaimedDelivery): Promise<void> {
-    const { id, webhookId } = delivery;
+    const { id, webhookId, url } = delivery;
     try {
-      const result = await tracedAttempt(delivery);
-      if (closing.signal.aborted && !isAccepted(result)) return await release(sql, delivery);
+      const result = url === null ? neverAcknowledged : await tracedAttempt(delivery, url);
+      if (closing.signal.aborted && !(result && isAccepted(result))) return await release(sql, delivery);
+      if (!result) {
+        log.info({ deliveryId: id, webhookId }, 'A webhook message waits for other lookups of its company');
+        return await release(sql, delivery, notStartedPauseSeconds);
+      }
       if (!isAccepted(result))
-        log.info({ deliveryId: id, webhookId, ...result }, 'A webhook did not accept a message');
-      const outcome = await settleAttempt(prisma, delivery, result);
+        log.info(
+          { deliveryId: id, webhookId, ...result },
+          'The receiver of a webhook did not accept a message',
+        );
+      const outcome = await storeOutcome(prisma, delivery, result);
       onAttempt({ outcome, durationMs: result.durationMs });
     } catch (error) {
       log.warn(
@@ -116,21 +130,18 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // A place became free: others may be due.
+          // A slot became free, so another delivery may start.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }
         await sleep(claimPauseMs);
       } while (claimAgain && !closing.signal.aborted);
     } catch (error) {
-      log.warn(
-        { err: error },
-        'The webhook deliveries that are due could not be read; the next poll tries again',
-      );
+      log.warn({ err: error }, 'The due webhook deliveries could not be read; retrying at the next poll');
     }
   }
 
-  /** Claims what is due; one claim at a time, and one more after it when this is called meanwhile. */
+  /** Claims due deliveries. Claims run one at a time; a call during a claim starts one more claim after it. */
   function poll(): void {
     claimAgain = true;
     if (closing.signal.aborted) return;

@@ -1,4 +1,5 @@
 import type { PrismaClient, Webhook } from '../../prisma/generated/client/client.ts';
+import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts';
 import type { WebhookEvent } from '../audit/actions.ts';
 import { recordChange } from '../audit/record.ts';
 import { defaultGraceSeconds } from '../auth/grace-period.ts';
@@ -10,42 +11,52 @@ import { newId } from '../ids.ts';
 import { removeHistory } from './history.ts';
 import { findWebhook, lockWebhook } from './lock.ts';
 import { cancelPending, disableWebhook } from './outbox.ts';
-import { requireLocations, requireReadPermissions, requireRoom, requireTarget } from './requirements.ts';
+import {
+  requireLocations,
+  requireReadPermissions,
+  requireBelowMaxWebhooks,
+  requireTarget,
+} from './requirements.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** What a client may set; what is left out or null stays as it is. */
+/** The values that a client can set. Omitted and null values stay unchanged. */
 interface WebhookValues {
   url?: string | null | undefined;
   events?: readonly WebhookEvent[] | null | undefined;
   locationIds?: readonly string[] | null | undefined;
 }
 
-/** A webhook with a secret that is shown once. */
+/** A webhook and its new secret, which is shown only once. */
 interface IssuedWebhook {
   secret: string;
   webhook: Webhook;
 }
 
-/** What the audit log shows of a webhook: nothing of its secrets. */
-const audited = ({ id, companyId, url, events, locationIds, disabledAt }: Webhook) => ({
+/** A webhook as audit records show it, without its secrets. */
+const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
+  delivery,
   url,
   events,
   locationIds,
   disabledAt,
 });
 
+/** Whether a client sent a value; an empty text counts as a value. */
+const isGiven = <Value>(value: Value | null | undefined): value is Value =>
+  value !== null && value !== undefined;
+
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
-/** The changes of webhooks in one database. */
+/** Writes webhooks to one database. */
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Prepares the changes of webhooks. Each is one transaction that locks the webhook first: several changes at once
- * follow each other, and what comes after a deletion gets `NOT_FOUND`.
+ * Creates the writes of webhooks. Each write is one transaction that locks the webhook first, so that concurrent writes
+ * run one after the other. A write after a deletion is `NOT_FOUND`.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -56,38 +67,43 @@ export function createWebhookWrites(services: {
   const { prisma, sql, secrets, target } = services;
   return {
     /**
-     * Creates a webhook. With an operator's key and no company it hears of every company.
+     * Creates a webhook. A webhook created with an operator's key and without a company receives the events of all
+     * companies.
      *
-     * @throws {ServiceError} `FORBIDDEN` for a company out of reach and for events that the key may not read,
-     *   `NOT_FOUND` for locations out of reach, `VALIDATION_ERROR` for an address that cannot be posted to and for one
-     *   webhook too many
+     * @throws {ServiceError}
+     * - `FORBIDDEN` for a company outside the key's scope, and for events that the key may not read
+     * - `NOT_FOUND` for locations outside the key's scope
+     * - `VALIDATION_ERROR` for an address that cannot be posted to, and for a webhook beyond the maximum
      */
     async create(
       author: Author,
       values: WebhookValues & {
-        url: string;
+        delivery?: WebhookDeliveryKind | null | undefined;
         events: readonly WebhookEvent[];
         companyId?: string | null | undefined;
       },
     ): Promise<IssuedWebhook> {
       const { key } = author;
-      const { url, events } = values;
+      const { events } = values;
+      const delivery = values.delivery ?? 'PUSH';
+      const url = values.url ?? null;
       const companyId =
-        key.unrestricted && !values.companyId
+        key.unrestricted && !isGiven(values.companyId)
           ? null
           : await owningCompany(prisma, key, values.companyId, 'webhooks');
       requireReadPermissions(key, events);
-      await requireTarget(target, url);
+      await requireTarget(target, { delivery, url, companyId });
       const locationIds = distinct(values.locationIds ?? []);
       const id = newId();
       const secret = newWebhookSecret();
       const webhook = await prisma.$transaction(async (transaction) => {
         await requireLocations(transaction, key, companyId, locationIds);
-        await requireRoom(transaction, companyId);
+        await requireBelowMaxWebhooks(transaction, companyId);
         const created = await transaction.webhook.create({
           data: {
             id,
             companyId,
+            delivery,
             url,
             events: distinct(events),
             locationIds,
@@ -106,9 +122,10 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Changes the fields that are given. Disabling cancels the deliveries that wait.
+     * Changes the given fields of a webhook. Disabling it cancels its pending deliveries.
      *
-     * @throws {ServiceError} as `create`, and `NOT_FOUND`; a key that may not read the events can only disable
+     * @throws {ServiceError} the errors of `create`, and `NOT_FOUND`; a key without the permission to read the events
+     *   can only disable the webhook
      */
     async update(
       author: Author,
@@ -117,20 +134,21 @@ export function createWebhookWrites(services: {
     ): Promise<Webhook> {
       const { key } = author;
       const { url, events, locationIds, enabled } = values;
-      await findWebhook(prisma, key, id);
-      if (url) await requireTarget(target, url);
+      const { delivery, companyId } = await findWebhook(prisma, key, id);
+      if (isGiven(url)) await requireTarget(target, { delivery, url, companyId });
       return prisma.$transaction(async (transaction) => {
         const before = await lockWebhook(transaction, key, id);
-        if (url || events || locationIds || enabled) requireReadPermissions(key, events ?? before.events);
+        if (isGiven(url) || events || locationIds || enabled)
+          requireReadPermissions(key, events ?? before.events);
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // A change that was being written while the webhook was disabled may have left a delivery.
+        // A change that committed while the webhook was being disabled may have added a delivery.
         if (isEnabling) await cancelPending(transaction, id);
         const after = await transaction.webhook.update({
           where: { id },
           data: {
-            ...(url && { url }),
+            ...(isGiven(url) && { url }),
             ...(events && { events: distinct(events) }),
             ...(locationIds && { locationIds: distinct(locationIds) }),
             ...(isEnabling && { disabledAt: null, failingSince: null }),
@@ -148,8 +166,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Deletes a webhook with its deliveries and returns it as it was. A long history goes first, in small batches; the
-     * webhook itself and the deliveries that still wait go in one transaction with the audit record.
+     * Deletes a webhook with its deliveries, and returns its last state. Its history is deleted first, in small
+     * batches. The webhook and its pending deliveries are deleted in one transaction with the audit record.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */
@@ -158,7 +176,7 @@ export function createWebhookWrites(services: {
       await removeHistory(sql, id);
       return prisma.$transaction(async (transaction) => {
         const webhook = await lockWebhook(transaction, author.key, id);
-        // Changes that are recorded meanwhile wait only from the deletion of the webhook itself on.
+        // The deliveries are deleted first. Concurrent changes then wait only from the deletion of the webhook on.
         await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
@@ -172,7 +190,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Gives a webhook a new secret. The former one signs too for a grace period, so that receivers can change over.
+     * Gives a webhook a new secret. Messages are also signed with the former secret for a grace period, so that
+     * receivers can switch.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */

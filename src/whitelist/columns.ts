@@ -2,28 +2,31 @@ import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/clien
 import { columnList, modelColumns, rowAsJson } from '../database/columns.ts';
 import type { WeeklyHours } from './hours.ts';
 
-// What is known of the columns of an entry: SQL, parameters and types follow from the model in schema.prisma and
-// from `valueTypes`.
+// The columns of a whitelist entry. SQL, parameters and types follow from the model in schema.prisma and from
+// `valueTypes`.
 
-/** The columns that the gateway writes itself. */
+/** The columns that only the gateway writes. */
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
-/** Values that stay as they are where a client does not say them: clients of earlier releases do not know them. */
-export interface KeptValues {
+/** Values that stay unchanged when a client omits them. Clients of earlier releases do not send them. */
+export interface OmittableValues {
   /** When in a week the vehicle may enter; null for at all times. */
   hours?: readonly WeeklyHours[] | null | undefined;
-  /** How many entries it may make in all; null for any number. */
+  /** How many times the vehicle may enter in total; null for no limit. */
   maxEntries?: number | null | undefined;
 }
 
-/** What a client writes of an entry. */
-export type WhitelistEntryValues = Omit<WhitelistEntry, OwnColumn | keyof KeptValues> & KeptValues;
+/** The values of an entry that a client writes. */
+export type WhitelistEntryValues = Omit<WhitelistEntry, OwnColumn | keyof OmittableValues> & OmittableValues;
 
-/** The hours of an entry; none for at all times. */
+/** The weekly hours of an entry; empty when the vehicle may enter at all times. */
 export const hoursOf = ({ hours }: Pick<WhitelistEntry, 'hours'>) =>
   (hours ?? []) as unknown as readonly WeeklyHours[];
 
-/** The columns that a client writes, with their types in PostgreSQL. One that the model has must be here. */
+/**
+ * The columns that a client writes, with their types in PostgreSQL. A column that the model has but this list does not
+ * is a type error.
+ */
 const valueTypes = {
   referenceId: 'text',
   plateType: 'text',
@@ -37,65 +40,68 @@ const valueTypes = {
   maxEntries: 'int',
 } as const satisfies Record<keyof WhitelistEntryValues, 'text' | 'timestamptz' | 'jsonb' | 'int'>;
 
-const keptColumns = ['hours', 'maxEntries'] as const satisfies (keyof KeptValues)[];
-const isKept = (column: string): column is keyof KeptValues =>
-  (keptColumns as readonly string[]).includes(column);
+const omittableColumns = ['hours', 'maxEntries'] as const satisfies (keyof OmittableValues)[];
+const isOmittable = (column: string): column is keyof OmittableValues =>
+  (omittableColumns as readonly string[]).includes(column);
 
-/** The parameter that says of such a column that it stays as it is: `keepHours`. */
+/** The parameter that keeps a column unchanged, such as `keepHours`. */
 const keepName = (column: string) => `keep${column[0]!.toUpperCase()}${column.slice(1)}`;
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
 const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof WhitelistEntry)[];
-/** The columns that are instants. */
+/** The columns of the type timestamptz. */
 export const instantColumns = [
   ...valueColumns.filter((column) => valueTypes[column] === 'timestamptz'),
   'createdAt',
   'updatedAt',
 ];
 
-/** The columns of a value that an import may change: all but those of the plate, by which it finds the entry. */
+/** The columns that an import may change: all values except the plate, which identifies the entry. */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
 /** The columns of an entry for a result, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
-/** An entry as jsonb for an audit record. */
+/** An entry as jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
 /** The columns that a client writes: `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
-/** The same of a table by its alias: `i."referenceId", i."plateType"`. */
+/** The same columns of a table alias: `i."referenceId", i."plateType"`. */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
-/** Their parameters in a statement about one entry: `$referenceId::text, $plateType::text`. */
+/** The parameters of these columns in a statement for one entry: `$referenceId::text, $plateType::text`. */
 export const valueParameters = columnList(valueColumns, (_, column) => `$${column}::${valueTypes[column]}`);
 
-/** Their parameters in a statement about many entries: `$referenceId::text[], $plateType::text[]`. */
+/** The parameters of these columns in a statement for many entries: `$referenceId::text[], $plateType::text[]`. */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
-  // Documents come as texts: the drivers disagree about arrays of them.
+  // JSON values are sent as text, because the drivers encode arrays of JSON differently.
   valueTypes[column] === 'jsonb' ? `$${column}::text[]::jsonb[]` : `$${column}::${valueTypes[column]}[]`,
 );
 
-/** Beside them, which of the values stay as they are: names of columns of `input`, and their parameters. */
-export const keepColumnList = columnList(keptColumns.map(keepName));
-export const keepArrayParameters = columnList(keptColumns, (_, column) => `$${keepName(column)}::boolean[]`);
+/** The columns of `input` and the parameters that say which values stay unchanged. */
+export const keepColumnList = columnList(omittableColumns.map(keepName));
+export const keepArrayParameters = columnList(
+  omittableColumns,
+  (_, column) => `$${keepName(column)}::boolean[]`,
+);
 
-/** Sets each column of an entry `w` to its parameter: `"referenceId" = $referenceId::text`. */
+/** Assigns each column of an entry `w` its parameter: `"referenceId" = $referenceId::text`. */
 export const valueAssignments = columnList(valueColumns, (quoted, column) => {
   const value = `$${column}::${valueTypes[column]}`;
-  return isKept(column)
+  return isOmittable(column)
     ? `${quoted} = CASE WHEN $${keepName(column)}::boolean THEN w.${quoted} ELSE ${value} END`
     : `${quoted} = ${value}`;
 });
 
-/** The value of a column that an import gives to the entry `w` in the way of a row of `input`. */
+/** The value that an import assigns to a column when the plate of an `input` row belongs to the existing entry `w`. */
 const mergedValue = (quoted: string, column: string) =>
-  isKept(column)
+  isOmittable(column)
     ? `CASE WHEN excluded.id IN (SELECT "newId" FROM input WHERE "${keepName(column)}") THEN w.${quoted} ELSE excluded.${quoted} END`
     : `excluded.${quoted}`;
 
-/** Sets each column that an import may change: `"referenceId" = excluded."referenceId"`. */
+/** Assigns each column that an import may change: `"referenceId" = excluded."referenceId"`. */
 export const mergedAssignments = columnList(
   mergedColumns,
   (quoted, column) => `${quoted} = ${mergedValue(quoted, column)}`,
@@ -105,7 +111,7 @@ export const mergedAssignments = columnList(
 export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quoted}`)})
   IS DISTINCT FROM (${columnList(mergedColumns, mergedValue)})`;
 
-/** The columns of the plate, of a table by its alias if there is one. */
+/** The columns of a plate, optionally of a table alias. */
 export const plateColumnList = (alias?: string) =>
   columnList(plateColumns, (quoted) => (alias ? `${alias}.${quoted}` : quoted));
 
@@ -113,7 +119,16 @@ export const plateColumnList = (alias?: string) =>
 export const samePlate = (one: string, other: string) =>
   `(${plateColumnList(one)}) = (${plateColumnList(other)})`;
 
-/** A value as a parameter: documents are texts, and what is not said is null. */
+/** A plate in the form of `plateText`. It contains only ASCII characters, so converting it to upper case is enough. */
+const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
+
+/** The texts that a camera may read from the plate of a table alias: without its type, and with it. */
+export const plateTexts = (alias: string) => {
+  const [plateType, plateCode, plateNumber] = plateColumns.map((column) => `${alias}."${column}"`);
+  return [textOf(plateCode!, plateNumber!), textOf(plateType!, plateCode!, plateNumber!)];
+};
+
+/** A value as a parameter: JSON as text, and null for an omitted value. */
 function parameterOf(values: WhitelistEntryValues, column: keyof WhitelistEntryValues) {
   const value = values[column] ?? null;
   return valueTypes[column] === 'jsonb' && value !== null ? JSON.stringify(value) : value;
@@ -123,12 +138,15 @@ function parameterOf(values: WhitelistEntryValues, column: keyof WhitelistEntryV
 export const valuesOf = (values: WhitelistEntryValues): Record<string, unknown> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, parameterOf(values, column)]),
-    ...keptColumns.map((column) => [keepName(column), values[column] === undefined]),
+    ...omittableColumns.map((column) => [keepName(column), values[column] === undefined]),
   ]);
 
-/** The parameters of many entries: for each column an array of its values. */
+/** The parameters of many entries: an array of values for each column. */
 export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<string, unknown[]> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, entries.map((entry) => parameterOf(entry, column))]),
-    ...keptColumns.map((column) => [keepName(column), entries.map((entry) => entry[column] === undefined)]),
+    ...omittableColumns.map((column) => [
+      keepName(column),
+      entries.map((entry) => entry[column] === undefined),
+    ]),
   ]);

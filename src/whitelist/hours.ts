@@ -1,4 +1,4 @@
-// When in a week an entry lets its vehicle in, by the clocks on the wall of the location.
+// The weekly hours in which an entry admits its vehicle, in the location's local time.
 
 /** The days of a week, in the order of ISO 8601. */
 export const weekdays = [
@@ -12,9 +12,12 @@ export const weekdays = [
 ] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** A time of the week: from a time of day on, and before another; on the next day when that is the earlier one. */
+/**
+ * A weekly time span, from one time of day until another. When `to` is earlier than `from`, the span ends on the next
+ * day.
+ */
 export interface WeeklyHours {
-  /** The days on which it begins. */
+  /** The days on which the span starts. */
   days: readonly Weekday[];
   /** `00:00` to `23:59`. */
   from: string;
@@ -22,11 +25,13 @@ export interface WeeklyHours {
   to: string;
 }
 
-/** The most times of the week of an entry: three for each day. */
+/** The maximum number of weekly time spans of an entry: three for each day. */
 export const maxWeeklyHours = 21;
 
-/** A moment by the clocks on the wall of a place. */
+/** A moment in local time. */
 export interface WallTime {
+  /** For example `2026-03-29`. */
+  date: string;
   /** From 0 for Monday to 6 for Sunday. */
   day: number;
   /** `00:00` to `23:59`. */
@@ -35,9 +40,9 @@ export interface WallTime {
 
 const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** Formats for time zones, since making one takes far longer than using it. */
+/** Formatters by time zone. They are cached, because creating one takes far longer than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** More than there are time zones: names in other letters count too. */
+/** More than the number of time zones, since names that differ only in case count separately. */
 const maxFormats = 1_000;
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
@@ -46,6 +51,9 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
     weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
@@ -55,7 +63,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** What the clocks on the wall show in a time zone. */
+/** Converts an instant to the local time of a time zone. */
 export function wallTime(at: Date, timezone: string): WallTime {
   const parts = new Map(
     formatOf(timezone)
@@ -63,16 +71,20 @@ export function wallTime(at: Date, timezone: string): WallTime {
       .map(({ type, value }) => [type, value]),
   );
   return {
+    date: `${parts.get('year')}-${parts.get('month')}-${parts.get('day')}`,
     day: shortNames.indexOf(parts.get('weekday')!),
     time: `${parts.get('hour')}:${parts.get('minute')}`,
   };
 }
 
 /**
- * Whether a moment lies within hours; without any it always does. What counts is what the clocks show: of an hour that
- * they show twice both are in, and one that they leave out never comes.
+ * Whether a local time lies within weekly hours; always true without any hours. When the clocks are set back, both
+ * passes of the repeated hour count. When they are set forward, the skipped hour does not occur.
  */
-export function isWithinHours(hours: readonly WeeklyHours[], { day, time }: WallTime): boolean {
+export function isWithinHours(
+  hours: readonly WeeklyHours[],
+  { day, time }: Pick<WallTime, 'day' | 'time'>,
+): boolean {
   const today = weekdays[day]!;
   const yesterday = weekdays[(day + 6) % 7]!;
   return (
@@ -85,6 +97,6 @@ export function isWithinHours(hours: readonly WeeklyHours[], { day, time }: Wall
   );
 }
 
-/** Hours as people read them: `MONDAY to FRIDAY 07:00 to 19:00`. */
+/** Hours in a readable form: `MONDAY to FRIDAY 07:00 to 19:00`. */
 export const hoursText = (hours: readonly WeeklyHours[]) =>
   hours.map(({ days, from, to }) => `${days.join(', ')} ${from} to ${to}`).join('; ');

@@ -1,10 +1,10 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** A plate: compared exactly as sent. */
+/** A plate. It is compared exactly as sent. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
 
-/** 409 for a plate that the whitelist has already (specification, rule 3). */
+/** The error for a plate that is already in the whitelist, 409 (docs/contract.md#whitelist-entry). */
 export function duplicateVehicle(
   { plateType, plateCode, plateNumber }: Plate,
   message = 'Vehicle with this plate already exists in the whitelist',

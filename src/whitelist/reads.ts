@@ -6,19 +6,19 @@ import { namedStatement } from '../database/named-statement.ts';
 import { createRowById } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
 import { isId } from '../ids.ts';
-import { listOfLocation } from '../locations/list-of-location.ts';
-import type { PagedList, WholeList } from '../pages.ts';
-import { isValidAt } from './access-rules.ts';
+import { listOfLocation } from '../location-access/list-of-location.ts';
+import type { PagedList, WholeList } from '../paging.ts';
 import { entryColumns, instantColumns } from './columns.ts';
-import { encodeFeedCursor } from './feed-cursor.ts';
-import { positionColumns, positionOf, type PositionRow } from './feed-position.ts';
+import { isValidAt } from './validity.ts';
+import type { FeedCursors } from './feed/cursor.ts';
+import { positionColumns, positionOf, type PositionRow } from './feed/position.ts';
 
-// The statements behind lists of entries. test/statements.test.ts compares their results with those of Prisma.
+// The SQL statements of whitelist lists. test/storage/statements.test.ts compares their results with Prisma's.
 
-/** A row of a join that may have found nothing. */
+/** A row of an outer join; all columns are null when nothing matched. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
-/** The entry of such a row. */
+/** The entry of such a row; null when nothing matched. */
 export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
 
@@ -27,7 +27,7 @@ const entriesById = namedStatement(
   `SELECT ${entryColumns('e')} FROM "WhitelistEntry" e WHERE e.id = ANY($ids::text[])`,
 );
 
-/** How many entries of a whitelist entry's vehicle were recorded. */
+/** How many times the vehicle of a whitelist entry has entered. */
 interface EntryUse {
   id: string;
   recorded: number;
@@ -38,21 +38,25 @@ const usesById = namedStatement(
   'SELECT u."entryId" AS id, u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = ANY($ids::text[])',
 );
 
-/** What a list of entries may be filtered by: plain equality but for `validAt`; undefined for no filter. */
+/** The filters of a list of entries. All compare for equality except `validAt`; undefined means no filter. */
 export interface WhitelistFilters {
   referenceId?: string | undefined;
   plateType?: string | undefined;
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
-  /** Only entries that are valid at this time, whatever their hours. */
+  /** Selects the entries that are valid at this time, regardless of their hours. */
   validAt?: Date | undefined;
 }
 
-/** The reads of whitelists over one database. */
+/** Reads whitelists from one database. */
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
-/** Prepares the reads of whitelists. Those of one turn of the event loop are joined. */
-export function createWhitelistReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
+/** Creates the reads of whitelists. Lookups in the same turn of the event loop share one statement. */
+export function createWhitelistReads({
+  sql,
+  kind,
+  feedCursors,
+}: Pick<Database, 'sql' | 'kind'> & { feedCursors: FeedCursors }) {
   const entries = createKeysetList<
     WhitelistEntry,
     WhitelistFilters & { ownerId: string },
@@ -77,7 +81,9 @@ export function createWhitelistReads({ sql, kind }: Pick<Database, 'sql' | 'kind
   const useById = createRowById<EntryUse>(sql, usesById);
 
   return {
-    /** The entries of a location that pass the filters. Its pages are `NOT_FOUND` for a location out of reach. */
+    /**
+     * The entries of a location that match the filters. A page is `NOT_FOUND` for a location outside the key's scope.
+     */
     entriesOf(
       key: AuthenticatedKey,
       locationId: string,
@@ -94,18 +100,21 @@ export function createWhitelistReads({ sql, kind }: Pick<Database, 'sql' | 'kind
             isId(locationId) ? await entries.jsonPage(asked) : undefined,
           );
           const { items, count, lastId } = found;
-          const changesCursor = encodeFeedCursor({ locationId, next: positionOf(found), round: null });
+          const changesCursor = feedCursors.encode({ locationId, next: positionOf(found), round: null });
           return { items, count, lastId, changesCursor };
         },
       };
     },
 
-    /** How many entries of an entry's vehicle were recorded, whoever asks. */
+    /** How many times an entry's vehicle has entered, without a check of the scope. */
     async entriesRecorded(id: string): Promise<number> {
       return (await useById(id))?.recorded ?? 0;
     },
 
-    /** The entry of an id, whoever asks; null when it is not, or no longer, in the whitelist of that location. */
+    /**
+     * Finds an entry by id, without a check of the scope; null when it is not, or no longer, in the whitelist of the
+     * location.
+     */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);
       return entry?.locationId === locationId ? entry : null;

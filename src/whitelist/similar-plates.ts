@@ -1,19 +1,25 @@
 import type { Plate } from './plate.ts';
 
-/** Characters that cameras take for each other. */
+/** Pairs of characters that cameras confuse. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];
 
-const twins = new Map(
+const confusedWith = new Map(
   confused.flatMap((pair): [string, string][] => [
     [pair[0]!, pair[1]!],
     [pair[1]!, pair[0]!],
   ]),
 );
 
-/** One character of a plate that was read differently from what the whitelist has. */
+/** SQL for a text in which confusable characters are equal. */
+export const confusableForm = (text: string) => {
+  const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
+  return `translate(upper(${text}), '${letters}', '${digits}')`;
+};
+
+/** A character of a plate that was read differently from the whitelist entry. */
 export interface PlateDifference {
   field: keyof Plate;
-  /** Which character of the field, counted from 1. */
+  /** The position of the character in the field, counted from 1. */
   position: number;
   read: string;
   listed: string;
@@ -21,26 +27,26 @@ export interface PlateDifference {
 
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
-/** How many plates may differ from one by a character: as many as it has characters. */
+/** The maximum number of plates that differ from a plate by one character: one for each of its characters. */
 export const maxSimilarPlates = 27;
 
-/** The texts that differ from one by one character that cameras confuse. */
-export const twinsOf = (text: string): string[] =>
+/** The texts that differ from a text by one character that cameras confuse. */
+export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
-    const twin = twins.get(character);
-    return twin ? [text.slice(0, index) + twin + text.slice(index + 1)] : [];
+    const other = confusedWith.get(character);
+    return other ? [text.slice(0, index) + other + text.slice(index + 1)] : [];
   });
 
-/** A plate as read, then each plate that differs from it by one character that cameras confuse. */
+/** A plate as read, followed by the plates that differ from it by one character that cameras confuse. */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
   const variants = fields.flatMap((field) =>
-    twinsOf(read[field]).map((twin) => ({ ...read, [field]: twin })),
+    confusableTexts(read[field]).map((other) => ({ ...read, [field]: other })),
   );
   return [read, ...variants];
 }
 
-/** Where a plate was read differently from an entry of the same length. */
+/** The characters that differ between a plate as read and an entry of the same length. */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
   return fields.flatMap((field) =>
     [...read[field]].flatMap((character, index) => {
@@ -50,7 +56,7 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
   );
 }
 
-/** Where a text was read differently from the text of an entry, if both are of the same length. */
+/** The characters that differ between a text as read and the text of an entry; empty when their lengths differ. */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];
   const isWithType = text.length === fields.reduce((length, field) => length + listed[field].length, 0);

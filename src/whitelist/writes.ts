@@ -7,7 +7,7 @@ import type { Sql } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { locationNotFound, versionConflict, whitelistEntryNotFound } from '../errors/error-table.ts';
 import { isId, newId } from '../ids.ts';
-import type { LocationNotices } from '../locations/notices.ts';
+import type { LocationNotices } from '../location-access/notices.ts';
 import {
   entryAsJson,
   entryColumns,
@@ -22,17 +22,17 @@ import type { WeeklyHours } from './hours.ts';
 import { duplicateVehicle } from './plate.ts';
 import { entryOf, type Nullable } from './reads.ts';
 
-/** The location in question, if the author's key reaches it. */
+/** The location, if it is in the scope of the author's key. */
 const reachedLocation = `reached AS (
       SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $locationId AND ${scopeCondition('l')}
     )`;
 
-/** The entry in question as it is, locked, so that no other change comes between. */
+/** The current entry, locked so that no other change can come between. */
 const lockedEntry = `before AS (
       SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w
     )`;
 
-/** Whether the client has seen that state of the entry, or did not say which it has seen. */
+/** The condition that the entry has the version that the client expects, or the client expects none. */
 const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
 
 const insertEntry = namedStatement(
@@ -51,7 +51,7 @@ const insertEntry = namedStatement(
     SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
 );
 
-/** Changes columns of an entry `w`. */
+/** A statement that changes columns of an entry `w`. */
 const updateStatement = (name: string, assignments: string) =>
   namedStatement(
     name,
@@ -90,15 +90,15 @@ const deleteEntry = namedStatement(
     FROM reached LEFT JOIN before ON true LEFT JOIN deleted e ON true`,
 );
 
-/** The version that a client has seen; null or undefined when it does not say. */
+/** The version that the client expects; null or undefined for any version. */
 type ExpectedVersion = number | null | undefined;
 
-/** The changes of single entries in one database. */
+/** Writes single entries to one database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Prepares the changes of single entries. Each is one statement that checks the key's reach, changes the entry
- * and leaves the audit record, and tells those who watch the whitelist.
+ * Creates the writes of single entries. Each write is one statement that checks the key's scope, changes the entry and
+ * writes the audit record. Afterwards, watchers of the whitelist are notified.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -110,8 +110,8 @@ export function createWhitelistWrites(services: {
    * Runs a statement of this file.
    *
    * @returns the entry that it wrote; null when it wrote none
-   * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `CONFLICT` when the entry has another version
-   *   than the expected one
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the entry has another
+   *   version than the expected one
    */
   async function write(
     statement: NamedStatement,
@@ -135,8 +135,8 @@ export function createWhitelistWrites(services: {
     /**
      * Adds an entry.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach, `DUPLICATE_VEHICLE` when the location
-     *   has an entry with the plate
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `DUPLICATE_VEHICLE` when the location
+     *   already has an entry with the plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {
       const created = await write(insertEntry, author, locationId, { id: newId(), ...valuesOf(values) });
@@ -145,11 +145,11 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Replaces the values of an entry; hours and the number of entries only where they are given.
+     * Replaces the values of an entry. Omitted hours and an omitted number of entries stay unchanged.
      *
-     * @param expectedVersion the version that the entry must still have; any when left out
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
-     *   entry has another version, `DUPLICATE_VEHICLE` when another entry of the location has the plate
+     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
+     *   when the entry has another version, `DUPLICATE_VEHICLE` when another entry of the location has the plate
      */
     async update(
       author: Author,
@@ -172,9 +172,9 @@ export function createWhitelistWrites(services: {
     /**
      * Sets when in a week the vehicle of an entry may enter; null for at all times.
      *
-     * @param expectedVersion the version that the entry must still have; any when left out
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
-     *   entry has another version
+     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
+     *   when the entry has another version
      */
     async setHours(
       author: Author,
@@ -193,11 +193,11 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Removes an entry, and returns it as it was.
+     * Removes an entry, and returns its last state.
      *
-     * @param expectedVersion the version that the entry must still have; any when left out
-     * @throws {ServiceError} `NOT_FOUND` for a location out of reach and for an unknown entry, `CONFLICT` when the
-     *   entry has another version
+     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
+     *   when the entry has another version
      */
     async remove(
       author: Author,
@@ -215,5 +215,7 @@ export function createWhitelistWrites(services: {
   };
 }
 
-/** An id that an entry may have; null, which no entry has, for what the database might not even take. */
+/**
+ * The id if it is well-formed; otherwise null, which matches no entry. The database would reject some malformed ids.
+ */
 const knownId = (id: string) => (isId(id) ? id : null);

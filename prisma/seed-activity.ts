@@ -1,0 +1,127 @@
+import { newId } from '../src/ids.ts';
+import { deriveSessions } from '../src/parking/derive-sessions.ts';
+import type { Plate } from '../src/whitelist/plate.ts';
+import type { ParkingEvent, ParkingSession } from './generated/client/client.ts';
+
+// The events of the demo in the last days. All times are relative to the start, and nothing is random.
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Number of days before the start for which the demo has events. */
+const pastDays = 7;
+
+/** Asia/Dubai has no daylight saving time. */
+const offsetMs = 4 * hourMs;
+
+/** How long before the start the last stay of a vehicle that is inside now ended: it entered again later. */
+const pauseMs = 12 * hourMs;
+
+/** The end of the day in Dubai that contains a time. */
+export const endOfDay = (at: number): Date => new Date(startOfDay(at) + dayMs);
+
+const startOfDay = (at: number) => Math.floor((at + offsetMs) / dayMs) * dayMs - offsetMs;
+
+/** A vehicle of the demo. Without an entry it is not listed. */
+export interface DemoVehicle extends Plate {
+  entryId: string | null;
+}
+
+/** The entries and exits of a vehicle on a day, in hours. A stay may end on the next day. */
+interface Rhythm {
+  arrives: number;
+  leaves: number;
+}
+
+/** Vehicles with the same habits, and the number of them that are inside at the start. */
+export interface DemoGroup {
+  vehicles: readonly DemoVehicle[];
+  rhythm: Rhythm;
+  inside: number;
+}
+
+export const rhythms = {
+  resident: { arrives: 18, leaves: 31 },
+  office: { arrives: 8.5, leaves: 17.5 },
+  visitor: { arrives: 11, leaves: 14 },
+} as const satisfies Record<string, Rhythm>;
+
+/** A single stay outside the daily habits, such as one of a pass. */
+export interface DemoStay {
+  vehicle: DemoVehicle;
+  enteredAt: number;
+  exitedAt: number | null;
+  /** The decision that the gate received. Default: by whether the vehicle is listed. */
+  decision?: ParkingEvent['decision'];
+}
+
+/** Visitors whose plates are in no whitelist. */
+export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
+  Array.from({ length: count }, (_, index) => ({
+    plateType: ['DXB', 'SHJ', 'AUH'][index % 3]!,
+    plateCode: ['E', '12', 'G'][index % 3]!,
+    plateNumber: String(firstNumber + 137 * index),
+    entryId: null,
+  }));
+
+/** The stays of a group in the past days, and the current stays of the vehicles inside. */
+export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): DemoStay[] {
+  const days = Array.from({ length: pastDays + 1 }, (_, index) => pastDays - index);
+  const past = days.flatMap((daysAgo) =>
+    vehicles.flatMap((vehicle, index): DemoStay[] => {
+      const day = startOfDay(now) - daysAgo * dayMs;
+      const spread = (((index * 37 + daysAgo * 53) % 120) - 60) * minuteMs;
+      const enteredAt = day + rhythm.arrives * hourMs + spread;
+      const exitedAt = day + rhythm.leaves * hourMs + spread / 2;
+      return exitedAt < now - (index < inside ? pauseMs : 0) ? [{ vehicle, enteredAt, exitedAt }] : [];
+    }),
+  );
+  const current = vehicles.slice(0, inside).map((vehicle, index): DemoStay => ({
+    vehicle,
+    enteredAt: now - (15 + ((index * 47) % 600)) * minuteMs,
+    exitedAt: null,
+  }));
+  return [...past, ...current];
+}
+
+/** The events of stays at a location, and the sessions derived from them. */
+export function activityOf(
+  locationId: string,
+  stays: readonly DemoStay[],
+  now: number,
+): { events: ParkingEvent[]; sessions: ParkingSession[] } {
+  const seen = stays
+    .flatMap(({ vehicle, enteredAt, exitedAt, decision }) => [
+      { vehicle, decision, kind: 'ENTRY' as const, at: enteredAt },
+      ...(exitedAt === null ? [] : [{ vehicle, decision, kind: 'EXIT' as const, at: exitedAt }]),
+    ])
+    .sort((one, other) => one.at - other.at);
+  const events = seen.map(({ vehicle, decision, kind, at }, index): ParkingEvent => {
+    const { entryId, ...plate } = vehicle;
+    const isAdmitted = entryId !== null && decision === undefined;
+    const occurredAt = new Date(at);
+    return {
+      ...{ id: newId(), locationId, eventId: `demo/${index + 1}`, kind, ...plate },
+      ...{ text: null, confidence: null, occurredAt, overQuota: false },
+      decision: kind === 'EXIT' ? null : (decision ?? (isAdmitted ? 'LISTED' : null)),
+      ...{ whitelistEntryId: entryId, listed: isAdmitted, createdAt: occurredAt, updatedAt: occurredAt },
+    };
+  });
+  const sessions = deriveSessions({
+    ...{ locationId, begun: [], texts: new Map(), observations: events, longestStayMs: null },
+    now: new Date(now),
+  });
+  return { events, sessions };
+}
+
+/** The number of entries by whitelist entry, for `WhitelistEntryUse`. */
+export function usesOf(events: readonly ParkingEvent[]): { entryId: string; recorded: number }[] {
+  const uses = new Map<string, number>();
+  for (const { kind, whitelistEntryId } of events) {
+    if (kind === 'ENTRY' && whitelistEntryId !== null) {
+      uses.set(whitelistEntryId, (uses.get(whitelistEntryId) ?? 0) + 1);
+    }
+  }
+  return [...uses].map(([entryId, recorded]) => ({ entryId, recorded }));
+}

@@ -1,0 +1,121 @@
+import { newId } from '../src/ids.ts';
+import type { WebhookSecretBox } from '../src/webhooks/secret-box.ts';
+import { newWebhookSecret } from '../src/webhooks/signature.ts';
+import { retryDays } from '../src/webhooks/outbox.ts';
+import type {
+  AuditRecord,
+  UsageTotal,
+  Webhook,
+  WebhookAttempt,
+  WebhookDelivery,
+  WhitelistEntry,
+} from './generated/client/client.ts';
+
+// The data that operators look at in the demo: a webhook whose receiver fails, and the usage of keys.
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Number of days before the start for which the demo has usage. */
+const usageDays = 7;
+
+/** The rows of a webhook and its messages. */
+export interface DemoWebhook {
+  records: AuditRecord[];
+  webhook: Webhook;
+  deliveries: WebhookDelivery[];
+  attempts: WebhookAttempt[];
+}
+
+/**
+ * A webhook whose receiver accepted one message and has failed since. Its messages are about new entries. Their audit
+ * records must be written before the webhook, because a trigger creates a delivery for each later record.
+ */
+export function failingWebhook(options: {
+  companyId: string;
+  apiKeyId: string;
+  entries: readonly Pick<WhitelistEntry, 'id' | 'locationId'>[];
+  secrets: WebhookSecretBox;
+  now: number;
+}): DemoWebhook {
+  const { companyId, apiKeyId, entries, secrets, now } = options;
+  const webhookId = newId();
+  const type = 'whitelist.created';
+  const messages = entries.map((entry, index) => ({
+    entry,
+    recordId: newId(),
+    deliveryId: newId(),
+    isAccepted: index === 0,
+    at: now - retryDays * dayMs - (entries.length - index) * hourMs,
+  }));
+  const attemptsOf = ({ deliveryId, isAccepted, at }: (typeof messages)[number]) =>
+    (isAccepted ? [0] : [0, 1, 6, 24, 48, retryDays * 24 - 1]).map((hours) => ({
+      id: newId(),
+      deliveryId,
+      httpStatus: isAccepted ? 204 : 503,
+      error: null,
+      durationMs: 180 + hours,
+      createdAt: new Date(at + hours * hourMs),
+    }));
+  const createdAt = new Date(messages[0]!.at - dayMs);
+  return {
+    records: messages.map(({ entry, recordId, at }) => ({
+      ...{ id: recordId, apiKeyId, requestId: newId(), traceparent: null, action: type, companyId },
+      ...{ locationId: entry.locationId, targetId: entry.id, changes: entry, createdAt: new Date(at) },
+    })),
+    webhook: {
+      id: webhookId,
+      companyId,
+      url: 'https://receiver.gulf-parking.example/parking',
+      events: [type, 'quota.exceeded', 'location.full', 'location.available'],
+      secret: secrets.seal(webhookId, newWebhookSecret()),
+      failingSince: new Date(messages.find(({ isAccepted }) => !isAccepted)!.at),
+      ...{
+        delivery: 'PUSH',
+        locationIds: [],
+        formerSecret: null,
+        formerSecretEndsAt: null,
+        disabledAt: null,
+      },
+      ...{ createdAt, updatedAt: createdAt },
+    },
+    deliveries: messages.map(({ deliveryId, recordId, isAccepted, at }) => ({
+      ...{ id: deliveryId, webhookId, eventId: recordId, type, createdAt: new Date(at) },
+      status: isAccepted ? 'DELIVERED' : 'FAILED',
+      retryUntil: new Date(at + retryDays * dayMs),
+      ...{ nextAttemptAt: new Date(at), claimedAt: null },
+    })),
+    attempts: messages.flatMap(attemptsOf),
+  };
+}
+
+/** An operation that a key calls, with its requests by hour of the day. */
+interface DemoUse {
+  apiKeyId: string;
+  surface: 'rest' | 'graphql';
+  operation: string;
+  /** Number of requests in a busy hour. */
+  most: number;
+  /** One request in this many is answered with `NOT_FOUND`; none when omitted. */
+  failsEvery?: number;
+}
+
+/** The share of requests in each hour of the day in Dubai: few at night. */
+const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
+
+/** The usage totals of the past days. Requests to the demo itself are added to them. */
+export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
+  const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;
+  return Array.from({ length: usageDays * 24 }, (_, index) => lastHour - index * hourMs).flatMap((hour) =>
+    uses.flatMap(({ most, failsEvery, ...use }) => {
+      const requests = Math.round(most * shareOfHour((new Date(hour).getUTCHours() + 4) % 24));
+      const failed = failsEvery ? Math.floor(requests / failsEvery) : 0;
+      const row = { ...use, hour: new Date(hour), lastUsedAt: new Date(hour + 59 * minuteMs) };
+      return [
+        { ...row, status: 200, errorCode: '', requests: requests - failed },
+        { ...row, status: 404, errorCode: 'NOT_FOUND', requests: failed },
+      ].filter(({ requests: count }) => count > 0);
+    }),
+  );
+}

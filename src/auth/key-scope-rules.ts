@@ -1,0 +1,51 @@
+import { invalidField, ServiceError } from '../errors/error-table.ts';
+import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
+
+// A key must have a company or a location in its scope. Otherwise, no administrator of a company could see or revoke
+// it. Operator's keys are the exception: they have access to everything.
+
+/** The companies and locations in the scope of a key. */
+interface KeyScope {
+  companyIds: readonly string[];
+  locationIds: readonly string[];
+}
+
+/**
+ * Checks the scope of a new key that a restricted key issues.
+ *
+ * @throws {ServiceError} `FORBIDDEN` for an operator's key, and for a key without companies and locations
+ */
+export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locationIds }: KeyScope): void {
+  if (unrestricted) {
+    const message = "Only an operator's key can issue an operator's key";
+    throw new ServiceError('FORBIDDEN', message, { field: 'unrestricted', value: true });
+  }
+  if (companyIds.length + locationIds.length === 0) {
+    const message = 'API key can issue only keys for companies or locations; set companyIds or locationIds';
+    throw new ServiceError('FORBIDDEN', message, { field: 'companyIds', value: companyIds });
+  }
+}
+
+/**
+ * Checks the scope that a key has after a change. An operator's key cannot get companies or locations. A restricted key
+ * cannot remove the last company or location of another key, because no administrator of a company could see that key.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` or `FORBIDDEN`
+ */
+export function requireScopeOfChangedKey(
+  key: AuthenticatedKey,
+  { unrestricted }: ScopedApiKey,
+  { companyIds, locationIds }: KeyScope,
+): void {
+  const hasScope = companyIds.length + locationIds.length > 0;
+  if (unrestricted && hasScope) {
+    const field = companyIds.length > 0 ? 'companyIds' : 'locationIds';
+    const message =
+      "An operator's key has access to everything; issue another key for single companies or locations";
+    throw invalidField(field, message, companyIds.length > 0 ? companyIds : locationIds);
+  }
+  if (!key.unrestricted && !hasScope) {
+    const message = 'API key cannot remove every company and location of a key; keep at least one';
+    throw new ServiceError('FORBIDDEN', message, { field: 'companyIds', value: companyIds });
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Writes the SQL expression for a number that triggers maintain for a location: its entries or its open sessions
+ * (docs/decisions/location-tallies.md).
+ *
+ * @param locationId an SQL expression for the id of the location
+ */
+export const talliedOf = (locationId: string, column: 'entries' | 'openSessions') =>
+  `(SELECT coalesce(sum(t."${column}"), 0) FROM "LocationTally" t WHERE t."locationId" = ${locationId})`;

@@ -1,0 +1,158 @@
+import { ServiceError } from '../../errors/error-table.ts';
+import { parseExactly } from '../../json/exact-numbers.ts';
+
+/** The most values in a JSON text, including the values in arrays and objects. An import of 10,000 full rows fits. */
+const maxJsonValues = 150_000;
+
+/** The most levels of nesting in a JSON text. */
+const maxJsonDepth = 40;
+
+/**
+ * An object with many fields takes much time and memory. Fields beyond the first `maxNarrowFields` of an object count as
+ * wide, and a JSON text may have `maxWideFields` of them. The largest legitimate objects are free JSON of 16 KiB.
+ */
+const maxWideFields = 5_000;
+const maxNarrowFields = 100;
+
+/** The most characters of a string in a JSON text, quotes included. The service accepts no text as long as this. */
+const maxStringCharacters = 32_768;
+
+/**
+ * The most characters of a field name, quotes included. No legitimate name in free JSON is as long as this. Finding a
+ * suggestion for a misspelt name takes time that grows with its length.
+ */
+const maxNameCharacters = 1_000;
+
+/** The character that a decoder puts in place of bytes that are not UTF-8, here or before the request was sent. */
+const replacementCharacter = '\u{fffd}';
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openingBracket = 0x5b;
+const openingBrace = 0x7b;
+const closingBracket = 0x5d;
+const closingBrace = 0x7d;
+
+/**
+ * Parses a JSON text of a client after checking that its structure is within the limits. Parsing millions of small
+ * values would block the process for seconds. Counting them takes milliseconds.
+ *
+ * @param options.isBounded true when the structure has already been checked
+ * @throws {ServiceError} `VALIDATION_ERROR` with no field
+ */
+export function parseJson(text: string, { isBounded = false } = {}): unknown {
+  if (!isBounded) requireBoundedStructure(text);
+  requireWholeText(text);
+  try {
+    return parseExactly(text);
+  } catch {
+    // The parser's message could repeat the body, so the client gets this message instead.
+    throw notJson;
+  }
+}
+
+/** @throws {ServiceError} `VALIDATION_ERROR` for a text that was decoded from bytes that are not UTF-8 */
+export function requireWholeText(text: string): void {
+  if (text.includes(replacementCharacter)) throw notJson;
+}
+
+/** The error for a body that is not JSON. */
+const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
+
+/**
+ * @param faultOf the structure check; for a text in parts, the check that has read the parts before
+ * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure exceeds a limit
+ */
+export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {
+  const fault = faultOf(text);
+  if (fault) throw new ServiceError('VALIDATION_ERROR', `Request body ${fault}`);
+}
+
+/** Says which limit a JSON text exceeds. Returns undefined for a text that can be parsed in little time. */
+export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
+
+/**
+ * Creates a structure check for one JSON text. The check counts values, levels and characters up to their limits, without
+ * building any value. It reads the text whole, or part by part in order, and names the exceeded limit as soon as a part
+ * shows it. It reads each character once and keeps no text. `bench/structure-check.ts` measures its speed.
+ */
+export function createStructureCheck(): (part: string) => string | undefined {
+  let values = 1;
+  let depth = 0;
+  let wideFields = 0;
+  /** For each level, the number of fields of its object so far, or -1 for an array. */
+  const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
+  /** The characters read so far of the current string, its opening quote included. 0 outside of strings. */
+  let openCharacters = 0;
+  /** Whether the next character of the current string follows an unescaped backslash. */
+  let isEscaped = false;
+  /** Whether a long string has just ended. It is the name of a field if a colon comes next. */
+  let isLongName = false;
+
+  return (part) => {
+    let index = 0;
+    while (index < part.length) {
+      if (openCharacters > 0) {
+        // Read up to the closing quote, the end of the part, or the longest text that is allowed.
+        const start = index - openCharacters;
+        const limit = Math.min(part.length, start + maxStringCharacters);
+        if (isEscaped) index += 1;
+        while (index < limit) {
+          const code = part.charCodeAt(index);
+          if (code === quote) break;
+          index += code === backslash ? 2 : 1;
+        }
+        isEscaped = index > part.length;
+        openCharacters = Math.min(index, part.length) - start;
+        if (openCharacters >= maxStringCharacters) {
+          return `holds a text of more than ${maxStringCharacters} characters`;
+        }
+        if (index >= part.length) return undefined;
+        isLongName = openCharacters >= maxNameCharacters;
+        openCharacters = 0;
+        index += 1;
+        continue;
+      }
+      const code = part.charCodeAt(index);
+      index += 1;
+      if (isLongName && !isWhitespace(code)) {
+        if (code === colon) return `has a field whose name has more than ${maxNameCharacters} characters`;
+        isLongName = false;
+      }
+      switch (code) {
+        case quote:
+          openCharacters = 1;
+          continue;
+        case comma:
+          values += 1;
+          if (fields[depth]! >= 0 && (fields[depth]! += 1) > maxNarrowFields) wideFields += 1;
+          break;
+        case openingBracket:
+          values += 1;
+          depth += 1;
+          fields[depth] = -1;
+          break;
+        case openingBrace:
+          values += 1;
+          depth += 1;
+          fields[depth] = 0;
+          break;
+        case closingBracket:
+        case closingBrace:
+          depth -= 1;
+          continue;
+        default:
+          continue;
+      }
+      if (values > maxJsonValues) return `holds more than ${maxJsonValues} values`;
+      if (wideFields > maxWideFields) return `has objects with more than ${maxWideFields} fields`;
+      if (depth > maxJsonDepth) return `is nested more than ${maxJsonDepth} levels`;
+    }
+    return undefined;
+  };
+}
+
+/** Characters that may stand between a name and its colon (RFC 8259, section 2). */
+const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

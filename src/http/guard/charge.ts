@@ -1,0 +1,26 @@
+import type { AuthenticatedKey } from '../../auth/key.ts';
+import { rateLimitExceeded } from '../../errors/error-table.ts';
+import type { RateLimiter, RateLimitSubject } from '../../rate-limit/types.ts';
+import type { RequestState } from '../request-state.ts';
+
+/** The rate limit subject of a key: its points come from the key's own budget. */
+export function keySubject(
+  key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
+): RateLimitSubject {
+  return { kind: 'key', id: key.id, hourlyLimit: key.hourlyLimit, burstLimit: key.burstLimit };
+}
+
+/**
+ * Takes points from a budget and keeps the decision for the headers of the response.
+ *
+ * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
+ */
+export async function charge(
+  limiter: RateLimiter,
+  state: RequestState,
+  subject: RateLimitSubject,
+  points = 1,
+): Promise<void> {
+  state.decision = await limiter.consume(subject, points);
+  if (!state.decision.allowed) throw rateLimitExceeded;
+}

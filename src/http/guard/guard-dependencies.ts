@@ -1,0 +1,15 @@
+import type { Logger } from 'pino';
+import type { Services } from '../../context.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { RateLimiter } from '../../rate-limit/types.ts';
+import type { UsageRecorder } from '../../usage/recorder.ts';
+
+/** The dependencies of the guards of all surfaces. */
+export interface GuardDependencies {
+  services: Services;
+  limiter: RateLimiter;
+  usage: UsageRecorder;
+  metrics: Metrics;
+  log: Logger;
+  trustProxy: boolean;
+}

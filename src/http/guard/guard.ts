@@ -1,0 +1,179 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context as HonoContext, MiddlewareHandler } from 'hono';
+import type { AuthenticatedKey } from '../../auth/key.ts';
+import { reauthenticate } from '../../auth/reauthenticate.ts';
+import type { Context } from '../../context.ts';
+import { rateLimitExceeded, ServiceError } from '../../errors/error-table.ts';
+import type { ErrorSource } from '../../errors/masking.ts';
+import { charge, keySubject } from './charge.ts';
+import { clientAddress } from './client-address.ts';
+import type { GuardDependencies } from './guard-dependencies.ts';
+import { createKnownRefusals, type RefuseKnown, type RefusingSurface } from './known-refusals.ts';
+import { createRequestRecord } from './request-record.ts';
+import { inRequestSpan } from './request-span.ts';
+import { requestHeader } from '../request-header.ts';
+import { requestIdOf } from './request-id.ts';
+import {
+  type GatewayEnv,
+  publicOperation,
+  type RequestState,
+  type Surface,
+  unknownOperation,
+} from '../request-state.ts';
+import { createRequestsInProgress } from './requests-in-progress.ts';
+import { type Answer, isEventStream, respond, surfaceHeaders } from '../responses/response.ts';
+import { beginRequest } from '../../scheduling/yield.ts';
+import { addressSubject, createUnauthenticatedClients } from './unauthenticated-clients.ts';
+
+/** The guards of one process. */
+export interface Guards {
+  /**
+   * The guard of a surface. It authenticates, rate-limits and records every request, failed ones included.
+   *
+   * @param render converts an error to an answer in the form of the surface
+   */
+  ofSurface(
+    surface: Surface,
+    render: (error: unknown, source: ErrorSource) => Answer,
+  ): MiddlewareHandler<GatewayEnv>;
+  /**
+   * The guard of the public pages. It needs no key, and charges the client's address (docs/contract.md#what-is-public).
+   *
+   * @param render converts an error to an answer in the form that the clients of these pages expect
+   */
+  ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
+  /**
+   * Creates the check that the server runs before the app. When this process already knows that a request will be
+   * refused, the check answers it as the guard of its surface would (known-refusals.ts).
+   */
+  refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
+}
+
+/** Creates the guards of all surfaces. They share one count of unauthenticated clients. */
+export function createGuards(dependencies: GuardDependencies): Guards {
+  const { services, limiter, log, trustProxy } = dependencies;
+  const { authenticator } = services;
+  const unauthenticatedClients = createUnauthenticatedClients({ limiter, log });
+  const requests = createRequestsInProgress();
+  const recordRequest = createRequestRecord(dependencies, unauthenticatedClients);
+  const record = (state: RequestState, { req, res }: HonoContext<GatewayEnv>, elapsedMs: number) =>
+    recordRequest(state, { path: req.path, status: res.status, elapsedMs });
+
+  const newState = (c: HonoContext<GatewayEnv>, surface: Surface): RequestState => ({
+    requestId: requestIdOf(requestHeader(c, 'x-request-id')),
+    surface,
+    address: clientAddress(c, trustProxy),
+    log,
+    operation: unknownOperation,
+    acceptEncoding: requestHeader(c, 'accept-encoding'),
+    heldBytes: 0,
+  });
+
+  /** Finds the key of a request. Only a secret unknown to this process is checked against the address's budget. */
+  function authenticate(
+    secret: string | undefined,
+    state: RequestState,
+  ): AuthenticatedKey | Promise<AuthenticatedKey> {
+    const known = authenticator.cachedKey(secret);
+    if (known) return known;
+    const lookUp = () => authenticator.authenticate(secret);
+    if (authenticator.knownSecretHashes.has(secret)) return lookUp();
+    return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
+      // The key may be valid and issued by another process, while another client behind this address guesses keys.
+      if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
+      throw error;
+    });
+  }
+
+  /** Waits until a request of a key may run. A refused request still gets the headers with the key's limits. */
+  async function waitForTurn(
+    begun: Promise<() => void>,
+    key: AuthenticatedKey,
+    state: RequestState,
+  ): Promise<() => void> {
+    try {
+      return await begun;
+    } catch (error) {
+      state.decision = await limiter.read(keySubject(key));
+      throw error;
+    }
+  }
+
+  /**
+   * Charges the client's address for a request without a valid key. A failure that the client did not cause is not
+   * charged. Its response has no rate limit headers (docs/contract.md#rate-limit).
+   */
+  async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
+    const isRefusedKey = error instanceof ServiceError && error.code === 'UNAUTHORIZED';
+    if (state.decision || !isRefusedKey) return error;
+    return charge(limiter, state, addressSubject(state.address)).then(
+      () => error,
+      (refusal: unknown) => refusal,
+    );
+  }
+
+  return {
+    refusingKnown: (surfaceOf) => createKnownRefusals(dependencies, { record: recordRequest, surfaceOf }),
+    ofSurface: (surface, render) =>
+      inRequestSpan(async function guard(c, next) {
+        const startedAt = performance.now();
+        const state = newState(c, surface);
+        c.set('state', state);
+        const endAnswering = beginRequest();
+        let endRequest: (() => void) | undefined;
+        try {
+          const secret = requestHeader(c, 'x-api-key');
+          const authenticated = authenticate(secret, state);
+          const key = authenticated instanceof Promise ? await authenticated : authenticated;
+          state.key = key;
+          const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
+          endRequest = begun instanceof Promise ? await waitForTurn(begun, key, state) : begun;
+          await charge(limiter, state, keySubject(key));
+          const context: Context = {
+            services,
+            key,
+            reauthenticate: () => reauthenticate(authenticator, secret, key),
+            cutConnection: () => c.env?.outgoing?.destroy() !== undefined,
+            holdBytes: (change) => void (state.heldBytes += change),
+            requestId: state.requestId,
+            log,
+            // REST sets these two members in a copy. Adding members to a copy would take V8 microseconds.
+            takeWholeList: undefined,
+            defersLargeValues: undefined,
+          };
+          c.set('context', context);
+          await next();
+          if (c.res !== state.response) {
+            for (const [name, value] of Object.entries(surfaceHeaders(state, c.res.status))) {
+              c.res.headers.set(name, value);
+            }
+          }
+        } catch (error) {
+          const refusal = await chargeUnauthenticatedClient(error, state);
+          c.res = respond(render(refusal, state), state);
+        } finally {
+          endAnswering();
+        }
+        // All other requests end when their connection closes. Subscriptions have a limit of their own.
+        if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
+        record(state, c, performance.now() - startedAt);
+      }),
+    ofPublic: (render) =>
+      async function publicGuard(c, next) {
+        const startedAt = performance.now();
+        const state = newState(c, 'public');
+        state.operation = publicOperation;
+        c.set('state', state);
+        try {
+          await charge(limiter, state, addressSubject(state.address));
+          await next();
+          for (const [name, value] of Object.entries(surfaceHeaders(state, c.res.status))) {
+            c.res.headers.set(name, value);
+          }
+        } catch (error) {
+          c.res = respond(render(error, state), state);
+        }
+        record(state, c, performance.now() - startedAt);
+      },
+  };
+}

@@ -1,0 +1,38 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type { MiddlewareHandler } from 'hono';
+import { activeTracer, inSpan } from '../../observability/spans.ts';
+import type { GatewayEnv } from '../request-state.ts';
+
+/** The lowest status of a server error. A client error does not make the span an error (OpenTelemetry, HTTP). */
+const lowestServerError = 500;
+
+/** Wraps a guard so that each request has a span. The span belongs to the trace in the client's `traceparent`. */
+export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
+  return (c, next) => {
+    const tracer = activeTracer();
+    if (!tracer) return guard(c, next);
+    const { method } = c.req;
+    const options = {
+      kind: SpanKind.SERVER,
+      attributes: { 'http.request.method': method, 'url.path': c.req.path },
+    };
+    const parent = { traceparent: c.req.header('traceparent'), tracestate: c.req.header('tracestate') };
+    return inSpan(
+      tracer,
+      method,
+      options,
+      async (span) => {
+        await guard(c, next);
+        const { requestId, surface, operation, errorCode } = c.var.state;
+        span.updateName(`${surface} ${operation}`);
+        span.setAttributes({
+          'http.response.status_code': c.res.status,
+          'gateway.request.id': requestId,
+          ...(errorCode && { 'error.type': errorCode }),
+        });
+        if (c.res.status >= lowestServerError) span.setStatus({ code: SpanStatusCode.ERROR });
+      },
+      parent,
+    );
+  };
+}

@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http';
+import { ServiceError } from '../../errors/error-table.ts';
+
+/** Limits on the concurrent requests of one key in a process. */
+export interface RequestLimits {
+  /** Requests of a key that run at once. The gates of a company send fewer while a location is locked. */
+  maxRunningPerKey: number;
+  /** Requests of a key that may wait. A waiting request holds its connection and headers; its body is not read yet. */
+  maxWaitingPerKey: number;
+  /** Unread response bytes of a key. While the key has more, its next request waits. */
+  maxUnreadBytesPerKey: number;
+  /** Unread response bytes of all keys. While there are more, the key with the most unread bytes loses a connection. */
+  maxUnreadBytes: number;
+  /** How often the unread bytes are counted, in milliseconds. */
+  checkIntervalMs: number;
+}
+
+export const requestLimits: RequestLimits = {
+  maxRunningPerKey: 50,
+  maxWaitingPerKey: 1_000,
+  maxUnreadBytesPerKey: 16 * 1024 * 1024,
+  maxUnreadBytes: 128 * 1024 * 1024,
+  checkIntervalMs: 100,
+};
+
+/** The requests that one process is answering, by key. */
+export interface RequestsInProgress {
+  /**
+   * Waits until a request may run, and counts it as running. The oldest waiting request of a key runs first.
+   *
+   * @param answer the Node response: the request runs until it is written or its connection is closed. A request from
+   *   within the process has none, and runs until the returned function is called
+   * @param heldBytes counts the unread response bytes that are not in the buffers of the connection
+   * @returns a function that ends the request earlier
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejection) when too many requests of the key wait
+   */
+  begin(
+    keyId: string,
+    answer: ServerResponse | undefined,
+    heldBytes?: () => number,
+  ): EndRequest | Promise<EndRequest>;
+}
+
+type EndRequest = () => void;
+
+/** A request with its Node response. */
+interface AnsweredRequest {
+  answer: ServerResponse | undefined;
+  heldBytes: () => number;
+}
+
+/** The running and the waiting requests of one key. */
+interface RequestsOfKey {
+  running: Set<AnsweredRequest>;
+  waiting: Set<{ start: () => void }>;
+}
+
+/** The response bytes of a request that the client has not read yet. */
+const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writableLength ?? 0) + heldBytes();
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
+
+const tooManyWaiting = new ServiceError(
+  'RATE_LIMIT_EXCEEDED',
+  'Too many requests of this API key are waiting, please try again later',
+);
+
+/** Creates the limiter of concurrent requests of one process (docs/contract.md#effect-of-one-request-on-others). */
+export function createRequestsInProgress(limits: RequestLimits = requestLimits): RequestsInProgress {
+  const keys = new Map<string, RequestsOfKey>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function unreadOf({ running }: RequestsOfKey): number {
+    let bytes = 0;
+    for (const request of running) bytes += unreadBytes(request);
+    return bytes;
+  }
+
+  const mayRun = (key: RequestsOfKey) =>
+    key.running.size < limits.maxRunningPerKey && unreadOf(key) <= limits.maxUnreadBytesPerKey;
+
+  function run(keyId: string, key: RequestsOfKey, request: AnsweredRequest): EndRequest {
+    const { answer } = request;
+    const end = () => {
+      if (!key.running.delete(request)) return;
+      startWaiting(keyId, key);
+    };
+    key.running.add(request);
+    answer?.once('close', end);
+    return end;
+  }
+
+  /** Starts the waiting requests of a key that may run now. Forgets a key without requests. */
+  function startWaiting(keyId: string, key: RequestsOfKey): void {
+    for (const { start } of key.waiting) {
+      if (!mayRun(key)) return;
+      start();
+    }
+    if (key.running.size === 0) keys.delete(keyId);
+  }
+
+  function wait(keyId: string, key: RequestsOfKey, request: AnsweredRequest): Promise<EndRequest> {
+    const { answer } = request;
+    if (key.waiting.size >= limits.maxWaitingPerKey) return Promise.reject(tooManyWaiting);
+    return new Promise((resolve, reject) => {
+      const giveUp = () => {
+        key.waiting.delete(waiting);
+        reject(tooManyWaiting); // the client has disconnected, so no client sees this error
+      };
+      const waiting = {
+        start: () => {
+          key.waiting.delete(waiting);
+          answer?.off('close', giveUp);
+          resolve(run(keyId, key, request));
+        },
+      };
+      key.waiting.add(waiting);
+      answer?.once('close', giveUp);
+    });
+  }
+
+  /** Closes connections until the unread bytes of the process are within the limit. */
+  function cutLargest(): void {
+    const unread = new Map([...keys.values()].map((key) => [key, unreadOf(key)]));
+    let total = sum([...unread.values()]);
+    while (total > limits.maxUnreadBytes) {
+      const [[key]] = [...unread].sort(([, a], [, b]) => b - a) as [[RequestsOfKey, number]];
+      const [largest] = [...key.running].sort((a, b) => unreadBytes(b) - unreadBytes(a));
+      const freed = unreadBytes(largest!);
+      if (freed === 0) return;
+      largest!.answer?.destroy();
+      key.running.delete(largest!);
+      unread.set(key, unread.get(key)! - freed);
+      total -= freed;
+    }
+  }
+
+  function check(): void {
+    cutLargest();
+    for (const [keyId, key] of keys) startWaiting(keyId, key);
+    if (keys.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    begin(keyId, answer, heldBytes = () => 0) {
+      // The client disconnected during the look-up of its key, so no close event will end this request.
+      if (answer?.closed) return () => undefined;
+      timer ??= setInterval(check, limits.checkIntervalMs).unref();
+      let key = keys.get(keyId);
+      if (!key) {
+        key = { running: new Set(), waiting: new Set() };
+        keys.set(keyId, key);
+      }
+      const request = { answer, heldBytes };
+      return key.waiting.size === 0 && mayRun(key) ? run(keyId, key, request) : wait(keyId, key, request);
+    },
+  };
+}

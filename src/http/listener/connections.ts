@@ -1,0 +1,124 @@
+import type { Server, ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { canonicalAddress, clientOf } from '../guard/client-address.ts';
+import type { UnreadBodyLimits } from './unread-bodies.ts';
+
+/** Limits on the connections of a server. Times are in milliseconds. */
+export interface ConnectionLimits extends UnreadBodyLimits {
+  /** How long the headers of a request may take to arrive. Half-sent headers must not keep a file descriptor open. */
+  headersTimeoutMs: number;
+  /** How long a whole request may take to arrive, body included. 16 MiB in this time is about 1 Mbit/s. */
+  requestTimeoutMs: number;
+  /** How long an idle connection waits for its next request. This is longer than the 60 s of common load balancers. */
+  keepAliveTimeoutMs: number;
+  /**
+   * How long a connection may transfer no byte while a request is being answered. A stalled client must not pin memory.
+   * This is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an incomplete request gets its 408 first.
+   */
+  silentTimeoutMs: number;
+  /** How often Node checks `headersTimeoutMs` and `requestTimeoutMs`. */
+  checkIntervalMs: number;
+  /** The most connections of a process. Each takes about 20 KiB and a file descriptor. */
+  maxConnections: number;
+  /** The most connections of one client that connects directly. An office behind one address needs fewer. */
+  maxConnectionsPerClient: number;
+  /**
+   * How long a stopping server keeps idle connections open. A client that sends a request in this time gets a response
+   * that announces the end of the connection, instead of a closed connection.
+   */
+  idleGraceMs: number;
+  /** How long a stopping server waits for requests in flight. */
+  drainTimeoutMs: number;
+}
+
+export const connectionLimits: ConnectionLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 120_000,
+  keepAliveTimeoutMs: 65_000,
+  silentTimeoutMs: 125_000,
+  checkIntervalMs: 2_000,
+  maxConnections: 10_000,
+  maxConnectionsPerClient: 1_000,
+  unreadBodyTimeoutMs: 5_000,
+  maxUnreadBodyBytes: 64 * 1024 * 1024,
+  idleGraceMs: 5_000,
+  drainTimeoutMs: 8_000,
+};
+
+/** The connections of one server. */
+export interface Connections {
+  /** Whether a response has begun on a connection. Nothing else may be written to such a connection. */
+  isAnswering(socket: unknown): boolean;
+  /**
+   * Accepts no more connections, sends `Connection: close` with every response that has not begun, and waits until all
+   * responses are sent. Idle connections are closed after `idleGraceMs`, and all others after `drainTimeoutMs`.
+   */
+  drain(): Promise<void>;
+}
+
+/** Tracks the connections of a server, so that a stopping server sends every response before it closes a connection. */
+export function trackConnections(
+  server: Server,
+  limits: ConnectionLimits,
+  { countByAddress }: { countByAddress: boolean },
+): Connections {
+  /** The responses under way on each connection. There is more than one when the client pipelines requests. */
+  const answersOf = new Map<Socket, Set<ServerResponse>>();
+  const connectionsOf = new Map<string, number>();
+  let draining = false;
+  let closesIdle = false;
+
+  function countConnection(socket: Socket): void {
+    const client = clientOf(canonicalAddress(socket.remoteAddress ?? 'unknown'));
+    const open = (connectionsOf.get(client) ?? 0) + 1;
+    connectionsOf.set(client, open);
+    socket.once('close', () => {
+      const left = connectionsOf.get(client)! - 1;
+      if (left > 0) connectionsOf.set(client, left);
+      else connectionsOf.delete(client);
+    });
+    if (open > limits.maxConnectionsPerClient) socket.destroy();
+  }
+
+  server.on('connection', (socket) => {
+    answersOf.set(socket, new Set());
+    socket.once('close', () => answersOf.delete(socket));
+    if (countByAddress) countConnection(socket);
+  });
+  server.prependListener('request', ({ socket }, response) => {
+    const answers = answersOf.get(socket);
+    answers?.add(response);
+    if (draining) response.shouldKeepAlive = false;
+    response.once('close', () => {
+      answers?.delete(response);
+      // A response that began before the server stopped has promised to keep the connection open. It is idle now.
+      if (closesIdle && answers?.size === 0) socket.destroySoon();
+    });
+  });
+
+  return {
+    isAnswering: (socket) =>
+      [...(answersOf.get(socket as Socket) ?? [])].some(({ headersSent }) => headersSent),
+    drain() {
+      draining = true;
+      for (const answer of [...answersOf.values()].flatMap((answers) => [...answers])) {
+        if (!answer.headersSent) answer.shouldKeepAlive = false;
+      }
+      const idle = setTimeout(() => {
+        closesIdle = true;
+        for (const [socket, answers] of answersOf) if (answers.size === 0) socket.destroySoon();
+      }, limits.idleGraceMs);
+      const late = setTimeout(() => {
+        for (const socket of answersOf.keys()) socket.destroy();
+      }, limits.drainTimeoutMs);
+      return new Promise((resolve) => {
+        // The close() of node:http would end connections whose response is written but not sent yet.
+        NetServer.prototype.close.call(server, () => {
+          clearTimeout(idle);
+          clearTimeout(late);
+          resolve();
+        });
+      });
+    },
+  };
+}

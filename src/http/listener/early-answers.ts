@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { RequestError } from '@hono/node-server';
+import type { ErrorCode } from '../../errors/error-table.ts';
+import type { Connections } from './connections.ts';
+
+/** Creates the body of the response to a request that never reaches the app. */
+export type RefusalBody = (error: { code: ErrorCode; message: string }, requestId: string) => string;
+
+/** How long a refused client may take to read its answer before the connection is closed, in milliseconds. */
+const refusalReadMs = 1_000;
+
+/** The responses to requests that Node's parser rejects, by error code. Any other error is a malformed request. */
+const refusals: Record<string, { status: number; message: string }> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'Request body has too large chunk extensions' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request was not complete in time' },
+};
+const malformed = { status: 400, message: 'Malformed HTTP request' };
+
+const jsonType = 'application/json; charset=utf-8';
+
+/**
+ * Answers requests that Node rejects with an error body of the usual form. Such a request never reaches the app, and
+ * the body of Node's own response would be empty.
+ */
+export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Connections): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable || connections.isAnswering(socket)) socket.destroy();
+    else refuse(socket, refusals[error.code ?? ''] ?? malformed);
+  });
+  server.on('connect', (_request, socket) => {
+    refuse(socket, { status: 405, message: 'Method CONNECT is not allowed here' });
+  });
+  server.on('checkExpectation', (_request, response) => {
+    refuseRequest(response, { status: 417, message: 'Only the expectation 100-continue can be met' }, bodyOf);
+  });
+
+  function refuse(socket: Duplex, refusal: EarlyRefusal): void {
+    const { status } = refusal;
+    const { headers, body } = refusalOf(refusal, bodyOf);
+    const lines = Object.entries({ ...headers, Connection: 'close' }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    socket.on('error', () => socket.destroy());
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    // Without this, a client that never stops sending would keep its connection.
+    setTimeout(() => socket.destroy(), refusalReadMs).unref();
+  }
+}
+
+/** The status and the message for a request that does not reach the app. */
+interface EarlyRefusal {
+  status: number;
+  message: string;
+}
+
+/** Creates the headers and the body of a refusal, with a new request id that the client can quote. */
+function refusalOf({ message }: EarlyRefusal, bodyOf: RefusalBody) {
+  const requestId = randomUUID();
+  const body = bodyOf({ code: 'VALIDATION_ERROR', message }, requestId);
+  const headers = {
+    'Content-Type': jsonType,
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+  };
+  return { headers, body };
+}
+
+function refuseRequest(response: ServerResponse, refusal: EarlyRefusal, bodyOf: RefusalBody): void {
+  const { headers, body } = refusalOf(refusal, bodyOf);
+  response.writeHead(refusal.status, headers).end(body);
+}
+
+/** Refuses a request with more than one Host header (RFC 9112, section 3.2); Node would take the first. */
+export function refuseSeveralHosts(
+  { rawHeaders }: IncomingMessage,
+  response: ServerResponse,
+  bodyOf: RefusalBody,
+): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]!.length === 4 && rawHeaders[index]!.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) {
+    response.shouldKeepAlive = false;
+    refuseRequest(response, { status: 400, message: 'A request must have one Host header' }, bodyOf);
+  }
+  return hosts > 1;
+}
+
+/** The response to a request that Hono cannot read, such as a request with a bad Host, or whose handler failed. */
+export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
+  const requestId = randomUUID();
+  const headers = { 'Content-Type': jsonType, 'X-Request-Id': requestId };
+  if (error instanceof RequestError) {
+    const message = 'Malformed request address or Host header';
+    return new Response(bodyOf({ code: 'VALIDATION_ERROR', message }, requestId), { status: 400, headers });
+  }
+  const body = bodyOf({ code: 'INTERNAL_ERROR', message: 'Internal server error' }, requestId);
+  return new Response(body, { status: 500, headers });
+}

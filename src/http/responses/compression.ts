@@ -1,0 +1,91 @@
+import { Duplex } from 'node:stream';
+import { constants, createBrotliCompress, createGzip } from 'node:zlib';
+
+/** The content codings that the gateway supports, the better one first. */
+const codings = ['br', 'gzip'] as const;
+
+/** A content coding of a response (RFC 9110, "Content Codings"). */
+export type ContentCoding = (typeof codings)[number];
+
+/** The length from which a text is compressed, in characters. Shorter texts fit into a few packets anyway. */
+const minCompressedCharacters = 4096;
+
+/** At this quality, Brotli is as fast as gzip at its default level, and its output is a fifth smaller. */
+const brotliQuality = 4;
+
+/**
+ * The coding that the client prefers, or undefined when it accepts none (RFC 9110, "Accept-Encoding").
+ *
+ * @param offered the supported codings, the better one first
+ */
+export function contentCoding(
+  acceptEncoding: string | undefined,
+  offered: readonly ContentCoding[] = codings,
+): ContentCoding | undefined {
+  if (!acceptEncoding) return undefined;
+  const qualities = new Map(
+    acceptEncoding.split(',').map((entry) => {
+      const [name, ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+      const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+      return [name!, quality === undefined ? 1 : Number(quality) || 0];
+    }),
+  );
+  const qualityOf = (coding: ContentCoding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
+  const [best] = offered
+    .filter((coding) => qualityOf(coding) > 0)
+    .sort((a, b) => qualityOf(b) - qualityOf(a));
+  return best;
+}
+
+/** Whether compression may pay for a body: for a long text and for a streamed list. */
+export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
+  typeof body !== 'string' || body.length >= minCompressedCharacters;
+
+/**
+ * Counts response bytes that wait in memory for the client. A negative change counts bytes that were passed on to the
+ * connection.
+ */
+type HoldBytes = (change: number) => void;
+
+/** How many bytes of a text are compressed at once. The rest waits until the client has read the parts before. */
+const bytesAtOnce = 64 * 1024;
+
+/** Converts a text to a stream that produces a part only when the consumer asks for one. */
+function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let passed = 0;
+  hold(bytes.length);
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const part = bytes.subarray(passed, passed + bytesAtOnce);
+        passed += part.length;
+        hold(-part.length);
+        controller.enqueue(part);
+        if (passed === bytes.length) controller.close();
+      },
+      cancel: () => hold(passed - bytes.length),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * Compresses a body outside of the event loop. Each chunk of a stream is compressed and sent without waiting for the
+ * next one. The first entries of a long list therefore arrive as early as without compression.
+ */
+export function compressed(
+  body: string | ReadableStream<Uint8Array>,
+  coding: ContentCoding,
+  hold: HoldBytes,
+): ReadableStream<Uint8Array> {
+  const encoder =
+    coding === 'br'
+      ? createBrotliCompress({
+          flush: constants.BROTLI_OPERATION_FLUSH,
+          params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality },
+        })
+      : createGzip({ flush: constants.Z_SYNC_FLUSH });
+  const source = typeof body === 'string' ? textStream(body, hold) : body;
+  return source.pipeThrough(Duplex.toWeb(encoder) as TransformStream<Uint8Array, Uint8Array>);
+}

@@ -1,0 +1,15 @@
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { LocationNotices } from './notices.ts';
+import type { LocationFinder } from './find-location.ts';
+import type { Turns } from '../scheduling/turns.ts';
+
+/**
+ * The services for changing a location: changes of one location run one after another, and watchers of its status are
+ * notified.
+ */
+export interface LocationChangeServices {
+  prisma: PrismaClient;
+  locations: LocationFinder;
+  locationTurns: Turns;
+  statusNotices: LocationNotices;
+}

@@ -1,0 +1,36 @@
+import type { AuthenticatedKey } from '../auth/key.ts';
+import { companiesOfReach, reachable } from '../auth/scope.ts';
+import type { OwnedRows } from '../database/keyset-list.ts';
+import { isId } from '../ids.ts';
+import type { Page, PagedList } from '../paging.ts';
+
+/**
+ * The items of one location in a list. The statement that reads a page also checks the key's scope: a page is
+ * `NOT_FOUND` for an unknown location and for one outside the scope.
+ *
+ * @param list the same list for any location
+ * @param question the location as `ownerId`, and the filters
+ */
+export function listOfLocation<Row extends { id: string }, Question extends { ownerId: string }>(
+  list: {
+    page(question: Question & Reached & Page): Promise<OwnedRows<Row> | undefined>;
+    count(question: Question & Reached): Promise<number>;
+  },
+  key: AuthenticatedKey,
+  question: Question,
+): PagedList<Row> {
+  const { ownerId } = question;
+  const reached = { ...question, ofCompanies: companiesOfReach(key, ownerId) };
+  return {
+    async page(page) {
+      const found = isId(ownerId) ? await list.page({ ...reached, ...page }) : undefined;
+      return reachable(key, ownerId, found).rows;
+    },
+    count: () => list.count(reached),
+  };
+}
+
+/** Limits a statement to the scope of a key. */
+interface Reached {
+  ofCompanies: string | null;
+}

@@ -1,0 +1,83 @@
+import { stdout } from 'node:process';
+import pino, { type Logger, type LoggerOptions } from 'pino';
+import pretty from 'pino-pretty';
+import { createLogOutput } from './log-output.ts';
+
+/** How many causes of an error are logged, the first one included. */
+const maxLoggedCauses = 4;
+
+/** The properties of an error that are logged. Database drivers add others: the statement, its values and the row. */
+const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
+
+/**
+ * Converts an error for the log. Removes the parameters, the statement and the row that the database drivers attach, and
+ * the values that PostgreSQL quotes in its messages. They may contain clients' bodies and keys, which are never logged.
+ */
+function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
+  if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
+  const properties = error as unknown as Record<string, unknown>;
+  const kept = loggedProperties.filter((name) => ['string', 'number'].includes(typeof properties[name]));
+  return {
+    type: error.name,
+    message: withoutValues(error.message),
+    // Keep only the stack frames, because the message before them may have several lines.
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => /^ {4}at /.test(line))
+      .join('\n'),
+    ...Object.fromEntries(kept.map((name) => [name, properties[name]])),
+    ...(error.cause !== undefined && causesLeft > 1 && { cause: describeError(error.cause, causesLeft - 1) }),
+  };
+}
+
+/** Removes the values that PostgreSQL quotes as `(column)=(value)` and as `invalid input syntax for type x: "value"`. */
+function withoutValues(message: string): string {
+  return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');
+}
+
+const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
+
+/** The fields omitted from a line on a terminal. They are in its message already, or the same on every line. */
+const omittedOnTerminal = [
+  ...['pid', 'hostname', 'requestId', 'surface', 'operation', 'path', 'status', 'errorCode', 'errorPath'],
+  ...['durationMs', 'address', 'keyId'],
+];
+
+/** The width of the prefix of a line on a terminal: `[12:00:00] INFO: `. */
+const prefixColumns = 18;
+
+/**
+ * Creates the message of a line on a terminal. The line of a request shows its operation or path, its result and its
+ * duration, cut to the width of the terminal. Other lines show the id of their request.
+ *
+ * @param columns the width of the terminal
+ */
+export function terminalMessage(line: Record<string, unknown>, columns: number): string {
+  const { msg, operation, path, status, errorCode, durationMs, requestId } = line;
+  if (msg !== 'request') return requestId ? `${String(msg)} (request ${String(requestId)})` : String(msg);
+  const result = [status, errorCode, `${String(durationMs)} ms`].filter(Boolean).join(' ');
+  const name = String(path ?? operation);
+  const room = Math.max(columns - prefixColumns - result.length - 1, 0);
+  return `${name.length > room ? `${name.slice(0, Math.max(room - 1, 0))}…` : name} ${result}`;
+}
+
+/**
+ * Creates the log of the process. It writes JSON lines to standard output, or readable text when that is a terminal.
+ *
+ * @param destination the stream to write to, instead of standard output
+ */
+export function createLog(level: string, destination?: pino.DestinationStream): Logger {
+  if (destination) return pino({ ...options, level, base: undefined }, destination);
+  return stdout.isTTY
+    ? pino(
+        { ...options, level },
+        pretty({
+          colorize: true,
+          translateTime: 'SYS:HH:MM:ss',
+          ignore: omittedOnTerminal.join(),
+          singleLine: true,
+          messageFormat: (line) => terminalMessage(line, stdout.columns),
+        }),
+      )
+    : pino({ ...options, level, base: undefined }, createLogOutput());
+}

@@ -1,0 +1,214 @@
+import { Hono } from 'hono';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PoolState } from '../database/types.ts';
+import type { Surface } from '../http/request-state.ts';
+import type { RateLimitDecision, RateLimiter } from '../rate-limit/types.ts';
+import type { Usage } from '../usage/recorder.ts';
+import type { WebhookBacklog } from '../webhooks/backlog.ts';
+import type { AttemptOutcome } from '../webhooks/attempt-outcome.ts';
+
+/** An answered request, as the metrics count it. */
+interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationMs'> {
+  surface: Surface;
+  /** The code of the first error in the response; null when there was none. */
+  errorCode: string | null;
+  /** Whether the request had a valid key. */
+  hasKey: boolean;
+  /** The decision of the rate limiter; undefined when the request ended before it. */
+  decision?: RateLimitDecision | undefined;
+}
+
+/** The sources of the metrics that are read at each scrape. */
+export interface MetricSources {
+  limiter: Pick<RateLimiter, 'backend'>;
+  /** The operations that have their own time series. All others are counted as `other`. */
+  operations?: readonly string[];
+  /** The connection pools of the database. The embedded database has none. */
+  pools?: () => readonly PoolState[];
+  /** The backlog of all processes together; undefined when the database does not answer. */
+  webhookBacklog?: () => Promise<WebhookBacklog | undefined>;
+  build?: { version: string; database: string };
+}
+
+/** The metrics of one process, for Prometheus. */
+export interface Metrics {
+  /** Counts an answered request. */
+  record(request: CountedRequest): void;
+  /** Counts an error in an event stream. It occurs after the request of the stream was counted. */
+  countError(error: { surface: Surface; operation: string; errorCode: string }): void;
+  /** Counts an attempt to deliver a message to a webhook. */
+  countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
+  /** Counts a subscription that was opened (1) or that ended (-1). */
+  countSubscription(change: 1 | -1): void;
+  /** Serves `GET /metrics`. It requires no key, so it must listen on a port of its own. */
+  app: Hono;
+}
+
+/** Histogram buckets from a refusal without a look-up to the longest list, in seconds. */
+const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Histogram buckets from a nearby receiver to the timeout of an attempt, in seconds. */
+const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/**
+ * The label of every operation that is not in `operations`. Clients write their own GraphQL operations. Without this
+ * limit, a client could fill the memory of the process and of Prometheus with new labels.
+ */
+const otherOperation = 'other';
+
+/** Node's gauges whose names end in `_total`. Prometheus' naming rules allow that ending only for counters. */
+const misnamedMetrics = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+const backends = ['redis', 'memory', 'fallback'] as const;
+
+/** Creates the metrics of one process. Their names and types pass `promtool check metrics`. */
+export function createMetrics(sources: MetricSources): Metrics {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  for (const name of misnamedMetrics) register.removeSingleMetric(name);
+  const registers = [register];
+
+  const requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Answered requests, by surface (rest, graphql, public), operation and HTTP status.',
+    labelNames: ['surface', 'operation', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'gateway_request_duration_seconds',
+    help: 'Time from the arrival of a request to the begin of its answer, by surface and operation.',
+    labelNames: ['surface', 'operation'],
+    buckets: requestBuckets,
+    registers,
+  });
+  const errors = new Counter({
+    name: 'gateway_errors_total',
+    help: 'Errors that clients were told, by surface, operation and error code; of a request the first. An error of the graph counts although its HTTP status is 200.',
+    labelNames: ['surface', 'operation', 'code'],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'gateway_refusals_total',
+    help: 'Requests that were not looked into, by surface and reason.',
+    labelNames: ['surface', 'reason'],
+    registers,
+  });
+  const attempts = new Histogram({
+    name: 'gateway_webhook_attempt_duration_seconds',
+    help: 'Attempts to deliver a message to a webhook, by what became of the delivery: delivered, retry (tried again later) or failed (given up).',
+    labelNames: ['outcome'],
+    buckets: attemptBuckets,
+    registers,
+  });
+  const subscriptions = new Gauge({
+    name: 'gateway_open_subscriptions',
+    help: 'Subscriptions that are open at this process.',
+    registers,
+  });
+  addSources(registers, sources);
+
+  const known = new Set(sources.operations);
+  const labelOf = (operation: string) => (known.has(operation) ? operation : otherOperation);
+  const app = new Hono().get('/metrics', async (c) =>
+    c.body(await register.metrics(), 200, { 'Content-Type': register.contentType }),
+  );
+  const metrics: Metrics = {
+    record(request) {
+      const { surface, status, errorCode, durationMs } = request;
+      const operation = labelOf(request.operation);
+      requests.inc({ surface, operation, status });
+      durations.observe({ surface, operation }, durationMs / 1000);
+      if (errorCode) errors.inc({ surface, operation, code: errorCode });
+      const reason = refusalReason(request);
+      if (reason) refusals.inc({ surface, reason });
+    },
+    countError({ surface, operation, errorCode }) {
+      errors.inc({ surface, operation: labelOf(operation), code: errorCode });
+    },
+    countAttempt({ outcome, durationMs }) {
+      attempts.observe({ outcome }, durationMs / 1000);
+    },
+    countSubscription(change) {
+      subscriptions.inc(change);
+    },
+    app,
+  };
+  return metrics;
+}
+
+/** The reason why a request was rejected before execution; undefined when it was executed. */
+function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
+  if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';
+  if (errorCode === 'FORBIDDEN') return 'no_permission';
+  if (errorCode !== 'RATE_LIMIT_EXCEEDED') return undefined;
+  if (!decision || decision.allowed) return 'too_much_at_once';
+  return hasKey ? 'limit_of_key' : 'limit_of_address';
+}
+
+/** Adds the metrics whose values are read at each scrape. */
+function addSources(
+  registers: Registry[],
+  { limiter, pools = () => [], webhookBacklog, build }: MetricSources,
+): void {
+  new Gauge({
+    name: 'gateway_rate_limiter_backend',
+    help: '1 for the rate limiter backend in use, otherwise 0. While Redis does not answer, it is fallback: a budget of this process.',
+    labelNames: ['backend'],
+    registers,
+    collect() {
+      for (const backend of backends) this.set({ backend }, limiter.backend === backend ? 1 : 0);
+    },
+  });
+  const poolGauge = (name: string, help: string, value: (state: PoolState) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const state of pools()) this.set({ pool: state.pool }, value(state));
+      },
+    });
+  poolGauge('gateway_database_pool_size', 'Most connections that a pool opens.', ({ size }) => size);
+  poolGauge('gateway_database_pool_in_use', 'Connections of a pool that are in use.', ({ inUse }) => inUse);
+  poolGauge('gateway_database_pool_waiting', 'Work that waits for a connection.', ({ waiting }) => waiting);
+  if (webhookBacklog) {
+    const backlogGauge = (name: string, help: string, value: (backlog: WebhookBacklog) => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const backlog = await webhookBacklog();
+          this.set(backlog ? value(backlog) : NaN);
+        },
+      });
+    backlogGauge(
+      'gateway_webhook_backlog',
+      'Webhook deliveries that are not done, of all processes.',
+      ({ pending }) => pending,
+    );
+    backlogGauge(
+      'gateway_webhook_oldest_pending_age_seconds',
+      'Age of the oldest delivery that is not done; 0 when there is none.',
+      ({ oldestSeconds }) => oldestSeconds,
+    );
+    backlogGauge(
+      'gateway_webhook_overdue_seconds',
+      'How long a delivery that is due has waited for a worker at most; 0 when none is due.',
+      ({ overdueSeconds }) => overdueSeconds,
+    );
+  }
+  if (build) {
+    new Gauge({
+      name: 'gateway_build_info',
+      help: 'Always 1; the labels are the versions of the gateway and Node, and the database.',
+      labelNames: ['version', 'node', 'database'],
+      registers,
+    }).set({ ...build, node: process.version }, 1);
+  }
+}

@@ -1,0 +1,86 @@
+import { wallTime } from '../whitelist/hours.ts';
+
+/** The interval between the points of a history. */
+export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
+
+/** The maximum number of points of one history. A month of hours has 744. */
+export const maxHistoryPoints = 750;
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const lengthMs: Record<HistoryInterval, number> = {
+  QUARTER_HOUR: 15 * minuteMs,
+  HOUR: hourMs,
+  DAY: dayMs,
+};
+
+/**
+ * The approximate number of points of a history. A change of the clocks adds or removes one. It does not depend on the
+ * time zone, so that a request can be priced and rejected before anything is read.
+ */
+export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
+  Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
+
+const dateOf = (at: number, timezone: string) => wallTime(new Date(at), timezone).date;
+
+/**
+ * The first minute of a local date.
+ *
+ * @param before an instant on an earlier date, in milliseconds
+ * @param within an instant on this date or a later one, in milliseconds
+ */
+function startOfDate(date: string, before: number, within: number, timezone: string): number {
+  let [early, late] = [before, within];
+  while (late - early > minuteMs) {
+    const middle = Math.floor((early + late) / 2 / minuteMs) * minuteMs;
+    if (dateOf(middle, timezone) >= date) late = middle;
+    else early = middle;
+  }
+  return late;
+}
+
+/** The start of the local day that contains an instant. */
+function startOfDay(at: number, timezone: string): number {
+  const minute = Math.floor(at / minuteMs) * minuteMs;
+  return startOfDate(dateOf(minute, timezone), minute - 2 * dayMs, minute, timezone);
+}
+
+/** The start of the next local day. */
+function startOfNextDay(start: number, timezone: string): number {
+  const date = dateOf(start, timezone);
+  const usual = start + dayMs;
+  const isStart = dateOf(usual, timezone) > date && dateOf(usual - minuteMs, timezone) === date;
+  if (isStart) return usual;
+  let later = usual;
+  while (dateOf(later, timezone) <= date) later += hourMs;
+  return startOfDate(dateOf(later, timezone), start, later, timezone);
+}
+
+/**
+ * The start of the quarter hour or hour that contains an instant, in local time. The offset of some time zones from UTC
+ * includes half an hour.
+ */
+function startOfPart(at: number, length: number, timezone: string): number {
+  const minute = Math.floor(at / minuteMs) * minuteMs;
+  const [, minutes = '0'] = wallTime(new Date(minute), timezone).time.split(':');
+  return minute - ((Number(minutes) * minuteMs) % length);
+}
+
+/**
+ * The starts of consecutive intervals, followed by the end of the last one. The first interval contains `from`, and the
+ * last one starts before `to`. Days are local days, which last 23 to 25 hours when the clocks change.
+ */
+export function historyBounds(from: Date, to: Date, interval: HistoryInterval, timezone: string): Date[] {
+  const length = lengthMs[interval];
+  const isDay = interval === 'DAY';
+  const first = isDay ? startOfDay(from.getTime(), timezone) : startOfPart(from.getTime(), length, timezone);
+  const bounds = [first];
+  let last = first;
+  while (last < to.getTime()) {
+    last = isDay ? startOfNextDay(last, timezone) : last + length;
+    bounds.push(last);
+  }
+  return bounds.map((at) => new Date(at));
+}

@@ -1,0 +1,103 @@
+import { endOf, startOf } from './session-columns.ts';
+
+/** The time at which a session no longer counts as inside: it ended, or its longest stay was over. */
+const leftOf = (session: string) =>
+  `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
+
+/**
+ * The index, from 1, of the first instant of an array that is not before a time. Times are in milliseconds, so
+ * subtracting a microsecond turns "after" into "not before".
+ */
+const firstFrom = (time: string, instants: string) =>
+  `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
+
+/**
+ * Computes the occupancy of locations at given instants. Each question `$n` has the instants `$at` at the location
+ * `$locationId`. The last instant only ends the last interval.
+ *
+ * The occupancy of a location is the number of its open sessions plus the remaining adjustment of its last count
+ * (`adjustmentOf` in occupancy.ts explains how an adjustment fades). Each session is read once: it adds 1 where it
+ * begins and subtracts 1 where it ends. The sum of these changes up to an instant is the number of sessions open at
+ * that instant.
+ */
+export const historyStatement = `
+  WITH bound AS (
+    SELECT n, "locationId", at, row_number() OVER (PARTITION BY n ORDER BY at)::int AS place
+    FROM unnest($n::int[], $locationId::text[], $at::timestamptz[]) AS b(n, "locationId", at)
+  ), point AS MATERIALIZED (
+    SELECT b.*, k."countedAt", k.counted
+    FROM bound b LEFT JOIN LATERAL (
+      SELECT c."countedAt", c.occupied AS counted, c.kind FROM "OccupancyCount" c
+      WHERE c."locationId" = b."locationId" AND c."countedAt" <= b.at ORDER BY c."countedAt" DESC, c.kind DESC LIMIT 1
+    ) k ON k.kind = 'NUMBER'
+  ), question AS MATERIALIZED (
+    SELECT n, "locationId", array_agg(at ORDER BY at) AS bounds,
+      array(SELECT DISTINCT k."countedAt" FROM point k WHERE k.n = p.n AND k."countedAt" IS NOT NULL ORDER BY 1) AS counts,
+      least(min(at), min("countedAt")) AS "from", max(at) AS "to"
+    FROM point p GROUP BY n, "locationId"
+  ), session AS MATERIALIZED (
+    SELECT q.n, ${startOf('s')} AS "start", ${leftOf('s')} AS "left", s."exitedAt" AS exit, s."staysUntil",
+      s."enteredAt" IS NULL AND s."countedAt" IS NULL AS unseen,
+      ${firstFrom(startOf('s'), 'q.bounds')} AS "startPlace",
+      ${firstFrom(leftOf('s'), 'q.bounds')} AS "leftPlace",
+      ${firstFrom('s."exitedAt"', 'q.bounds')} AS "exitPlace",
+      width_bucket(s."enteredAt", q.bounds) AS "entryInterval",
+      width_bucket(s."exitedAt", q.bounds) AS "exitInterval",
+      ${firstFrom(startOf('s'), 'q.counts')} AS "startCount",
+      ${firstFrom(leftOf('s'), 'q.counts')} AS "leftCount"
+    FROM question q JOIN "ParkingSession" s
+      ON s."locationId" = q."locationId" AND ${endOf('s')} >= q."from" AND ${startOf('s')} <= q."to"
+  ), change AS (
+    SELECT n, place, sum(opened) AS opened, sum(entries) AS entries, sum(exits) AS exits
+    FROM (
+      SELECT n, "startPlace" AS place, 1 AS opened, 0 AS entries, 0 AS exits FROM session
+      UNION ALL SELECT n, "leftPlace", -1, 0, 0 FROM session
+      UNION ALL SELECT n, "entryInterval", 0, 1, 0 FROM session
+      UNION ALL SELECT n, "exitInterval", 0, 0, 1 FROM session
+    ) c GROUP BY n, place
+  ), count_change AS (
+    SELECT n, place, sum(opened) AS opened
+    FROM (
+      SELECT n, "startCount" AS place, 1 AS opened FROM session
+      UNION ALL SELECT n, "leftCount", -1 FROM session
+    ) c GROUP BY n, place
+  ), count_state AS (
+    SELECT q.n, k."countedAt", sum(coalesce(c.opened, 0)) OVER (PARTITION BY q.n ORDER BY k.place) AS opened
+    FROM question q CROSS JOIN LATERAL unnest(q.counts) WITH ORDINALITY AS k("countedAt", place)
+    LEFT JOIN count_change c ON c.n = q.n AND c.place = k.place
+  ), fading AS (
+    SELECT n, place, sum(closed) AS closed, sum("unseenEnds") AS "unseenEnds", sum("unknownExits") AS "unknownExits"
+    FROM (
+      SELECT p.n, p.place, 1 AS closed, (s.exit IS NULL OR s.exit > s."left")::int AS "unseenEnds", 0 AS "unknownExits"
+      FROM session s JOIN point p ON p.n = s.n AND p.place = s."leftPlace"
+      WHERE s."start" <= p."countedAt" AND s."left" > p."countedAt"
+      UNION ALL
+      SELECT p.n, p.place, 0,
+        -(s."start" <= p."countedAt" AND s."staysUntil" > p."countedAt" AND s."staysUntil" < s.exit)::int,
+        (s.unseen OR s."staysUntil" <= p."countedAt")::int
+      FROM session s JOIN point p ON p.n = s.n AND p.place = s."exitPlace"
+      WHERE s.exit > p."countedAt"
+    ) f GROUP BY n, place
+  ), state AS (
+    SELECT p.n, p."locationId", p.place, p.at, p."countedAt", p.counted - k.opened AS difference, k.opened AS "openWhenCounted",
+      sum(coalesce(c.opened, 0)) OVER (PARTITION BY p.n ORDER BY p.place) AS opened,
+      coalesce(c.entries, 0)::int AS entries, coalesce(c.exits, 0)::int AS exits,
+      sum(coalesce(f.closed, 0)) OVER since AS closed,
+      sum(coalesce(f."unseenEnds", 0)) OVER since AS "unseenEnds",
+      sum(coalesce(f."unknownExits", 0)) OVER since AS "unknownExits"
+    FROM point p
+    LEFT JOIN change c ON c.n = p.n AND c.place = p.place
+    LEFT JOIN fading f ON f.n = p.n AND f.place = p.place
+    LEFT JOIN count_state k ON k.n = p.n AND k."countedAt" = p."countedAt"
+    WINDOW since AS (PARTITION BY p.n, p."countedAt" ORDER BY p.place)
+  )
+  SELECT t.n, t.at, t.entries, t.exits, (t.opened + CASE
+      WHEN t."countedAt" IS NULL THEN 0
+      WHEN t.difference < 0
+        THEN -greatest(least(-t.difference - t."unseenEnds", t."openWhenCounted" - t.closed), 0)
+      WHEN t."countedAt" + make_interval(hours => l."longestStayHours") <= t.at THEN 0
+      ELSE greatest(t.difference - t."unknownExits", 0)
+    END)::int AS occupied
+  FROM state t JOIN "Location" l ON l.id = t."locationId"
+  WHERE t.place < (SELECT cardinality(q.bounds) FROM question q WHERE q.n = t.n)
+  ORDER BY t.n, t.at`;

@@ -1,0 +1,138 @@
+import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { Transaction } from '../database/types.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { entryColumns, samePlate } from '../whitelist/columns.ts';
+import { type PlateInput, entriesOfReadings } from '../gates/decisions.ts';
+import type { Plate } from '../whitelist/plate.ts';
+import { plateText } from '../whitelist/plate-reading.ts';
+import { isListedAt } from '../whitelist/validity.ts';
+
+// Finds the plate and the whitelist entry of a gate record.
+
+/** A plate that a gate recorded: in its parts, or as a camera read it. */
+export type Reading = GateRecord & PlateInput;
+
+interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
+  /** The decision that the gateway gave before the event, if the gate asked for one. */
+  decision?: ParkingEvent['decision'] | undefined;
+  /**
+   * The whitelist entry that the gate admitted. When omitted, or not in this location, the entry of the plate is used.
+   */
+  entryId?: string | null | undefined;
+}
+
+const namedEntries = namedStatement(
+  'parking-named-entries',
+  'SELECT e.id FROM "WhitelistEntry" e WHERE e."locationId" = $locationId AND e.id = ANY($entryIds::text[])',
+);
+
+/** The ids of the whitelist entries that readings name and the location has. */
+export async function findNamedEntries(
+  transaction: Transaction,
+  locationId: string,
+  readings: readonly Reading[],
+): Promise<ReadonlySet<string>> {
+  const entryIds = [...new Set(readings.flatMap(({ entryId }) => entryId ?? []))];
+  if (entryIds.length === 0) return new Set();
+  const rows = await queryInTransaction<{ id: string }>(transaction, namedEntries, { locationId, entryIds });
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Finds the whitelist entry of each reading: the entry that the gate named, or the entry of the plate. */
+const matchingEntries = namedStatement(
+  'parking-matching-entries',
+  `
+  WITH q AS (
+    SELECT * FROM unnest($entryId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
+      WITH ORDINALITY AS q("entryId", "plateType", "plateCode", "plateNumber", n)
+  )
+  SELECT q.n::int, ${entryColumns('e')} FROM q
+  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${samePlate('e', 'q')}
+  WHERE q."entryId" IS NULL
+  UNION ALL
+  SELECT q.n::int, ${entryColumns('e')} FROM q
+  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND e.id = q."entryId"`,
+);
+
+/**
+ * Finds the whitelist entry of each reading; readings without one are missing in the map.
+ *
+ * @param readings the entries that they name must exist in the location (`findNamedEntries`)
+ */
+export async function matchEntries(
+  transaction: Transaction,
+  locationId: string,
+  readings: readonly Reading[],
+): Promise<Map<Reading, WhitelistEntry>> {
+  const matches = new Map<Reading, WhitelistEntry>();
+  const isToBeFound = ({ reading, entryId }: Reading) => Boolean(reading) && !entryId;
+  const read = readings.filter(isToBeFound);
+  const others = readings.filter((record) => !isToBeFound(record));
+  if (others.length > 0) {
+    const rows = await queryInTransaction<WhitelistEntry & { n: number }>(transaction, matchingEntries, {
+      locationId,
+      entryId: others.map(({ entryId }) => entryId || null),
+      plateType: others.map(({ plate }) => plate?.plateType ?? null),
+      plateCode: others.map(({ plate }) => plate?.plateCode ?? null),
+      plateNumber: others.map(({ plate }) => plate?.plateNumber ?? null),
+    });
+    for (const { n, ...entry } of rows) matches.set(others[n - 1]!, entry);
+  }
+  if (read.length > 0) {
+    const entries = await entriesOfReadings(
+      transaction,
+      locationId,
+      read.flatMap(({ reading }) => reading ?? []),
+    );
+    for (const [index, entry] of entries.entries()) if (entry) matches.set(read[index]!, entry);
+  }
+  return matches;
+}
+
+/**
+ * The plate of an event, and the text that the camera read. A reading has the plate of its entry. Without an entry, its
+ * text is stored as the plate number, so that the entry and exit of an unlisted vehicle still match.
+ */
+export function plateOf(
+  { plate, reading }: Reading,
+  entry: WhitelistEntry | undefined,
+): Plate & Pick<ParkingEvent, 'text' | 'confidence'> {
+  if (!reading) return { ...plate, text: null, confidence: null };
+  const { plateType, plateCode, plateNumber } = entry ?? {
+    plateType: reading.plateType ?? '',
+    plateCode: '',
+    plateNumber: plateText(reading.text),
+  };
+  return { plateType, plateCode, plateNumber, text: reading.text, confidence: reading.confidence ?? null };
+}
+
+/** The columns of an event about its whitelist entry: the id, and whether the entry admits the vehicle at that time. */
+export const matchOf = (
+  { occurredAt }: Reading,
+  entry: WhitelistEntry | undefined,
+  timezone: string,
+): Pick<ParkingEvent, 'whitelistEntryId' | 'listed'> => ({
+  whitelistEntryId: entry?.id ?? null,
+  listed: entry !== undefined && isListedAt(entry, timezone, occurredAt),
+});
+
+/**
+ * Whether an event has the plate that a gate sent. A text is compared as text, because it may match another entry by
+ * now.
+ */
+export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
+  if (reading) {
+    const isOfNamedEntry = Boolean(entryId) && event.whitelistEntryId === entryId;
+    return (
+      event.text === reading.text &&
+      event.confidence === (reading.confidence ?? null) &&
+      (!reading.plateType || isOfNamedEntry || event.plateType === reading.plateType)
+    );
+  }
+  return (
+    event.text === null &&
+    event.plateType === plate.plateType &&
+    event.plateCode === plate.plateCode &&
+    event.plateNumber === plate.plateNumber
+  );
+}

@@ -1,0 +1,48 @@
+import { namedStatement } from '../database/named-statement.ts';
+import { createStatementBatch } from '../database/statement-batch.ts';
+import type { Sql } from '../database/types.ts';
+import { historyStatement } from './history-statement.ts';
+
+/** The occupancy of a location at an instant, and the entries and exits until the next point. */
+export interface OccupancyPoint {
+  at: Date;
+  /** Vehicles inside at that instant, as far as is known now. */
+  occupied: number;
+  /** Vehicles that entered before the next point. */
+  entries: number;
+  exits: number;
+}
+
+/** A question about the history of a location. `bounds` come from `historyBounds`; the last one is not a point. */
+export interface HistoryQuestion {
+  locationId: string;
+  bounds: readonly Date[];
+}
+
+const occupancyHistory = namedStatement('parking-occupancy-history', historyStatement);
+
+/** Reads occupancy histories from one database. */
+export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
+
+/** Creates the reads of histories. Questions in the same turn of the event loop share one statement. */
+export function createOccupancyHistory({ sql }: { sql: Sql }) {
+  return {
+    /** The points of a location's history in order. The location must be in the key's scope. */
+    occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
+      sql,
+      {
+        statementOf: () => occupancyHistory,
+        parametersOf: (questions) => ({
+          n: questions.flatMap(({ bounds }, index) => bounds.map(() => index + 1)),
+          locationId: questions.flatMap(({ locationId, bounds }) => bounds.map(() => locationId)),
+          at: questions.flatMap(({ bounds }) => bounds),
+        }),
+        answerOf: (rows) =>
+          rows.map(({ at, occupied, entries, exits }) => ({ at, occupied, entries, exits })),
+        keyOf: ({ locationId, bounds }) =>
+          `${locationId} ${bounds.length} ${bounds[0]?.getTime()} ${bounds.at(-1)?.getTime()}`,
+        rowsOf: ({ bounds }) => bounds.length,
+      },
+    ),
+  };
+}

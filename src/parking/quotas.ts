@@ -1,0 +1,177 @@
+import {
+  Prisma,
+  type PrismaClient,
+  type Quota,
+  type QuotaEnforcement,
+} from '../../prisma/generated/client/client.ts';
+import { recordChange } from '../audit/record.ts';
+import type { Author, AuthenticatedKey } from '../auth/key.ts';
+import { databaseNow } from '../database/clock.ts';
+import { createKeysetList } from '../database/keyset-list.ts';
+import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { createStatementBatch } from '../database/statement-batch.ts';
+import type { Database, Sql, Transaction } from '../database/types.ts';
+import { newId } from '../ids.ts';
+import { listOfLocation } from '../location-access/list-of-location.ts';
+import { lockLocation } from '../location-access/lock.ts';
+import type { LocationFinder } from '../location-access/find-location.ts';
+import type { Turns } from '../scheduling/turns.ts';
+import type { PagedList } from '../paging.ts';
+import { vehiclesOf } from './vehicle-inside.ts';
+
+// Limits how many vehicles of a reference, such as a unit, may be inside a location at the same time.
+
+/** The maximum number of quotas that one call sets. */
+export const maxQuotasPerCall = 1_000;
+
+/** The quota that a client sets for a reference; `inside` null removes the quota. */
+export interface QuotaValues {
+  referenceId: string;
+  inside: number | null;
+  enforcement: QuotaEnforcement;
+}
+
+/** SQL for the number of vehicles of a reference inside. Each whitelist entry counts as one vehicle. */
+export const vehiclesInside = (
+  { locationId, referenceId }: { locationId: string; referenceId: string },
+  otherThan = 'true',
+) => `(
+  SELECT count(DISTINCT inside."entryId")::int
+  FROM (${vehiclesOf(`v."locationId" = ${locationId} AND v."referenceId" = ${referenceId} AND ${otherThan}`)}) inside)`;
+
+const usedQuotas = namedStatement(
+  'quotas-used',
+  `
+    SELECT q.n::int, ${vehiclesInside({ locationId: 'q."locationId"', referenceId: 'q."referenceId"' })} AS used
+    FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
+);
+
+/** The quota of an entry's reference, and which of its vehicles are inside. */
+export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
+  entryId: string;
+  /** The session ids of the vehicles inside, by the id of their entries. */
+  sessions: Record<string, string>;
+}
+
+const quotasOfEntries = namedStatement(
+  'quotas-of-entries',
+  `
+    SELECT e.id AS "entryId", k."referenceId", k.inside, k.enforcement::text AS enforcement, (
+      SELECT coalesce(jsonb_object_agg(inside."entryId", inside."sessionId"), '{}')
+      FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
+    ) AS sessions
+    FROM "WhitelistEntry" e
+    JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"
+    WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,
+);
+
+/** The current quotas of entries of a location. Entries without a quota are omitted. */
+export const findQuotasOfEntries = (
+  transaction: Transaction,
+  locationId: string,
+  entryIds: readonly string[],
+): Promise<EntryQuota[]> => queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds });
+
+/** Reads and writes the quotas of one database. */
+export type Quotas = ReturnType<typeof createQuotas>;
+
+/** Creates the reads and writes of quotas. */
+export function createQuotas(services: {
+  prisma: PrismaClient;
+  sql: Sql;
+  kind: Database['kind'];
+  locations: LocationFinder;
+  locationTurns: Turns;
+}) {
+  const { prisma, sql, kind, locations, locationTurns } = services;
+  const quotas = createKeysetList<Quota, { ownerId: string; referenceId?: string | undefined }>(sql, {
+    kind,
+    table: 'Quota',
+    fields: Prisma.QuotaScalarFieldEnum,
+    owner: { table: 'Location', column: 'locationId' },
+    filters: { referenceId: 'text' },
+  });
+  const findUsed = createStatementBatch<
+    Pick<Quota, 'locationId' | 'referenceId'>,
+    { n: number; used: number },
+    number
+  >(sql, {
+    statementOf: () => usedQuotas,
+    parametersOf: (asked) => ({
+      locationId: asked.map(({ locationId }) => locationId),
+      referenceId: asked.map(({ referenceId }) => referenceId),
+    }),
+    answerOf: ([row]) => row?.used ?? 0,
+  });
+
+  return {
+    /**
+     * The quotas of a location. A page is `NOT_FOUND` for a location outside the key's scope.
+     *
+     * @param referenceId selects the quota of one reference; all quotas when omitted
+     */
+    of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
+      listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
+
+    /** The number of vehicles of the reference inside now. */
+    used: findUsed,
+
+    /**
+     * Sets all given quotas of a location or none, with one audit record. The call waits for earlier changes of the
+     * location, so that each event is counted either by the old quota or by the new one.
+     *
+     * @param values one for each reference; `inside` null removes its quota
+     * @returns the new quota for each value, in the same order. For a removed quota it is the last state, and null if
+     *   there was no quota.
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
+     *   changes of the location are waiting
+     */
+    async set(author: Author, locationId: string, values: readonly QuotaValues[]): Promise<(Quota | null)[]> {
+      await locations.find(author.key, locationId);
+      const referenceIds = values.map(({ referenceId }) => referenceId);
+      return locationTurns.run(locationId, () =>
+        prisma.$transaction(async (transaction) => {
+          const location = await lockLocation(transaction, locationId, author.key);
+          const where = { locationId, referenceId: { in: referenceIds } };
+          const before = await transaction.quota.findMany({ where, orderBy: { id: 'asc' } });
+          const earlier = new Map(before.map((quota) => [quota.referenceId, quota]));
+          const now = await databaseNow(transaction);
+          const after = values.map(({ referenceId, inside, enforcement }): Quota | null => {
+            const known = earlier.get(referenceId);
+            if (inside === null) return null;
+            if (known?.inside === inside && known.enforcement === enforcement) return known;
+            return {
+              id: known?.id ?? newId(),
+              ...{ locationId, referenceId, inside, enforcement },
+              createdAt: known?.createdAt ?? now,
+              updatedAt: now,
+            };
+          });
+          const written = after.filter((quota) => quota !== null && quota !== earlier.get(quota.referenceId));
+          const removed = values.flatMap(({ referenceId, inside }) =>
+            inside === null ? (earlier.get(referenceId) ?? []) : [],
+          );
+          const replaced = [...written.map((quota) => quota!.id), ...removed.map(({ id }) => id)];
+          if (replaced.length > 0) {
+            await transaction.quota.deleteMany({ where: { locationId, id: { in: replaced } } });
+            await transaction.quota.createMany({ data: written.map((quota) => quota!) });
+            await recordChange(transaction, author, {
+              action: 'quota.set',
+              targetId: locationId,
+              companyId: location.companyId,
+              locationId,
+              changes: {
+                before: before.filter(({ id }) => replaced.includes(id)).map(shown),
+                after: written.map((quota) => shown(quota!)),
+              },
+            });
+          }
+          return after.map((quota, index) => quota ?? earlier.get(referenceIds[index]!) ?? null);
+        }),
+      );
+    },
+  };
+}
+
+/** A quota as audit records show it. */
+const shown = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -1,0 +1,166 @@
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
+import { recordChange } from '../audit/record.ts';
+import { databaseNow } from '../database/clock.ts';
+import type { Transaction } from '../database/types.ts';
+import { newId } from '../ids.ts';
+import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
+
+/** The result of one attempt: the status of the response, or the error. An acknowledgement by a reader has neither. */
+export interface AttemptResult {
+  httpStatus: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+/** The outcome of an attempt: the delivery has succeeded, will be retried, or has failed. */
+export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
+
+/** Whether the receiver accepted the message (Standard Webhooks, "Responses"). */
+export const isAccepted = ({ httpStatus }: AttemptResult) =>
+  httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+
+/** The status with which a receiver unsubscribes (Standard Webhooks, "Responses"). */
+const goneStatus = 410;
+
+/** A webhook is disabled when its receiver has accepted no message for this many days. */
+export const disableAfterFailingDays = 5;
+const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
+
+/** The largest value of the duration column, in milliseconds. An acknowledgement can come weeks after the lease. */
+const maxDurationMs = 2 ** 31 - 1;
+
+const minRetryDelayMs = 10_000;
+const maxRetryDelayMs = 6 * 3_600_000;
+
+/**
+ * The time between a failed attempt and the next one, in milliseconds: twice the time since the first attempt, between
+ * 10 seconds and 6 hours. A random factor from 0.5 to 1.5 spreads the deliveries.
+ *
+ * @param triedForMs the time since the first attempt
+ */
+export function retryDelayMs(triedForMs: number): number {
+  const delayMs = Math.min(Math.max(2 * triedForMs, minRetryDelayMs), maxRetryDelayMs);
+  return delayMs * (0.5 + Math.random());
+}
+
+/**
+ * Stores accepted attempts of one webhook. Deliveries of a webhook that was deleted meanwhile no longer exist and are
+ * skipped.
+ *
+ * @param endOfLeases the end of the reader's leases; omitted for a worker
+ */
+async function storeAccepted(
+  transaction: Transaction,
+  webhookId: string,
+  attempts: readonly (AttemptResult & { deliveryId: string })[],
+  endOfLeases?: Date,
+): Promise<void> {
+  await transaction.webhook.updateMany({
+    where: { id: webhookId, failingSince: { not: null } },
+    data: { failingSince: null },
+  });
+  const delivered = await transaction.webhookDelivery.updateManyAndReturn({
+    where: { id: { in: attempts.map(({ deliveryId }) => deliveryId) } },
+    data: { status: 'DELIVERED', ...(endOfLeases && { nextAttemptAt: endOfLeases }) },
+    select: { id: true },
+  });
+  const ids = new Set(delivered.map(({ id }) => id));
+  await transaction.webhookAttempt.createMany({
+    data: attempts
+      .filter(({ deliveryId }) => ids.has(deliveryId))
+      .map((attempt) => ({ id: newId(), ...attempt })),
+  });
+}
+
+/**
+ * Completes messages that a reader acknowledges, and ends their leases. Messages that were never pulled, or are already
+ * acknowledged, stay unchanged. The transaction has locked the webhook.
+ *
+ * @returns an attempt for each newly acknowledged message
+ */
+export async function storeAcknowledgements(
+  transaction: Transaction,
+  webhookId: string,
+  ids: readonly string[],
+): Promise<AttemptResult[]> {
+  const now = await databaseNow(transaction);
+  const pulled = await transaction.webhookDelivery.findMany({
+    where: { webhookId, id: { in: [...ids] }, status: { not: 'DELIVERED' }, claimedAt: { not: null } },
+    select: { id: true, claimedAt: true },
+  });
+  const attempts = pulled.map(({ id, claimedAt }) => ({
+    deliveryId: id,
+    httpStatus: null,
+    error: null,
+    // `claimedAt` can be later than `now`: this transaction may have waited for the transaction that claimed the
+    // message.
+    durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
+  }));
+  await storeAccepted(transaction, webhookId, attempts, now);
+  return attempts;
+}
+
+/**
+ * Stores the result of an attempt and its outcome: the delivery is done, waits for its next attempt, or has failed. A
+ * webhook is disabled when its receiver is gone or has failed for days. All times are by the clock of the database.
+ *
+ * To avoid deadlocks, a transaction that changes a webhook and its deliveries changes the webhook first.
+ *
+ * @returns the outcome; a delivery that was deleted meanwhile has failed
+ */
+export async function storeOutcome(
+  prisma: PrismaClient,
+  { id, webhookId }: ClaimedDelivery,
+  result: AttemptResult,
+): Promise<AttemptOutcome> {
+  return prisma.$transaction(async (transaction) => {
+    const attempt = { deliveryId: id, ...result };
+    if (isAccepted(result)) {
+      await storeAccepted(transaction, webhookId, [attempt]);
+      return 'delivered';
+    }
+
+    const now = await databaseNow(transaction);
+    await transaction.webhook.updateMany({
+      where: { id: webhookId, failingSince: null },
+      data: { failingSince: now },
+    });
+    const webhook = await transaction.webhook.findUnique({ where: { id: webhookId } });
+    const isGone = result.httpStatus === goneStatus;
+    const failingSince = webhook?.failingSince ?? now;
+    const isFailingTooLong = now.getTime() - failingSince.getTime() >= disableAfterFailingMs;
+    const isEnding = isGone || isFailingTooLong;
+    if (webhook && isEnding && (await disableWebhook(transaction, webhookId))) {
+      await recordChange(
+        transaction,
+        { key: null, requestId: id },
+        {
+          action: 'webhook.disabled',
+          targetId: webhookId,
+          companyId: webhook.companyId,
+          changes: {
+            reason: isGone ? 'GONE' : 'FAILING',
+            httpStatus: result.httpStatus,
+            failingSince,
+            url: webhook.url,
+          },
+        },
+      );
+    }
+
+    const delivery = await transaction.webhookDelivery.findUnique({ where: { id } });
+    if (!delivery) return 'failed';
+    const triedForMs = now.getTime() - (delivery.retryUntil.getTime() - retryForMs);
+    const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
+    const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
+    await transaction.webhookDelivery.updateMany({
+      // During the attempt, a client may have disabled the webhook, which cancelled the delivery, or a reader may have
+      // acknowledged the message.
+      where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
+      // The claim ends with the attempt, so a client can send the message again at once.
+      data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
+    });
+    await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });
+    return isOver ? 'failed' : 'retry';
+  });
+}

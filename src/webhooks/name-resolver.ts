@@ -1,0 +1,85 @@
+import { type LookupAddress, NODATA, NOTFOUND, TIMEOUT, CANCELLED } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+/**
+ * Returns all addresses of a host name. An aborted lookup ends at once.
+ *
+ * @throws when the name has no address; the message can be shown to the client
+ */
+export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
+
+/** The time limit of one lookup over all name servers, in milliseconds. */
+const lookupTimeoutMs = 5_000;
+/** How long the first try waits for a name server, in milliseconds. The second try waits longer. */
+const serverTimeoutMs = 1_500;
+const triesPerServer = 2;
+
+const loopbackAddresses: LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+const withoutFinalDot = (hostname: string) => hostname.toLowerCase().replace(/\.$/, '');
+
+/** The addresses of a name in a hosts file (hosts(5)), in the order of the file. */
+export function addressesInHosts(file: string, hostname: string): LookupAddress[] {
+  const wanted = withoutFinalDot(hostname);
+  return file.split('\n').flatMap((line) => {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    return family !== 0 && names.some((name) => name.toLowerCase() === wanted) ? [{ address, family }] : [];
+  });
+}
+
+/** The error message of a failed lookup, for the owner of the webhook. */
+function failureMessage(hostname: string, code: string | undefined): string {
+  if (code === NOTFOUND || code === NODATA) return `The host name ${hostname} has no address`;
+  if (code === TIMEOUT || code === CANCELLED) return `The name server of ${hostname} did not answer`;
+  return `The lookup of the host name ${hostname} failed (${code})`;
+}
+
+/**
+ * Creates the lookup of host names, which reads the hosts file first and then asks the name servers. Unlike
+ * `dns.lookup` it uses no thread, so an unresponsive name server does not delay other lookups, and it can be cancelled.
+ * Search domains are not supported.
+ *
+ * @param options.nameServers addresses with optional ports, instead of the name servers of the system
+ * @param options.hostsPath the hosts file, read for each lookup; a missing file counts as empty
+ */
+export function createNameResolver(
+  options: { nameServers?: readonly string[] | undefined; hostsPath?: string } = {},
+): Resolve {
+  const { nameServers = [], hostsPath = '/etc/hosts' } = options;
+
+  return async (hostname, signal) => {
+    const listed = addressesInHosts(await readFile(hostsPath, 'utf8').catch(() => ''), hostname);
+    if (listed.length > 0) return listed;
+    // Names under localhost are never sent to a name server (RFC 6761, section 6.3).
+    if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
+
+    // Each lookup has its own resolver. It can be cancelled separately, and it uses the system's current name servers.
+    const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
+    if (nameServers.length > 0) resolver.setServers(nameServers);
+    const cancel = () => resolver.cancel();
+    const timer = setTimeout(cancel, lookupTimeoutMs);
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      signal.throwIfAborted();
+      const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+      signal.throwIfAborted();
+      const addresses = answers.flatMap((answer, index) =>
+        answer.status === 'fulfilled'
+          ? answer.value.map((address) => ({ address, family: index === 0 ? 4 : 6 }))
+          : [],
+      );
+      if (addresses.length > 0) return addresses;
+      const [first] = answers as PromiseRejectedResult[];
+      throw new Error(failureMessage(hostname, (first!.reason as NodeJS.ErrnoException).code));
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}

@@ -1,0 +1,150 @@
+import type { Prisma, PrismaClient, Webhook } from '../../prisma/generated/client/client.ts';
+import type { WebhookEvent } from '../audit/actions.ts';
+import { recordChange } from '../audit/record.ts';
+import type { Transaction } from '../database/types.ts';
+import type { Author } from '../auth/key.ts';
+import { databaseNow } from '../database/clock.ts';
+import { invalidField, ServiceError } from '../errors/error-table.ts';
+import { isId, newId } from '../ids.ts';
+import { retryForMs } from './outbox.ts';
+import { testMessageType } from './payload.ts';
+import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
+import { type Delivery, withAttempts } from './reads.ts';
+
+/**
+ * Makes deliveries of a webhook due now, and restarts the time for which they are tried. A reader keeps leased messages
+ * until its lease ends. Returns the number of matching deliveries.
+ */
+async function sendAgain(
+  transaction: Transaction,
+  { delivery }: Webhook,
+  where: Prisma.WebhookDeliveryWhereInput,
+): Promise<number> {
+  const now = await databaseNow(transaction);
+  const change = (
+    further: Prisma.WebhookDeliveryWhereInput,
+    data: { nextAttemptAt?: Date; claimedAt?: null },
+  ) =>
+    transaction.webhookDelivery.updateMany({
+      where: { AND: [where, further] },
+      data: { ...data, status: 'PENDING', retryUntil: new Date(now.getTime() + retryForMs) },
+    });
+  const dueNow = { nextAttemptAt: now, claimedAt: null };
+  if (delivery === 'PUSH') return (await change({}, dueNow)).count;
+  const held = await change({ nextAttemptAt: { gt: now } }, {});
+  const free = await change({ nextAttemptAt: { lte: now } }, dueNow);
+  return held.count + free.count;
+}
+
+/** Sends messages that clients request, in one database. */
+export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
+
+/**
+ * Creates the sending of requested messages: tests and redeliveries. Each request is one transaction that locks the
+ * webhook first, as in `writes.ts`.
+ */
+export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
+  return {
+    /**
+     * Sends a test message.
+     *
+     * @param event the event of the sample to send; when omitted, the message is a `webhook.test`
+     * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled
+     */
+    async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
+      return prisma.$transaction(async (transaction) => {
+        const webhook = await lockWebhook(transaction, author.key, id);
+        requireEnabled(webhook);
+        const eventId = await recordChange(transaction, author, {
+          action: 'webhook.tested',
+          targetId: id,
+          companyId: webhook.companyId,
+          ...(event && { changes: { event } }),
+        });
+        const now = await databaseNow(transaction);
+        return transaction.webhookDelivery.create({
+          data: {
+            id: newId(),
+            webhookId: id,
+            eventId,
+            type: event ?? testMessageType,
+            retryUntil: new Date(now.getTime() + retryForMs),
+          },
+          include: withAttempts,
+        });
+      });
+    },
+
+    /**
+     * Sends a message again, whether or not the receiver accepted it before.
+     *
+     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the key's scope, `CONFLICT` when the webhook is
+     *   disabled
+     */
+    async redeliver(author: Author, deliveryId: string): Promise<Delivery> {
+      return prisma.$transaction(async (transaction) => {
+        const found = isId(deliveryId)
+          ? await transaction.webhookDelivery.findUnique({ where: { id: deliveryId } })
+          : null;
+        if (!found) throw deliveryNotFound(deliveryId);
+        const webhook = await lockWebhook(transaction, author.key, found.webhookId).catch(
+          (error: unknown) => {
+            throw error instanceof ServiceError ? deliveryNotFound(deliveryId) : error;
+          },
+        );
+        requireEnabled(webhook);
+        await sendAgain(transaction, webhook, { id: deliveryId });
+        await recordChange(transaction, author, {
+          action: 'webhook.redelivered',
+          targetId: webhook.id,
+          companyId: webhook.companyId,
+          changes: { deliveryId },
+        });
+        const delivery = await transaction.webhookDelivery.findUnique({
+          where: { id: deliveryId },
+          include: withAttempts,
+        });
+        // Retention may have removed the delivery meanwhile.
+        if (!delivery) throw deliveryNotFound(deliveryId);
+        return delivery;
+      });
+    },
+
+    /**
+     * Sends the messages of a time range again that the receiver did not accept. These are deliveries with a failed
+     * attempt in the range, and deliveries of changes in the range that failed or were cancelled.
+     *
+     * @param until the end of the range; now when omitted
+     * @returns the number of deliveries that are sent again
+     * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled, `VALIDATION_ERROR` when `until` is
+     *   not after `since`
+     */
+    async recover(
+      author: Author,
+      id: string,
+      { since, until }: { since: Date; until: Date | null | undefined },
+    ): Promise<number> {
+      return prisma.$transaction(async (transaction) => {
+        const webhook = await lockWebhook(transaction, author.key, id);
+        requireEnabled(webhook);
+        const end = until ?? (await databaseNow(transaction));
+        if (until && until <= since) throw invalidField('until', 'Must be after since', until.toISOString());
+        const createdAt = { gte: since, lte: end };
+        const deliveries = await sendAgain(transaction, webhook, {
+          webhookId: id,
+          OR: [
+            { status: { in: ['FAILED', 'CANCELLED'] }, createdAt },
+            { status: { not: 'DELIVERED' }, attempts: { some: { createdAt } } },
+          ],
+        });
+        await recordChange(transaction, author, {
+          action: 'webhook.recovered',
+          targetId: id,
+          companyId: webhook.companyId,
+          changes: { since, until: end, deliveries },
+        });
+        return deliveries;
+      });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { ClaimedDelivery } from './outbox.ts';
+import { messageBody } from './payload.ts';
+import type { WebhookSecretBox } from './secret-box.ts';
+import { signedHeaders } from './signature.ts';
+
+/** A message as the receiver gets it. */
+export interface SignedMessage {
+  headers: Record<string, string>;
+  /** JSON; the signature covers these exact bytes. */
+  body: string;
+}
+
+/**
+ * The signed message of a claimed delivery, for push and pull delivery.
+ *
+ * @throws when the secret of the webhook was encrypted with another pepper
+ */
+export function signedMessage(delivery: ClaimedDelivery, secrets: WebhookSecretBox): SignedMessage {
+  const { id, webhookId, secret, formerSecret, claimedAt } = delivery;
+  const sealed = [secret, ...(formerSecret ? [formerSecret] : [])];
+  const signing = sealed.map((each) => secrets.open(webhookId, each));
+  const body = messageBody(delivery);
+  return {
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': 'parking-gateway',
+      ...signedHeaders({ id, body }, signing, claimedAt),
+    },
+    body,
+  };
+}

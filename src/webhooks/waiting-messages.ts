@@ -1,0 +1,127 @@
+import type { Logger } from 'pino';
+import { namedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
+import { createLatestValue, type LatestValue } from '../scheduling/latest-value.ts';
+
+/**
+ * The condition that the message of a `"WebhookDelivery"` row waits for a reader: no lease holds it, and it has not
+ * expired.
+ */
+export const isWaiting = (alias: string) =>
+  `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
+
+/**
+ * The maximum number of waiting messages that are counted per webhook, because counting more would burden the database.
+ */
+export const maxCountedWaiting = 1000;
+
+/** How often the messages of watched webhooks are counted. The end of a lease sends no notice, so polling is needed. */
+const pollIntervalMs = 1_000;
+/** After this many counts without new messages, watchers are notified again. */
+const countsUntilReminder = 30;
+
+/** The messages of one webhook that wait for a reader. */
+interface WaitingCount {
+  webhookId: string;
+  waiting: number;
+  /** Since when the most recent waiting message waits; null when none waits. */
+  newest: Date | null;
+}
+
+/**
+ * Counts the waiting messages of webhooks, newest first. A disabled webhook has none, and a deleted webhook has no row.
+ */
+const countStatement = namedStatement(
+  'webhook-count-waiting',
+  `
+    SELECT w.id AS "webhookId", counted.waiting, counted.newest
+    FROM "Webhook" w CROSS JOIN LATERAL (
+      SELECT count(*)::int AS waiting, max(newest."nextAttemptAt") AS newest FROM (
+        SELECT d."nextAttemptAt" FROM "WebhookDelivery" d
+        WHERE d."webhookId" = w.id AND w."disabledAt" IS NULL AND ${isWaiting('d')}
+        ORDER BY d."nextAttemptAt" DESC LIMIT ${maxCountedWaiting}
+      ) newest
+    ) counted
+    WHERE w.id = ANY ($ids::text[])`,
+);
+
+/** Notifies readers of webhooks when messages wait for them. */
+export interface WaitingMessages {
+  /**
+   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`: at once if there are any, and
+   * again when more arrive or the lease of a reader ends. Messages that keep waiting are reported again from time to
+   * time. Ends when the webhook is deleted.
+   */
+  watch(webhookId: string): AsyncIterableIterator<number>;
+}
+
+/** A reader that watches a webhook, and the last notice that it got. */
+interface Watcher {
+  numbers: LatestValue<number>;
+  lastNotice: { waiting: number; newestMs: number; countsSince: number };
+}
+
+/**
+ * Creates the notices of one process. One query counts the messages of all watched webhooks. Without watchers there are
+ * no queries.
+ */
+export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
+  const watchers = new Map<string, Set<Watcher>>();
+  let timer: NodeJS.Timeout | undefined;
+  let isCounting = false;
+
+  /** Notifies a reader of new messages. */
+  function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
+    const newestMs = newest?.getTime() ?? 0;
+    const isNews = waiting > lastNotice.waiting || newestMs > lastNotice.newestMs;
+    lastNotice.countsSince += 1;
+    lastNotice.waiting = waiting;
+    if (waiting === 0 || !(isNews || lastNotice.countsSince >= countsUntilReminder)) return;
+    lastNotice.newestMs = newestMs;
+    lastNotice.countsSince = 0;
+    numbers.push(waiting);
+  }
+
+  async function count(): Promise<void> {
+    if (isCounting) return;
+    isCounting = true;
+    try {
+      const asked = [...watchers.keys()];
+      const counts = await sql.query<WaitingCount>(countStatement, countStatement.values({ ids: asked }));
+      const byId = new Map(counts.map((each) => [each.webhookId, each]));
+      for (const webhookId of asked) {
+        const found = byId.get(webhookId);
+        for (const watcher of watchers.get(webhookId) ?? []) {
+          if (found) notify(watcher, found);
+          else watcher.numbers.end();
+        }
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'The waiting messages of webhooks could not be counted; retrying in 1 s');
+    } finally {
+      isCounting = false;
+    }
+  }
+
+  function forget(webhookId: string, watcher: Watcher): void {
+    const others = watchers.get(webhookId);
+    others?.delete(watcher);
+    if (others?.size === 0) watchers.delete(webhookId);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    watch(webhookId) {
+      const watcher: Watcher = {
+        numbers: createLatestValue<number>(() => forget(webhookId, watcher)),
+        lastNotice: { waiting: 0, newestMs: 0, countsSince: 0 },
+      };
+      watchers.set(webhookId, (watchers.get(webhookId) ?? new Set()).add(watcher));
+      timer ??= setInterval(() => void count(), pollIntervalMs).unref();
+      void count();
+      return watcher.numbers.values;
+    },
+  };
+}

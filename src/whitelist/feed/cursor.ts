@@ -1,0 +1,106 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { isId } from '../../ids.ts';
+
+/** The maximum length of a cursor in characters. A cursor names the transactions that were open when it was created. */
+export const maxFeedCursorLength = 16_384;
+
+/**
+ * The form of a cursor: its content and its signature in base64url. Cursors of releases before 1.6.0 have no signature.
+ */
+export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
+
+/** A snapshot of PostgreSQL as text, `xmin:xmax:xip,…` (PostgreSQL manual, "pg_snapshot Components"). */
+const snapshot = z
+  .string()
+  .regex(/^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19})*)?$/)
+  .refine((text) => {
+    const [xmin, xmax, open] = text.split(':').map((part) => part.split(',').filter(Boolean).map(BigInt));
+    const [oldest, ...later] = [...xmin!, ...open!, ...xmax!];
+    const isAscending = later.every((id, index) => index === 0 || later[index - 1]! < id);
+    return oldest! > 0n && oldest! <= later[0]! && isAscending;
+  });
+
+const id = z.string().refine(isId);
+
+/** The number of a change. Some unsigned cursors have another value here, from releases that did not number changes. */
+const changeId = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .catch('0');
+
+/** The state up to which a client has read a database. The fields are checked so that no statement fails on them. */
+const position = z.object({
+  /** Identifies the history of the database. It changes with a restore or a failover. */
+  life: z.string().regex(/^[0-9a-f]{32}$/),
+  /** The client has read everything that this snapshot sees. */
+  snapshot,
+  /** The newest audit record of the location in the snapshot. After a restore from a backup it may not exist. */
+  newestRecordId: id.nullable(),
+  /** When the snapshot was taken. */
+  takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
+});
+
+const cursor = z.object({
+  locationId: id,
+  /** The position that the client reaches at the end of the current round. */
+  next: position,
+  /** The place where the current round continues; null at the start of a round. */
+  round: z
+    .union([
+      /** A round through the whole list continues after this entry. */
+      z.object({ entryId: id }),
+      /** A round through the changes since an earlier position continues after this change. */
+      z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
+    ])
+    .nullable(),
+});
+
+/** The state of a database at one moment. */
+export type FeedPosition = z.output<typeof position>;
+
+/** The position of a client in the feed of a location; opaque to the client. */
+export type FeedCursor = z.output<typeof cursor>;
+
+/** A cursor without a signature, from a release before 1.6.0 or made up by a client. Only its location is used. */
+type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
+
+/** Converts cursors to the texts that clients keep, and back. */
+export interface FeedCursors {
+  encode(cursor: FeedCursor): string;
+  /** Decodes a cursor; undefined for a text that is not a cursor of this service. */
+  decode(text: string): FeedCursor | UnsignedCursor | undefined;
+}
+
+/**
+ * Creates the encoder of cursors. Cursors are signed with HMAC-SHA256, because their content is used in database
+ * queries and a client must not be able to forge it. The key is derived from the pepper of API keys (HKDF, RFC 5869).
+ */
+export function createFeedCursors(pepper: string): FeedCursors {
+  const key = Buffer.from(hkdfSync('sha256', pepper, '', 'whitelist-feed-cursors', 32));
+  const sign = (content: string) => createHmac('sha256', key).update(content).digest('base64url');
+  return {
+    encode(value) {
+      const content = Buffer.from(JSON.stringify(value)).toString('base64url');
+      return `${content}.${sign(content)}`;
+    },
+    decode(text) {
+      const [content = '', signature] = text.split('.');
+      if (signature !== undefined && !isEqual(signature, sign(content))) return undefined;
+      const read = readContent(content);
+      return read && signature === undefined ? { locationId: read.locationId } : read;
+    },
+  };
+}
+
+/** Compares signatures in constant time. */
+const isEqual = (one: string, other: string) =>
+  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+function readContent(content: string): FeedCursor | undefined {
+  try {
+    return cursor.safeParse(JSON.parse(Buffer.from(content, 'base64url').toString())).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,249 @@
+import type { WhitelistEntry } from '../../../prisma/generated/client/client.ts';
+import type { AuthenticatedKey } from '../../auth/key.ts';
+import { companiesOfReach, reachable } from '../../auth/scope.ts';
+import { namedStatement } from '../../database/named-statement.ts';
+import { isOfCompanies } from '../../database/company-scope.ts';
+import { createStatementBatch } from '../../database/statement-batch.ts';
+import type { Sql } from '../../database/types.ts';
+import { invalidField } from '../../errors/error-table.ts';
+import { isId } from '../../ids.ts';
+import { entryColumns } from '../columns.ts';
+import { readInParts, type WhitelistChanges } from './page.ts';
+import type { FeedCursor, FeedCursors, FeedPosition } from './cursor.ts';
+import { feedLife, positionColumns, positionOf, type PositionRow } from './position.ts';
+import { entryOf, type Nullable, type WhitelistReads } from '../reads.ts';
+
+// The feed of a whitelist returns the whole list once, and afterwards the changes. Triggers record each change in
+// WhitelistChange with its transaction. A round ends with the snapshot that was taken before its first read, and the
+// next round reads what that snapshot did not see. No change is missed, however late its transaction commits. A change
+// may be returned twice; the last change of an entry is always returned.
+
+/** The maximum number of changes in one page. */
+export const maxFeedPageSize = 5_000;
+
+/** The current position of locations, and whether a client can continue from an earlier position. */
+const readPositions = namedStatement(
+  'whitelist-feed-positions',
+  `
+    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
+      q.life = ${feedLife}
+        AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+        AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
+        AND (q."newestRecordId" IS NULL OR EXISTS (
+          SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId" AND a."locationId" = l.id))
+        AS "isContinued"
+    FROM unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
+        $newestRecordId::text[])
+      WITH ORDINALITY AS q("locationId", "ofCompanies", life, snapshot, "takenAt", "newestRecordId", n)
+    JOIN "Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`,
+);
+
+/**
+ * The changes since a snapshot, from a place in their order on. Each has its entry if that still exists. The lateral
+ * join forces a lookup by key, whatever the planner expects: a page is short, and the whitelist can be long.
+ */
+const readChanges = namedStatement(
+  'whitelist-feed-changes',
+  `
+    SELECT c."changedIn"::text, c.id::text AS "changeId", c."entryId", c."plateType" AS "changedType",
+      c."plateCode" AS "changedCode", c."plateNumber" AS "changedNumber", ${entryColumns('e')}
+    FROM (
+      SELECT * FROM "WhitelistChange"
+      WHERE "locationId" = $locationId
+        AND NOT pg_visible_in_snapshot("changedIn", $since::pg_snapshot)
+        -- A row of a restored dump can have a transaction number that this server has not reached.
+        AND "changedIn" < pg_snapshot_xmax(pg_current_snapshot())
+        AND ("changedIn", id) > ($changedIn::xid8, $id::bigint)
+      ORDER BY "changedIn", id LIMIT $limit::int
+    ) c
+    LEFT JOIN LATERAL (
+      SELECT * FROM "WhitelistEntry" w WHERE w.id = c."entryId" AND w."locationId" = c."locationId" LIMIT 1
+    ) e ON true
+    ORDER BY c."changedIn", c.id`,
+);
+
+/** The oldest position whose later changes must still exist for a cursor to resume. */
+const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
+  round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
+
+type PositionQuestion = {
+  locationId: string;
+  /** See `isOfCompanies`. */
+  ofCompanies: string | null;
+  earlier: FeedPosition | undefined;
+};
+
+type LocationPosition = PositionRow & {
+  n: number;
+  id: string;
+  companyId: string;
+  timezone: string;
+  isContinued: boolean | null;
+};
+
+type ChangeRow = Nullable<WhitelistEntry> & {
+  changedIn: string;
+  changeId: string;
+  entryId: string;
+  changedType: string;
+  changedCode: string;
+  changedNumber: string;
+};
+
+/** The feed of the whitelists of one database. */
+export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
+
+/**
+ * Creates the feed.
+ *
+ * @param services.changesKeptDays how many days changes are kept; an older cursor starts over
+ */
+export function createWhitelistFeed(services: {
+  sql: Sql;
+  whitelist: Pick<WhitelistReads, 'entriesOf'>;
+  feedCursors: FeedCursors;
+  changesKeptDays: number;
+}) {
+  const { sql, whitelist, feedCursors, changesKeptDays } = services;
+
+  const findPosition = createStatementBatch<PositionQuestion, LocationPosition, LocationPosition | undefined>(
+    sql,
+    {
+      statementOf: () => readPositions,
+      parametersOf: (questions) => ({
+        changesKeptDays,
+        locationId: questions.map(({ locationId }) => locationId),
+        ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
+        life: questions.map(({ earlier }) => earlier?.life ?? null),
+        snapshot: questions.map(({ earlier }) => earlier?.snapshot ?? null),
+        takenAt: questions.map(({ earlier }) => earlier?.takenAt ?? null),
+        newestRecordId: questions.map(({ earlier }) => earlier?.newestRecordId ?? null),
+      }),
+      answerOf: ([position]) => position,
+    },
+  );
+
+  /**
+   * The current position of a location, and whether a client can continue from an earlier one. It can when the database
+   * still has the same history and the changes since then still exist.
+   *
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+   */
+  async function presentPosition(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
+    const found = isId(locationId)
+      ? await findPosition({ locationId, ofCompanies: companiesOfReach(key, locationId), earlier })
+      : undefined;
+    const position = reachable(key, locationId, found);
+    const { isContinued, timezone } = position;
+    return { now: positionOf(position), isContinued: isContinued === true, timezone };
+  }
+
+  /** A page of the whole list. Its round ends at a position that was taken before the round began. */
+  async function listPage(
+    key: AuthenticatedKey,
+    { locationId, next }: FeedCursor,
+    after: string | undefined,
+    size: number,
+  ) {
+    const page = { after, before: undefined, limit: size + 1, descending: false };
+    const found = await whitelist.entriesOf(key, locationId).page(page);
+    const upserts = found.slice(0, size);
+    const hasMore = found.length > size;
+    const round = hasMore ? { entryId: upserts.at(-1)!.id } : null;
+    return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
+  }
+
+  /** A page of the changes since a position. */
+  async function changesPage(
+    { locationId, next }: FeedCursor,
+    from: { since: FeedPosition; changedIn: string; id: string },
+    size: number,
+  ) {
+    const { since, changedIn, id } = from;
+    const parameters = { locationId, since: since.snapshot, changedIn, id, limit: size + 1 };
+    const found = await sql.query<ChangeRow>(readChanges, readChanges.values(parameters));
+    const rows = found.slice(0, size);
+    const last = rows.at(-1);
+    const hasMore = found.length > size;
+    const round = hasMore && last ? { since, changedIn: last.changedIn, id: last.changeId } : null;
+    // Only the last change of each entry is returned.
+    const entries = [...new Map(rows.map((row) => [row.entryId, row])).values()];
+    return {
+      upserts: entries.map(entryOf).filter((entry) => entry !== null),
+      removals: entries
+        .filter(({ id }) => id === null)
+        .map(({ entryId, changedType, changedCode, changedNumber }) => ({
+          id: entryId,
+          plateType: changedType,
+          plateCode: changedCode,
+          plateNumber: changedNumber,
+        })),
+      hasMore,
+      cursor: feedCursors.encode({ locationId, next, round }),
+    };
+  }
+
+  /** One part of a page, starting at a cursor. */
+  async function readPart(
+    key: AuthenticatedKey,
+    locationId: string,
+    after: string | null | undefined,
+    size: number,
+  ): Promise<WhitelistChanges> {
+    const sent = after ? feedCursors.decode(after) : undefined;
+    if (after && sent?.locationId !== locationId) {
+      throw invalidField('after', 'Must be a cursor that whitelistChanges of this location returned', after);
+    }
+    const cursor = sent?.next ? sent : undefined;
+    const { now, isContinued, timezone } = await presentPosition(
+      key,
+      locationId,
+      cursor && oldestNeededPosition(cursor),
+    );
+    if (!cursor || !isContinued) {
+      const start = { locationId, next: now, round: null };
+      return { ...(await listPage(key, start, undefined, size)), reset: sent !== undefined, timezone };
+    }
+    const { next, round } = cursor;
+    if (!round) {
+      // The snapshot sees every change of transactions older than its oldest open one.
+      const [changedIn] = next.snapshot.split(':') as [string];
+      const from = { since: next, changedIn, id: '0' };
+      return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
+    }
+    const page =
+      'entryId' in round
+        ? await listPage(key, cursor, round.entryId, size)
+        : await changesPage(cursor, round, size);
+    return { ...page, reset: false, timezone };
+  }
+
+  return {
+    /**
+     * A page of the feed of a location. It can have fewer than `size` changes when their texts are long.
+     *
+     * @param after the cursor of the previous page; the start of the whole list when omitted
+     * @param size the maximum number of changes
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `VALIDATION_ERROR` for a text that is
+     *   not a cursor of this location
+     */
+    changes(
+      key: AuthenticatedKey,
+      locationId: string,
+      after: string | null | undefined,
+      size: number,
+    ): Promise<WhitelistChanges> {
+      return readInParts(after, size, (from, most) => readPart(key, locationId, from, most));
+    },
+
+    /**
+     * The cursor of a client that has already read the current list.
+     *
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+     */
+    async cursor(key: AuthenticatedKey, locationId: string): Promise<string> {
+      const { now } = await presentPosition(key, locationId);
+      return feedCursors.encode({ locationId, next: now, round: null });
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { namedStatement } from '../../database/named-statement.ts';
+import type { Database, Sql } from '../../database/types.ts';
+import { isMergeChange, samePlate, type WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, inputRows, type MergeMode, type MergeResult, statementParts } from './rows.ts';
+
+/** Finds the rows whose plate the location already has, and counts those that would change their entry. */
+const compareRows = namedStatement(
+  'whitelist-dry-run-compare',
+  `
+  WITH input AS (${inputRows})
+  SELECT coalesce(jsonb_agg(excluded.id), '[]') AS taken, count(*) FILTER (WHERE ${isMergeChange})::int AS changed
+  FROM (SELECT i.*, i."newId" AS id FROM input i) AS excluded
+  JOIN "WhitelistEntry" w ON w."locationId" = $locationId AND ${samePlate('w', 'excluded')}`,
+);
+
+const countEntries = namedStatement(
+  'whitelist-dry-run-count',
+  `SELECT count(*)::int AS count FROM "WhitelistEntry" WHERE "locationId" = $locationId`,
+);
+
+/** Creates the dry run of imports. */
+export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
+  /** Computes what an import would do to a location. All rows have different plates. It locks nothing. */
+  return async function dryRun(
+    locationId: string,
+    entries: readonly WhitelistEntryValues[],
+    mode: MergeMode,
+  ): Promise<MergeResult> {
+    const result: MergeResult = { isNew: [], updated: 0, deleted: 0 };
+    for (const part of statementParts(entries, kind)) {
+      const input = inputParameters(part);
+      const [compared] = await sql.query<{ taken: string[]; changed: number }>(
+        compareRows,
+        compareRows.values({ locationId, ...input }),
+      );
+      const taken = new Set(compared!.taken);
+      result.isNew.push(...input.newIds.map((id) => !taken.has(id)));
+      if (mode !== 'CREATE') result.updated += compared!.changed;
+    }
+    if (mode === 'REPLACE') {
+      const [found] = await sql.query<{ count: number }>(countEntries, countEntries.values({ locationId }));
+      result.deleted = found!.count - result.isNew.filter((isNew) => !isNew).length;
+    }
+    return result;
+  };
+}

@@ -1,0 +1,218 @@
+import pLimit from 'p-limit';
+import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
+import type { Author } from '../../auth/key.ts';
+import type { Database, Sql } from '../../database/types.ts';
+import { ServiceError } from '../../errors/error-table.ts';
+import { yieldToEventLoop } from '../../scheduling/yield.ts';
+import { type RowError, rowError } from '../../errors/row-error.ts';
+import type { LocationNotices } from '../../location-access/notices.ts';
+import type { LocationFinder } from '../../location-access/find-location.ts';
+import { createTurns, type Turns } from '../../scheduling/turns.ts';
+import type { WhitelistEntryValues } from '../columns.ts';
+import { createDryRun } from './dry-run.ts';
+import { type MergeMode, type MergeResult, rowsPerStatement } from './rows.ts';
+import { createWhitelistMerge } from './merge.ts';
+import { duplicateVehicle, type Plate } from '../plate.ts';
+import { createWhitelistReplace } from './replace.ts';
+
+/** The maximum number of rows in one call. */
+export const maxImportRows = 10_000;
+
+/** How many rows are checked before the import yields to the event loop. */
+const rowsCheckedPerYield = 500;
+
+/** The options of an import. */
+export interface ImportOptions {
+  mode: MergeMode;
+  /** Reports what the import would do, and changes nothing. */
+  dryRun: boolean;
+}
+
+/** A row that was not imported. */
+export interface RejectedRow {
+  /** The index of the row in the call, counted from 0. */
+  index: number;
+  /** The reason, with the same message as for a single create. */
+  error: RowError;
+  /** The row's plate when the location already has an entry with it; null for any other reason. */
+  takenPlate: Plate | null;
+}
+
+/** The result of an import, in rows. */
+export interface ImportResult {
+  locationId: string;
+  total: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  /** The number of entries that REPLACE removed. */
+  deleted: number;
+  /** In the order of the rows. */
+  rejected: RejectedRow[];
+}
+
+/** The checked rows of a call. A good row is valid, and no earlier row has its plate. */
+interface CheckedRows {
+  good: { index: number; values: WhitelistEntryValues }[];
+  rejected: RejectedRow[];
+}
+
+/** Converts a row of a call to values; throws a `ServiceError` for an invalid row. */
+export type ReadRow = (row: unknown) => WhitelistEntryValues;
+
+/** Imports rows into the whitelists of one database. */
+export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
+
+/** How many imports of one key may wait in a process. Each holds the rows of its call in memory. */
+const maxWaitingImportsPerKey = 20;
+
+/**
+ * How many imports a process runs at once. Each holds a database connection for seconds, and other requests need
+ * connections too.
+ */
+const maxImportsAtOnce = 2;
+
+/**
+ * Creates the imports. A process runs one import per key at a time, so that no key delays the imports of other keys for
+ * long.
+ */
+export function createWhitelistImport(services: {
+  prisma: PrismaClient;
+  sql: Sql;
+  locations: LocationFinder;
+  locationTurns: Turns;
+  whitelistNotices: Pick<LocationNotices, 'publish'>;
+  /** The kind of the database. */
+  kind: Database['kind'];
+}) {
+  const { locations, whitelistNotices } = services;
+  const merge = createWhitelistMerge(services);
+  const replace = createWhitelistReplace(services);
+  const dryRun = createDryRun(services);
+  const keyTurns = createTurns({
+    maxWaiting: maxWaitingImportsPerKey,
+    refusal: `More than ${maxWaitingImportsPerKey} imports of this key are waiting, please try again later`,
+  });
+  const limitOfProcess = pLimit(maxImportsAtOnce);
+
+  function take(
+    author: Author,
+    locationId: string,
+    entries: readonly WhitelistEntryValues[],
+    options: ImportOptions,
+  ): Promise<MergeResult> {
+    const { mode } = options;
+    if (options.dryRun) return dryRun(locationId, entries, mode);
+    return mode === 'REPLACE'
+      ? replace(author, locationId, entries)
+      : merge(author, locationId, entries, mode);
+  }
+
+  /** Checks and imports the rows batch by batch. REPLACE imports all rows at once. */
+  async function importInBatches(
+    author: Author,
+    locationId: string,
+    rows: readonly unknown[],
+    readRow: ReadRow,
+    options: ImportOptions,
+  ): Promise<ImportResult> {
+    const total = rows.length;
+    const result: ImportResult = {
+      locationId,
+      total,
+      created: 0,
+      updated: 0,
+      unchanged: 0,
+      deleted: 0,
+      rejected: [],
+    };
+    const { rejected } = result;
+
+    async function mergeBatch(batch: CheckedRows): Promise<void> {
+      rejected.push(...batch.rejected);
+      if (batch.good.length === 0 || (options.mode === 'REPLACE' && rejected.length > 0)) return;
+      const entries = batch.good.map(({ values }) => values);
+      const merged = await take(author, locationId, entries, options);
+      if (!options.dryRun) whitelistNotices.publish(locationId);
+      const created = merged.isNew.filter(Boolean).length;
+      result.created += created;
+      result.updated += merged.updated;
+      result.deleted += merged.deleted;
+      if (options.mode !== 'CREATE') {
+        result.unchanged += entries.length - created - merged.updated;
+        return;
+      }
+      for (const [position, { index, values }] of batch.good.entries()) {
+        if (!merged.isNew[position])
+          rejected.push({ index, error: rowError(duplicateVehicle(values)), takenPlate: values });
+      }
+    }
+
+    const check = createRowCheck(rows, readRow);
+    const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];
+    let batch = await check(0, Math.min(size, total));
+    for (let end = size; end < total; end += size) {
+      // The next batch is checked while the database merges this one.
+      [, batch] = await Promise.all([mergeBatch(batch), check(end, Math.min(end + size, total))]);
+    }
+    await mergeBatch(batch);
+    rejected.sort((a, b) => a.index - b.index);
+    return result;
+  }
+
+  return {
+    /**
+     * Imports many rows at once. Invalid rows are reported and the others imported, except in REPLACE mode, which
+     * imports all rows or none. Each batch is one transaction; REPLACE is a single transaction.
+     *
+     * @param readRow converts a row to values, or throws a `ServiceError` that says what is wrong with it
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
+     *   imports of the key are waiting
+     */
+    async importRows(
+      author: Author,
+      locationId: string,
+      rows: readonly unknown[],
+      readRow: ReadRow,
+      options: ImportOptions,
+    ): Promise<ImportResult> {
+      await locations.find(author.key, locationId);
+      return keyTurns.run(author.key.id, () =>
+        limitOfProcess(() => importInBatches(author, locationId, rows, readRow, options)),
+      );
+    },
+  };
+}
+
+/** Creates the check of a call's rows, which checks one range of rows at a time. */
+function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
+  const indexByPlate = new Map<string, number>();
+
+  /**
+   * Checks one row.
+   *
+   * @throws {ServiceError} when the row is invalid, or an earlier row has the same plate
+   */
+  function checkRow(index: number): WhitelistEntryValues {
+    const values = readRow(rows[index]);
+    const plate = `${values.plateType} ${values.plateCode} ${values.plateNumber}`;
+    const earlier = indexByPlate.get(plate);
+    if (earlier !== undefined) throw duplicateVehicle(values, `Row ${earlier} has the same plate`);
+    indexByPlate.set(plate, index);
+    return values;
+  }
+
+  return async (start: number, end: number): Promise<CheckedRows> => {
+    const checked: CheckedRows = { good: [], rejected: [] };
+    for (let index = start; index < end; index += 1) {
+      if (index % rowsCheckedPerYield === rowsCheckedPerYield - 1) await yieldToEventLoop();
+      try {
+        checked.good.push({ index, values: checkRow(index) });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        checked.rejected.push({ index, error: rowError(error), takenPlate: null });
+      }
+    }
+    return checked;
+  };
+}

@@ -1,0 +1,68 @@
+import { auditParameters, insertAuditRecord } from '../../audit/record.ts';
+import type { Author } from '../../auth/key.ts';
+import { scopeParameters } from '../../auth/scope.ts';
+import { namedStatement } from '../../database/named-statement.ts';
+import type { Sql } from '../../database/types.ts';
+import { locationNotFound } from '../../errors/error-table.ts';
+import { lockedLocation } from '../../location-access/lock.ts';
+import type { Turns } from '../../scheduling/turns.ts';
+import type { WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, inputRows, type MergeMode, type MergeResult, writeRows } from './rows.ts';
+
+/**
+ * Merges one batch and writes its audit record in a single statement. It joins no two long tables: a prepared plan
+ * expects ten rows and would run a nested loop over thousands. `IN` without outer references is hashed under any plan.
+ *
+ * It locks the location. Otherwise merges that lock the same plates in different orders would deadlock.
+ */
+const mergeStatement = (mode: MergeMode) =>
+  namedStatement(
+    `whitelist-merge ${mode}`,
+    `
+    WITH reached AS (${lockedLocation}),
+    input AS (${inputRows}),
+    written AS (${writeRows(mode === 'CREATE' ? 'skip' : 'update')}),
+    changes AS (
+      SELECT jsonb_agg(id) FILTER (WHERE "isNew") AS created, jsonb_agg(id) FILTER (WHERE NOT "isNew") AS updated
+      FROM written
+    ), audited AS (
+      ${insertAuditRecord('whitelist.imported', {
+        location: 'reached',
+        targetId: 'reached.id',
+        changes: `jsonb_strip_nulls(jsonb_build_object('mode', '${mode}', 'created', created, 'updated', updated))`,
+      })}
+      FROM reached, changes WHERE coalesce(created, updated) IS NOT NULL
+    )
+    SELECT coalesce(created, '[]') AS created, coalesce(jsonb_array_length(updated), 0) AS updated
+    FROM reached, changes`,
+  );
+
+const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
+
+/** Creates the merge of batches. */
+export function createWhitelistMerge({ sql, locationTurns }: { sql: Sql; locationTurns: Turns }) {
+  /**
+   * Merges a batch of rows into the whitelist of a location, and writes an audit record if something changed. All rows
+   * have different plates.
+   *
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+   */
+  return async function merge(
+    author: Author,
+    locationId: string,
+    entries: readonly WhitelistEntryValues[],
+    mode: Exclude<MergeMode, 'REPLACE'>,
+  ): Promise<MergeResult> {
+    const statement = mergeStatements[mode];
+    const input = inputParameters(entries);
+    const parameters = { locationId, ...input, ...scopeParameters(author.key), ...auditParameters(author) };
+    const [merged] = await locationTurns.run(
+      locationId,
+      () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
+      { mayRefuse: false }, // Other batches of the import may already be committed.
+    );
+    if (!merged) throw locationNotFound(locationId);
+    const created = new Set(merged.created);
+    return { isNew: input.newIds.map((id) => created.has(id)), updated: merged.updated, deleted: 0 };
+  };
+}

@@ -1,0 +1,32 @@
+import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import { hoursOf } from './columns.ts';
+import { isWithinHours, wallTime } from './hours.ts';
+
+// When an entry admits its vehicle: within its validity, and within its weekly hours.
+
+/** Why an entry is not valid at an instant; null when it is. `validFrom` is inclusive, `validUntil` exclusive. */
+export function invalidity(
+  { validFrom, validUntil }: Pick<WhitelistEntry, 'validFrom' | 'validUntil'>,
+  at: Date,
+): 'NOT_YET_VALID' | 'EXPIRED' | null {
+  if (validFrom && at < validFrom) return 'NOT_YET_VALID';
+  return validUntil && at >= validUntil ? 'EXPIRED' : null;
+}
+
+/** The same rule as an SQL condition. */
+export const isValidAt = (entry: string, at: string) =>
+  `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;
+
+/** Whether an instant lies within the weekly hours of an entry, in the time zone of its location. */
+export const isWithinEntryHours = (
+  entry: Pick<WhitelistEntry, 'hours'>,
+  timezone: string,
+  at: Date,
+): boolean => {
+  const hours = hoursOf(entry);
+  return hours.length === 0 || isWithinHours(hours, wallTime(at, timezone));
+};
+
+/** Whether an entry admits its vehicle at an instant, by its validity and its hours. */
+export const isListedAt = (entry: WhitelistEntry, timezone: string, at: Date): boolean =>
+  invalidity(entry, at) === null && isWithinEntryHours(entry, timezone, at);
