@@ -7,19 +7,27 @@ const scalars = {
 };
 
 /** The typed documents of a folder. */
-const documentsOf = (folder: string) => ({
+const documentsOf = (folder: string, options: object = {}) => ({
   documents: `${folder}/operations/*.graphql`,
   plugins: ['typescript-operations', 'typed-document-node'],
-  config: { scalars, useTypeImports: true, enumsAsTypes: true, avoidOptionals: { field: true } },
+  config: { scalars, useTypeImports: true, avoidOptionals: { field: true }, ...options },
 });
 
-// schema/schema.graphql is what a reviewer reads; the typed documents are what REST and the command line send.
+/** Enums with their values as sent. The command line lists them in its options. */
+const enumValues = {
+  enumType: 'const',
+  ignoreEnumValuesFromSchema: true,
+  namingConvention: { enumValues: 'keep' },
+};
+
+// Reviewers read schema/schema.graphql. REST, the command line and the console send the typed documents.
 const config: CodegenConfig = {
   schema: './schema/index.ts',
   generates: {
     'schema/schema.graphql': { plugins: ['schema-ast'] },
     'rest/generated/operations.ts': documentsOf('rest'),
-    'cli/generated/operations.ts': documentsOf('cli'),
+    'cli/generated/operations.ts': documentsOf('cli', enumValues),
+    'pages/console/generated/operations.ts': documentsOf('pages/console'),
   },
 };
 

@@ -1,12 +1,13 @@
 import { getNamedType, GraphQLID, isInputObjectType } from 'graphql';
-import type { Answer } from '../src/http/response.ts';
+import type { Answer } from '../src/http/responses/response.ts';
 import type { Context } from '../src/context.ts';
 import { type ErrorSource, maskError } from '../src/errors/masking.ts';
 import { type ErrorDetails, ServiceError } from '../src/errors/error-table.ts';
+import { faultsError } from '../src/errors/faults.ts';
 import type { GraphExecutor, PreparedOperation } from '../src/graphql/executor.ts';
-import { nodeShape } from '../src/graphql/node-shape.ts';
+import { nodeShape } from './node-shape.ts';
 import { brokenRule } from '../src/graphql/explain-variables.ts';
-import type { WholeList } from '../src/pages.ts';
+import type { WholeList } from '../src/paging.ts';
 import { errorAnswer, successAnswer } from './envelope.ts';
 import { bodyOfPieces, piecesOf } from './json-pieces.ts';
 import { restFieldsOf } from './rest-fields.ts';
@@ -23,10 +24,10 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** How many items a page of the graph has whose size is not asked for: the most of a connection. */
+/** The page size for a whole list: the largest page of the graph. */
 const graphPageSize = 100;
 
-/** What REST calls arguments of the graph. */
+/** The REST names of the graph's arguments. */
 const restNames = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
@@ -34,10 +35,10 @@ const restNames = new Map([
 ]);
 
 /**
- * Turns a row of the endpoint table into the function that answers it: variables from the request, the
- * prepared document executed with them, its data in an envelope. Prepared once, at start.
+ * Turns a row of the endpoint table into the function that answers the endpoint. It reads the variables from the
+ * request, executes the prepared document and puts the data in an envelope. The preparation happens once, at start.
  *
- * @param brownouts when deprecated routes are switched off for a while
+ * @param brownouts the periods in which deprecated routes are switched off
  */
 export function createRouteHandler(
   executor: GraphExecutor,
@@ -91,13 +92,13 @@ export function createRouteHandler(
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
   }
 
-  /** A page that the client asks for. */
+  /** The page that the client asks for. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // Before the page is read: what changes later is newer than the tag.
+    // The tag comes first: a change during the read must be newer than the tag.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -130,7 +131,7 @@ export function createRouteHandler(
   };
 }
 
-/** The page that a request asks for, in the words of the graph; undefined for the whole list. */
+/** The page that a request asks for, as arguments of the graph; undefined for the whole list. */
 function pageOf({
   query: { limit, cursor },
 }: RestRequest): { first: number | string; after: string | undefined } | undefined {
@@ -140,18 +141,18 @@ function pageOf({
 }
 
 /**
- * Creates what makes a body the variable `input` of an operation; undefined for one without that variable.
- * Unknown fields are ignored (decisions, "unknown body fields"), where the graph refuses them. What the body must
- * be is asked once, by the resolver.
+ * Creates the function that turns a body into the variable `input` of an operation; undefined for an operation without
+ * that variable. Unknown fields are ignored (docs/contract.md#unknown-body-fields), because the graph would reject
+ * them. The resolver validates the body, once.
  *
- * The function throws `VALIDATION_ERROR` for a body that is no object, and for a number in the place of an
- * identifier, which GraphQL would take.
+ * The function throws `VALIDATION_ERROR` for a body that is not an object, and for a number in place of an identifier,
+ * which GraphQL would accept.
  */
 function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
   if (!argument) return undefined;
   const type = getNamedType(argument.type);
-  if (!isInputObjectType(type)) throw new TypeError(`The body of ${plan.rootFields[0]} is no input object`);
+  if (!isInputObjectType(type)) throw new TypeError(`The body of ${plan.rootFields[0]} has no input object`);
   const fields = restFieldsOf(type);
   return async (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -160,14 +161,14 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
     const sent = body as Readonly<Record<string, unknown>>;
     const known = fields.filter(({ name }) => Object.hasOwn(sent, name));
     if (known.some(({ name, type }) => getNamedType(type) === GraphQLID && typeof sent[name] === 'number')) {
-      const broken = await brokenRule(argument, body);
-      if (broken) throw broken;
+      const faults = await brokenRule(argument, body, body);
+      if (faults.length > 0) throw faultsError(faults);
     }
     return Object.fromEntries(known.map(({ name }) => [name, sent[name]]));
   };
 }
 
-/** Shows whatever went wrong in the form of the REST surface. */
+/** Turns any error into an error response of REST. */
 export function renderRest(error: unknown, source: ErrorSource): Answer {
   const { message, code, details } = maskError(error, source);
   const shownError = { message, code, details: renamed(details) };
@@ -176,7 +177,7 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
     : errorAnswer(shownError);
 }
 
-/** Names a field as REST does: the arguments of a page and of a version are parameters and a header there. */
+/** The REST name of a field. Arguments of a page and of a version are parameters and a header in REST. */
 function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   const name = details?.field && restNames.get(details.field);
   if (!name) return details;
@@ -184,14 +185,17 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   return { ...details, field: name, ...(errors && { errors }) };
 }
 
-/** Cuts an answer that cannot be completed. Returns whether there was a connection. */
+/** Cuts a response that cannot be completed. Returns whether there was a connection. */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);
-  context.log.warn({ requestId: context.requestId, cause: message }, 'a list was broken off');
+  context.log.warn(
+    { requestId: context.requestId, cause: message },
+    'a list response was cut because it could not be completed',
+  );
   return context.cutConnection();
 }
 
-/** The headers of a list with an entity tag: a cache keeps it for one client, and asks whether it has changed. */
+/** The headers of a list with an entity tag. A private cache keeps the list and revalidates it each time. */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {
     'Cache-Control': 'private, no-cache',

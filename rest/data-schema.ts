@@ -14,7 +14,7 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { mapValues } from '../src/map-values.ts';
+import { mapValues } from '../schema/map-values.ts';
 import {
   type Components,
   described,
@@ -26,17 +26,17 @@ import {
   reference,
 } from './json-schema.ts';
 
-/** The data of a document with a schema in the place of each value. */
+/** The data of a document, with a schema in place of each value. */
 export interface DescribedData {
-  /** To be taken apart like the data itself: each part stands for its schema. */
+  /** Lets code read a schema like the data itself: each property is the schema of its part. */
   data: object;
-  /** The schema of a part, or of an object that is put together of parts and words. */
+  /** The schema of a part, or of an object that contains parts. */
   schemaOf(part: unknown): JsonSchema;
 }
 
 /**
- * Walks the selection of a document's operation with the types of the graph. What a fragment such as
- * `CompanyFields` selects becomes a component, `Company`.
+ * Walks the selection of a document's operation with the types of the graph. The selection of a fragment such as
+ * `CompanyFields` becomes a component, `Company`.
  */
 export function describeData(
   schema: GraphQLSchema,
@@ -65,7 +65,7 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
-          // A root field is null only together with an error, whose envelope has no data.
+          // A root field is null only together with an error, and the error envelope has no data.
           const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),

@@ -1,11 +1,11 @@
-import type { Answer } from '../src/http/response.ts';
+import type { Answer } from '../src/http/responses/response.ts';
 import { errorAnswer } from './envelope.ts';
 import { type RestRequest, type Route, routeName, routes } from './routes.ts';
 
-/** A time in which deprecated routes are switched off, to find out who still needs them. */
+/** A period in which deprecated routes are switched off, so that remaining clients notice. */
 export interface Brownout {
   start: Date;
-  /** No longer in it. */
+  /** The end, which is not part of the period. */
   end: Date;
 }
 
@@ -13,29 +13,29 @@ export interface Brownout {
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
 
-/** Where the reference says what to use in place of deprecated routes. It needs no key. */
+/** The page that explains how to replace deprecated routes. It needs no key. */
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
-/** The deprecated rows of the endpoint table, as usage records name them, with what replaces them. */
+/** The deprecated rows of the endpoint table by their names in usage records, with their replacements. */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
     ? [{ operation: routeName(route), removedAt, replacement: `${route.method} ${route.successor}` }]
     : [],
 );
 
-/** A time as a string of a structured field (RFC 9651): `"start/end"`, an interval of ISO 8601. */
+/** A period as a string of a structured field (RFC 9651): `"start/end"`, an interval of ISO 8601. */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** What the answers of a deprecated route have besides. */
+/** The extra headers of a deprecated route's responses. */
 interface Deprecation {
   headers(request: RestRequest): Record<string, string>;
-  /** The answer of the route while it is switched off; undefined at other times. */
+  /** The response of the route while it is switched off; undefined at other times. */
   brownoutAnswer(request: RestRequest): Answer | undefined;
 }
 
 /**
- * Creates what says that a route is deprecated: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288) and
- * `Brownout`, a list of times (RFC 9651). Undefined for all other routes.
+ * Creates the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288) and
+ * `Brownout`, a list of periods (RFC 9651). Undefined for all other routes.
  */
 export function createDeprecation(
   { method, path, successor }: Route,

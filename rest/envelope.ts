@@ -1,7 +1,7 @@
-import type { Answer } from '../src/http/response.ts';
+import type { Answer } from '../src/http/responses/response.ts';
 import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors/error-table.ts';
 
-/** The code and the words of an error, wherever it comes from. */
+/** The code and message of an error of either surface. */
 interface RestError {
   message: string;
   code: ErrorCode;
@@ -9,23 +9,23 @@ interface RestError {
 }
 
 /**
- * The body of an error (specification, "Error body").
+ * The body of an error (docs/contract.md#error-body).
  *
- * @param requestId names the request in the log; undefined for a request that never reached the app
+ * @param requestId the identifier of the request in the log; undefined for a request that never reached the app
  */
 export const errorBody = ({ message, code, details }: RestError, requestId?: string): string =>
   JSON.stringify({ success: false, error: { code, message, details, requestId } });
 
 /**
- * The answer of an error.
+ * The response of an error.
  *
- * @param status where the transport knows better than the code: 405, 413, 415
+ * @param status replaces the status of the code, for 405, 413 and 415
  */
 export function errorAnswer(error: RestError, status: number = errorStatus[error.code]): Answer {
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };
 }
 
-/** The envelope of a success (specification, "Response envelope"). */
+/** The envelope of a successful response (docs/contract.md#response-envelope). */
 export function successAnswer(fields: Record<string, unknown>, status = 200): Answer & { body: string } {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

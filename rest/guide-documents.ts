@@ -1,25 +1,30 @@
 import { print } from 'graphql';
 import { routeName, routes } from './routes.ts';
 
-/** The block of a document under the heading of an endpoint: what stands before it, the document, and its end. */
+/** Matches the section of an endpoint: the text before its document, the document, and the end of the code block. */
 const sectionOf = (name: string) =>
   new RegExp(
-    `(^### \`${name.replace(/[{}]/g, '\\$&')}\`\n(?:(?!^### )[^])*?^\`\`\`graphql\n)[^]*?(^\`\`\`$)`,
+    `(^## \`${name.replace(/[{}]/g, '\\$&')}\`\n(?:(?!^## )[^])*?^\`\`\`graphql\n)[^]*?(^\`\`\`$)`,
     'm',
   );
 
 /**
- * Puts the documents of all endpoints into the guide for clients that move to the graph (docs/moving-to-graphql.md).
+ * Writes the documents of all endpoints into the guide for clients that move to the graph (docs/moving-to-graphql/).
  *
- * @throws {Error} when the guide has no section for an endpoint
+ * @param pages the texts of the pages by their paths
+ * @returns the texts with the current documents
+ * @throws {Error} when no page has a section for an endpoint
  */
-export function withDocuments(guide: string): string {
-  return routes.reduce((text, route) => {
+export function withDocuments(pages: Readonly<Record<string, string>>): Record<string, string> {
+  const texts = { ...pages };
+  for (const route of routes) {
     const section = sectionOf(routeName(route));
-    if (!section.test(text)) throw new Error(`The guide has no document under ${routeName(route)}`);
-    return text.replace(
+    const path = Object.keys(texts).find((candidate) => section.test(texts[candidate]!));
+    if (path === undefined) throw new Error(`The guide has no document under ${routeName(route)}`);
+    texts[path] = texts[path]!.replace(
       section,
       (_, before: string, end: string) => `${before}${print(route.document)}\n${end}`,
     );
-  }, guide);
+  }
+  return texts;
 }

@@ -1,17 +1,17 @@
 import type { Context } from '../src/context.ts';
-import { DeferredJson } from '../src/deferred-json.ts';
-import { createFairTurns } from '../src/fair-turns.ts';
+import { DeferredJson } from '../src/scheduling/deferred-json.ts';
+import { createFairTurns } from '../src/scheduling/fair-turns.ts';
 
-/** A part of an answer: JSON, or a value that is read when its place is reached. */
+/** A part of a response: JSON, or a deferred value that is read when it is written. */
 export type Piece = string | DeferredJson;
 
-/** Characters that are handed to the connection at once: the rest waits until the client has taken them. */
+/** The number of characters handed to the connection at once. The next part waits until the client has read them. */
 const charactersAtOnce = 64 * 1024;
 
 /**
  * The JSON of a value in pieces.
  *
- * What is deferred is marked with U+0000, which no text of the database can hold.
+ * U+0000 marks a deferred value, because no text of the database can contain it.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -22,20 +22,24 @@ export function piecesOf(value: unknown): Piece[] {
   return json.split(/"\\u0000(\d+)"/).map((text, index) => (index % 2 ? deferred[Number(text)]! : text));
 }
 
-/** Large values that are written: one of each key at a time, however many of its requests are answered. */
+/** The keys for which a large value is being written: at most one at a time for each key. */
 const writingTurns = createFairTurns(Number.POSITIVE_INFINITY);
 
-/** Waits until no other request of a key writes a large value. @returns what lets the next one begin */
+/**
+ * Waits until no other request of the key writes a large value.
+ *
+ * @returns a function that lets the next request begin
+ */
 const turnToWrite = (keyId: string) =>
   new Promise<() => void>((begin) => {
     void writingTurns.run(keyId, () => new Promise<void>(begin));
   });
 
-/** Where a part of a text ends that should end at an index: not within a character of two code units. */
+/** Moves the end of a part by one when it would split a character of two code units. */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
-/** The bytes of a large value, each part of them when the client has taken the one before. */
+/** The bytes of a large value. Each part is encoded after the client has read the previous one. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const giveTurnOn = await turnToWrite(context.key.id);
   let held = 0;
@@ -58,10 +62,10 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 }
 
 /**
- * Writes an answer piece by piece, as fast as the client reads.
+ * Writes a response piece by piece, at the speed of the client.
  *
- * @param breakOff is told why a piece could not be made, and cuts the connection: the server would end the answer as if
- *   it were complete. Returns whether there was one.
+ * @param breakOff receives the error of a failed piece and closes the connection, because the server would otherwise
+ * end the response as if it were complete. Returns whether there was a connection.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
@@ -75,25 +79,30 @@ export function streamPieces(
     }
   }
   const made = parts();
+  let isRead = true;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await made.next();
+          if (!isRead) return;
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
-          if (!breakOff(error)) controller.error(error);
+          if (isRead && !breakOff(error)) controller.error(error);
         }
       },
-      cancel: async () => void (await made.return(undefined)),
+      async cancel() {
+        isRead = false;
+        await made.return(undefined);
+      },
     },
-    // Nothing is made before it is asked for.
+    // The stream encodes a piece only when the client reads it.
     { highWaterMark: 0 },
   );
 }
 
-/** The body of an answer: a text, or a stream when a part of it is deferred. */
+/** The body of a response: a text, or a stream when a part is deferred. */
 export function bodyOfPieces(
   pieces: readonly Piece[],
   context: Context,

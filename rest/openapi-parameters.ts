@@ -3,25 +3,26 @@ import { argumentSchema, type JsonSchema } from './json-schema.ts';
 import { ifMatch } from './preconditions.ts';
 import type { Route } from './routes.ts';
 
-/** A parameter of an endpoint, as an OpenAPI document has it. */
+/** A parameter of an endpoint in an OpenAPI document. */
 type Parameter = Record<string, unknown>;
 
 const ifMatchParameter: Parameter = {
   name: ifMatch.header,
   in: 'header',
   description:
-    'The `ETag` of an earlier answer: 412 when it has changed since. `*`, or no header, takes any version.',
+    'The `ETag` of an earlier response. If the version has changed since, the response is 412. With `*`, or without the header, any version is accepted.',
   schema: { type: 'string' },
 };
 
 const ifNoneMatchParameter: Parameter = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of an earlier answer: 304 without a body when nothing has changed since.',
+  description:
+    'The `ETag` of an earlier response. If nothing has changed since, the response is 304 without a body.',
   schema: { type: 'string' },
 };
 
-/** Path parameters and filters are the variables that a request fills; a list has those of a page besides. */
+/** The parameters of an endpoint: the variables from its path and filters, and the page parameters of a list. */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
@@ -56,13 +57,14 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   ];
 }
 
-/** The parameters of a page: the graph's `first` and `after` under the names of REST. */
+/** The parameters of a page: `limit` and `cursor`, which are `first` and `after` in the graph. */
 const pageParameters = (first: JsonSchema, after: JsonSchema): Parameter[] => [
   {
     name: 'limit',
     in: 'query',
-    description: 'The most items of the page; without it and `cursor` the list is whole.',
+    description:
+      'Maximum number of items in the page. Without `limit` and `cursor` the response is the whole list.',
     schema: first,
   },
-  { name: 'cursor', in: 'query', description: 'The `nextCursor` of the page before.', schema: after },
+  { name: 'cursor', in: 'query', description: 'The `nextCursor` of the previous page.', schema: after },
 ];

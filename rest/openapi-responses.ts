@@ -5,11 +5,11 @@ import { errorDescriptions } from './openapi-text.ts';
 /** The content of a body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** A response for each code of the error table, to be referred to by it. */
+/** The shared responses: one for each code of the error table. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
-/** By status: most have one code, whose response is shared. */
+/** The error responses of an endpoint by status. Most statuses have one code and a shared response. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
   );
 }
 
-/** The envelope of an error with one of these codes, which have one status. */
+/** The error envelope for the given codes, which share one status. */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
@@ -33,7 +33,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
       requestId: {
         type: 'string',
         description:
-          'Names the request in the log, as the header X-Request-Id does; missing when the request could not be read.',
+          'Identifier of the request in the log, as in the header X-Request-Id. Missing when the request could not be read.',
       },
     },
     { optional: ['details', 'requestId'] },
@@ -48,22 +48,27 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   };
 }
 
-/** What an error may tell beside its code (specification, "Error body"). */
+/** The details of an error, besides its code (docs/contract.md#error-body). */
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
-      field: { type: 'string', description: 'The offending field, the first of several.' },
-      value: { description: 'Its value as sent, null when missing; long strings are cut at 200 characters.' },
+      field: { type: 'string', description: 'The invalid field, or the first of several.' },
+      value: {
+        description: 'The invalid value as sent, or null when missing. Strings are cut at 200 characters.',
+      },
       errors: {
         type: 'array',
-        description: 'Every fault.',
+        description: 'All invalid fields.',
         items: objectSchema({ field: { type: 'string' }, message: { type: 'string' } }),
       },
-      plateType: { type: 'string', description: 'Of the plate that exists, for DUPLICATE_VEHICLE.' },
-      plateCode: { type: 'string', description: 'Of the plate that exists.' },
-      plateNumber: { type: 'string', description: 'Of the plate that exists.' },
+      plateType: { type: 'string', description: 'Plate type of the existing entry, for DUPLICATE_VEHICLE.' },
+      plateCode: { type: 'string', description: 'Plate code of the existing entry, for DUPLICATE_VEHICLE.' },
+      plateNumber: {
+        type: 'string',
+        description: 'Plate number of the existing entry, for DUPLICATE_VEHICLE.',
+      },
     },
-    { description: 'What is needed to mend the request.' },
+    { description: 'Details that help to correct the request.' },
   ),
   required: [],
 };
@@ -73,41 +78,44 @@ const header = (type: 'integer' | 'string', description: string): JsonSchema => 
   schema: { type },
 });
 
-/** The headers of every response (specification, "Limits"). */
+/** The headers of every response (docs/contract.md#rate-limit). */
 export const everyHeaders = {
-  'X-RateLimit-Limit': header('integer', 'How many requests the key may make in an hour.'),
-  'X-RateLimit-Remaining': header('integer', 'How many of them are left in the rolling hour; 0 on a 429.'),
+  'X-RateLimit-Limit': header('integer', 'The hourly limit of the key.'),
+  'X-RateLimit-Remaining': header(
+    'integer',
+    'How much of the hourly limit is left in the rolling hour; 0 on a 429.',
+  ),
   'X-RateLimit-Reset': header(
     'integer',
-    'When the oldest counted request leaves the hour, as a Unix timestamp in seconds.',
+    'When the oldest counted request leaves the rolling hour, as a Unix timestamp in seconds.',
   ),
   'RateLimit-Policy': header(
     'string',
-    'Both rolling windows: `q` requests in `w` seconds, such as `"hour";q=1000;w=3600, "burst";q=100;w=60` (IETF draft-ietf-httpapi-ratelimit-headers).',
+    'Both rolling windows: a limit of `q` in `w` seconds, such as `"hour";q=1000;w=3600, "burst";q=100;w=60` (IETF draft-ietf-httpapi-ratelimit-headers).',
   ),
   RateLimit: header(
     'string',
-    'What each window still allows, `r`, and in how many seconds its oldest counted request leaves it, `t`, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
+    'The state of both windows: `r` is what is left, and `t` the seconds until the oldest counted request leaves the window, such as `"hour";r=942;t=3100, "burst";r=57;t=12`.',
   ),
-  'X-Request-Id': header('string', 'Names the request in the log.'),
+  'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
 /** The headers of a 429. */
 export const retryHeaders = {
-  'Retry-After': header('integer', 'Whole seconds until a request would pass.'),
+  'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
 };
 
 /** The headers of a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
-    'Names the state of the whitelist, for `If-None-Match` (RFC 9110); left out when it would be longer than 1 KiB.',
+    'The version of the whitelist, for `If-None-Match` (RFC 9110). Omitted when it would be longer than 1 KiB.',
   ),
 };
 
-/** The header of an answer that shows one entry or location. */
+/** The header of a response that contains one entry or location. */
 export const versionHeaders = {
-  ETag: header('string', 'The version of what the answer shows, such as `"3"`, for `If-Match` (RFC 9110).'),
+  ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };
 
 /** The headers of a deprecated path. */
@@ -116,18 +124,18 @@ export const deprecationHeaders = {
   Sunset: header('string', 'When the path may be removed (RFC 8594).'),
   Link: header(
     'string',
-    'The path to use instead, with `rel="successor-version"`, and what to read, with `rel="deprecation"` (RFC 8288, RFC 9745).',
+    'The path to use instead, with `rel="successor-version"`, and the page that explains the change, with `rel="deprecation"` (RFC 8288, RFC 9745).',
   ),
 };
 
-/** The headers of a deprecated path that is switched off for a while, and before. */
+/** The header that announces when a deprecated path is switched off. */
 export const brownoutHeaders = {
   Brownout: header(
     'string',
-    'When the path is switched off for a while, now or later: a structured list of strings (RFC 9651), each a start and an end (ISO 8601), such as `"2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z"`. Left out when nothing is planned.',
+    'When the path is switched off: a structured list of strings (RFC 9651), each with a start and an end (ISO 8601), such as `"2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z"`. Omitted when no period is planned.',
   ),
 };
 
-/** Refers to headers that are components. */
+/** References to header components. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

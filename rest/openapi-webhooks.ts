@@ -3,14 +3,14 @@ import { messageRule, type MessageType, messageTypes } from '../src/webhooks/pay
 import { type Components, type JsonSchema, reference, ruleSchema } from './json-schema.ts';
 import { json } from './openapi-responses.ts';
 
-/** The group of the messages in the reference. */
+/** The group of the webhook messages in the reference. */
 export const webhookTag = 'Webhooks';
 
-/** What the reference says of that group. */
+/** The description of that group in the reference. */
 export const webhooksAbout =
-  'Messages that the service posts to a webhook of a company, made with `createWebhook` of the graph. They follow ' +
+  'Messages that the gateway posts to a webhook of a company. `createWebhook` of the graph creates a webhook. Messages follow ' +
   'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
-  'handled before. A message is sent again until it is answered with 2xx.';
+  'handled before. Delivery is repeated until the receiver answers with 2xx.';
 
 const header = (name: string, description: string, type: 'string' | 'integer' = 'string') => ({
   name,
@@ -22,8 +22,8 @@ const header = (name: string, description: string, type: 'string' | 'integer' = 
 
 /** The headers of every message (Standard Webhooks, "Webhook Headers"). */
 const messageHeaders = [
-  header('webhook-id', 'Names the message: the same at every attempt to send it.'),
-  header('webhook-timestamp', 'When it was sent, as a Unix timestamp in seconds.', 'integer'),
+  header('webhook-id', 'Identifier of the message. It is the same for every attempt.'),
+  header('webhook-timestamp', 'When the message was sent, as a Unix timestamp in seconds.', 'integer'),
   header('webhook-signature', 'Signatures of identifier, timestamp and body, separated by spaces: `v1,…`.'),
 ];
 
@@ -31,14 +31,14 @@ const messageHeaders = [
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What a message of a type tells of. */
+/** The event that a message of a type describes. */
 const messageDescription = (type: MessageType) =>
-  isAuditAction(type) ? auditActions[type].description : 'A test, sent on request with `testWebhook`.';
+  isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
 
 /**
  * The `webhooks` of the OpenAPI document: every type of message, with the rule of its body.
  *
- * @param schemas gets the schema of each body, by name
+ * @param schemas collects the schema of each body, by name
  */
 export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
   return Object.fromEntries(
@@ -54,8 +54,8 @@ export function describeWebhooks(schemas: Components): Record<string, Record<str
         parameters: messageHeaders,
         requestBody: { required: true, content: json({ schema: reference('schemas', name) }) },
         responses: {
-          '2XX': { description: 'The receiver has the message; it is not sent again.' },
-          '410': { description: 'The receiver wants no more messages: the webhook is disabled.' },
+          '2XX': { description: 'The receiver has accepted the message. It is not sent again.' },
+          '410': { description: 'The receiver wants no more messages. The webhook is disabled.' },
         },
       };
       return [type, { post }];

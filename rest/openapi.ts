@@ -32,12 +32,12 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  /** What the service posts to receivers, by the type of the message. */
+  /** The messages that the gateway posts to receivers, by their type. */
   webhooks: Record<string, Record<string, JsonSchema>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
 
-/** What an OpenAPI document says of one endpoint. */
+/** The entry of one endpoint in an OpenAPI document. */
 export interface OpenApiOperation {
   operationId: string;
   deprecated?: true;
@@ -48,8 +48,8 @@ export interface OpenApiOperation {
 }
 
 /**
- * The API reference: an OpenAPI document made of the endpoint table, the error table, the rules that
- * guard the arguments and the selections of the documents. Descriptions are the graph's.
+ * The API reference: an OpenAPI document made from the endpoint table, the error table, the rules of the arguments and
+ * the selections of the documents. The descriptions come from the graph.
  */
 export function createOpenApi(schema: GraphQLSchema): OpenApi {
   const schemas: Components = { ErrorDetails: errorDetails };
@@ -77,7 +77,12 @@ export function createOpenApi(schema: GraphQLSchema): OpenApi {
     webhooks: describeWebhooks(schemas),
     components: {
       securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The key of the client.' },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The API key of the client.',
+        },
       },
       headers: {
         ...everyHeaders,
@@ -126,19 +131,20 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
         content: json({ schema: answerSchema(schema, route, schemas) }),
       },
       ...(hasEntityTag && {
-        304: { description: 'Nothing has changed in the whitelist since the `ETag` that was sent.', headers },
+        304: { description: 'The whitelist has not changed since the `ETag` in `If-None-Match`.', headers },
       }),
       ...errorResponses(codes),
       ...(takesIfMatch && {
         [preconditionFailed]: {
           ...reference('responses', 'CONFLICT'),
-          description: 'It has changed since the `ETag` in `If-Match`; `details.value` is the version now.',
+          description:
+            'The version has changed since the `ETag` in `If-Match`. `details.value` is the current version.',
         },
       }),
       ...(successor && {
         410: {
           ...errorResponse(['NOT_FOUND']),
-          description: 'The path is switched off for a while: the header `Brownout` tells until when.',
+          description: 'The path is switched off for a period. The header `Brownout` says until when.',
           headers: headerReferences({ ...everyHeaders, ...deprecationHeaders, ...brownoutHeaders }),
         },
       }),
@@ -153,7 +159,7 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
   };
 }
 
-/** The words of the graph for what an operation does. */
+/** The description of an operation, from the graph. */
 function describeRoots(schema: GraphQLSchema, { operation, rootFields }: OperationPlan): string {
   const fields = schema.getRootType(operation.operation)!.getFields();
   return rootFields.map((name) => fields[name]!.description).join('\n\n');
@@ -164,8 +170,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * The codes that an endpoint may answer with: those of every endpoint, those that follow from what it
- * takes, and those that the fields of its document announce.
+ * The error codes of an endpoint: the codes of every endpoint, of its parameters and body, and of the fields of its
+ * document.
  */
 function codesOf({
   parameters,
@@ -208,7 +214,7 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
   };
 }
 
-/** A body that takes a required field by its old name too. */
+/** A body that also accepts a required field by its former name. */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
   return {
@@ -222,7 +228,7 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
   };
 }
 
-/** The body of a success: the row shows its data, with schemas in the place of values. */
+/** The body of a success. The row of the table builds it from data with a schema in place of each value. */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);
   if (route.bare) return schemaOf(route.bare(data as never));
@@ -231,7 +237,7 @@ function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components):
     const { nodes } = route.list(data as never);
     const nextCursor = {
       type: ['string', 'null'],
-      description: 'Where the next page starts, null on the last; only with `limit` or `cursor`.',
+      description: 'The cursor of the next page, or null on the last page. Only with `limit` or `cursor`.',
     };
     return objectSchema({ success, data: schemaOf(nodes), nextCursor }, { optional: ['nextCursor'] });
   }

@@ -1,9 +1,9 @@
 import { type Context as HonoContext, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
-import { respond } from '../src/http/response.ts';
+import { respond } from '../src/http/responses/response.ts';
 import type { GraphExecutor } from '../src/graphql/executor.ts';
-import { isJson, limitBody } from '../src/http/body.ts';
-import { createJsonParser } from '../src/http/large-bodies.ts';
+import { isJson, limitBody } from '../src/http/bodies/body.ts';
+import { createJsonParser } from '../src/http/bodies/large-bodies.ts';
 import { requestHeader } from '../src/http/request-header.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { createRouteHandler } from './adapter.ts';
@@ -12,41 +12,44 @@ import { errorAnswer } from './envelope.ts';
 import { routeName, routes } from './routes.ts';
 import { twinMediaType } from './twin.ts';
 
-/** The largest request body, in bytes (decisions: 1 MiB). */
+/** The largest request body, in bytes (docs/contract.md#endpoints). */
 const maxBodyBytes = 1024 * 1024;
 
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** Why a request is not looked at, where the status says more than the code. */
+/** The reasons to reject a request before execution, where the status is more precise than the code. */
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
-/** The first value of each query parameter (decisions, "filters"). */
+/** The first value of each query parameter (docs/contract.md#filters). */
 function firstValues(c: HonoContext): Record<string, string> {
   return c.req.url.includes('?') ? c.req.query() : {};
 }
 
-/** Whether the client prefers the GraphQL request to the answer. Few do: the header is parsed for them alone. */
+/**
+ * Whether the client prefers the equivalent GraphQL request to the response. Few clients do, so the header is parsed
+ * only when it may contain the media type.
+ */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
   const [json, twin] = ['application/json', twinMediaType];
   return accepts(c, { header: 'Accept', supports: [json, twin], default: json }) === twin;
 }
 
-/** The header with which a client says why it asks, and the one value that counts: it compares both surfaces. */
+/** The header with which a client gives its purpose, and the only known value: comparing both surfaces. */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * What usage records call a request. To ask for the twin, or to compare the surfaces, is no use of the endpoint: it must
- * not look as if a client still needed it.
+ * The name of a request in usage records. Asking for the equivalent GraphQL request, or comparing the surfaces, must
+ * not count as use of the endpoint: otherwise a client would seem to still need it.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
   return c.req.header(purposeHeader) === parityPurpose ? `parity of ${operation}` : operation;
 }
 
-/** The REST surface: the endpoint table as Hono routes, and an answer for everything that is not in it. */
+/** The REST surface: the endpoint table as Hono routes, and error responses for all other paths and methods. */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
   const parse = createJsonParser();

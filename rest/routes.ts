@@ -16,12 +16,12 @@ import {
   UpdateWhitelistEntryDocument,
 } from './generated/operations.ts';
 
-/** What a request brings: path parameters, the first value of each query parameter, the JSON body. */
+/** The inputs of a request: path parameters, the first value of each query parameter, and the JSON body. */
 export interface RestRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
-  /** Whether not the answer is wanted but the GraphQL request that would serve it. */
+  /** Whether the client asks for the equivalent GraphQL request instead of the response. */
   asTwin?: boolean;
   /** The header `If-None-Match`. */
   ifNoneMatch?: string | undefined;
@@ -29,46 +29,46 @@ export interface RestRequest {
   ifMatch?: string | undefined;
 }
 
-/** The part of a connection that a list needs. */
+/** The fields of a connection that a list needs. */
 export interface ConnectionPage {
   nodes: readonly unknown[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The data of an operation without errors: root fields are null only together with an error. */
+/** The data of an operation without errors. Root fields are null only together with an error. */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
 interface RouteOf<Data, Variables> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Relative to the base address, `/api`. */
+  /** The path, relative to the base `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
-  /** What the API reference calls the endpoint, and the group that it shows it in. */
+  /** The title of the endpoint and its group in the API reference. */
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
-  /** Variables beyond those named like path parameters. A list's `first` and `after` are the adapter's. */
+  /** The variables that are not named like path parameters. The adapter sets `first` and `after` of a list. */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
-  /** The answer is a whole list, or a page of it with `limit` and `cursor`. */
+  /** Whether the response is a whole list, or a page of it with `limit` and `cursor`. */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /** The list is of a whitelist: its answers have an `ETag`, and `If-None-Match` is looked at. */
+  /** Whether the list is a whitelist, with an `ETag` and `If-None-Match`. */
   hasEntityTag?: true;
-  /** The answer shows one entry or location: its version becomes the `ETag`. */
+  /** Whether the response contains one entry or location, whose version becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
-  /** `If-Match` becomes the variable `expectedVersion`; a change that it refuses is answered with 412. */
+  /** Whether `If-Match` sets the variable `expectedVersion`. A change that it refuses is answered with 412. */
   takesIfMatch?: true;
-  /** The answer is an envelope with these fields. */
+  /** The response is an envelope with these fields. */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
-  /** The answer is this object, without an envelope. */
+  /** The response is this object, without an envelope. */
   bare?: (data: Answered<Data>) => unknown;
-  /** 200 when left out. */
+  /** Default: 200. */
   status?: 201;
-  /** Former names of body fields that `variables` still takes, with the names of today. */
+  /** Former names of body fields that are still accepted, with their current names. */
   oldNames?: Readonly<Record<string, string>>;
   /** For a deprecated route: the path of its successor, with parameters in braces. */
   successor?: string;
 }
 
-/** One documented endpoint (specification, "Endpoints"): a prepared document and how its data is shown. */
+/** One documented endpoint (docs/contract.md#endpoints): a prepared document and the form of its response. */
 export type Route = RouteOf<never, never>;
 
 /** Gives a row the types of its document. */
@@ -89,7 +89,7 @@ const residentBody = ({ body: input }: RestRequest) => ({
       : input,
 });
 
-/** What logs, metrics and usage records call a request to a route. */
+/** The name of a route in logs, metrics and usage records. */
 export const routeName = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
 /** The endpoint table: one row for each documented route. */

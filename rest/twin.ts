@@ -1,14 +1,14 @@
 import { print } from 'graphql';
 import type { PreparedOperation } from '../src/graphql/executor.ts';
 import type { Variables } from '../src/graphql/operation-plan.ts';
-import type { Answer } from '../src/http/response.ts';
+import type { Answer } from '../src/http/responses/response.ts';
 
 /** The media type of a GraphQL request, ready to be posted to `/graphql`. */
 export const twinMediaType = 'application/graphql-request+json';
 
 /**
- * Creates what answers a REST request with its twin: the GraphQL request that serves it. Nothing is executed, so it
- * takes no permission: what the endpoints do on the graph is public.
+ * Creates the function that answers a REST request with its twin, the equivalent GraphQL request. Nothing is executed,
+ * so no permission is needed: the documents of the endpoints are public.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

@@ -1,38 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../src/context.ts';
-import { createFairTurns } from '../src/fair-turns.ts';
-import type { JsonShape, WholeList } from '../src/pages.ts';
+import { createFairTurns } from '../src/scheduling/fair-turns.ts';
+import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// A whole list as the text of an answer, part by part: lists of any length, in bounded memory.
+// Writes a whole list as JSON, part by part, so that lists of any length need bounded memory.
 
-/** Items of the first part that the database writes: short lists need no other, and its first byte comes early. */
+/**
+ * Number of items in the first part that the database writes. Short lists need no other part, and the first byte is
+ * sent early.
+ */
 const firstPartItems = 250;
 
-/** Items of the parts that follow, about 200 KiB: ten slow readers hold a few of them each. */
+/** Number of items in each later part, about 200 KiB. Ten slow readers then hold a few parts each. */
 const furtherPartItems = 500;
 
 /**
- * Parts after the first that a process reads at once, one of each key: however many long lists are read, other requests
- * have their turn between two parts.
+ * Number of later parts that a process reads at the same time, at most one for each key. Between two parts other
+ * requests run, even while many long lists are read.
  */
 const partsAtOnce = 2;
 const partTurns = createFairTurns(partsAtOnce);
 
-/** Milliseconds in which other requests have their turn while this process makes a list out of pages of the graph. */
+/** Pause in milliseconds between two pages of the graph, so that other requests run. */
 const pauseBetweenPagesMs = 2;
 
 /**
- * A part of a list: its items as pieces of JSON with commas between, none for no items, and what reads the part after
- * it if there is more.
+ * A part of a list: its items as pieces of JSON separated by commas, and a function that reads the next part, if there
+ * is one.
  */
 interface ListPart {
   items: Piece[];
   next: (() => Promise<ListPart>) | undefined;
 }
 
-/** The first part of a list that the database writes, and the cursor of what changes after it was read. */
+/** The first part of a list that the database writes, with the cursor for changes after it was read. */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
     const { items, count, lastId, changesCursor } = await list.jsonPage(shape, { after, limit });
@@ -47,7 +50,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * A part of a list that is made out of a page of the graph.
+ * A part of a list, made from a page of the graph.
  *
  * @param readPage reads the page after a cursor
  */
@@ -78,11 +81,11 @@ const start = '{"success":true,"data":[';
 const end = ']}';
 
 /**
- * The body of a whole list: a text when the first part is all, otherwise a stream that reads part after part as fast
- * as the client does. A list ends with its key, however long it is.
+ * The body of a whole list: a text when the first part is everything, otherwise a stream that reads each part when the
+ * client has read the previous one. Streaming stops when the API key is revoked.
  *
- * @param breakOff is told why a part failed, and cuts the connection: the server would end the answer as if it were
- *   complete. Returns whether there was one.
+ * @param breakOff receives the error of a failed part and closes the connection, because the server would otherwise end
+ * the response as if it were complete. Returns whether there was a connection.
  */
 export function wholeListBody(
   first: ListPart,
@@ -93,14 +96,14 @@ export function wholeListBody(
   return streamPieces(piecesOfList(first, context), context, breakOff);
 }
 
-/** The pieces of a whole list, part after part. */
+/** The pieces of a whole list, part by part. */
 async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<Piece> {
   yield start;
   yield* first.items;
   for (let { next } = first; next;) {
     await context.reauthenticate();
     const part: ListPart = await partTurns.run(context.key.id, next);
-    // There are none when the part before was full, or what was left has been deleted since.
+    // A part is empty when the previous one was full, or when the remaining items were deleted meanwhile.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

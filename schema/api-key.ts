@@ -6,14 +6,14 @@ import { reachesCompany, reachesLocation } from '../src/auth/scope.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 import { Permission } from './permission.ts';
-import { filledText, instant, wholeNumber } from './rules.ts';
+import { filledText, identifier, instant, wholeNumber } from './rules.ts';
 
-const maxTies = 1000;
+const maxScopeIds = 1000;
 const maxLimit = 10_000_000;
 
-const ids = z.array(z.string()).max(maxTies, `Must be at most ${maxTies} ids`);
+const ids = z.array(identifier).max(maxScopeIds, `Must be at most ${maxScopeIds} ids`);
 
-/** The fields that a key has from its creation on, in the order of the input types. */
+/** The fields that a key has from its creation, in the order of the input types. */
 const keyRules = {
   name: filledText(100, 'Key name is required'),
   permissions: z.array(z.enum(permissions)).min(1, 'At least one permission is required'),
@@ -31,7 +31,7 @@ const createApiKeyRule = z
       !unrestricted || !(companyIds?.length || locationIds?.length),
     {
       path: ['unrestricted'],
-      message: "An operator's key reaches everything: leave out companyIds and locationIds",
+      message: "An operator's key has access to everything: omit companyIds and locationIds",
     },
   );
 
@@ -44,53 +44,52 @@ const updateApiKeyRule = z
   );
 
 export const ApiKey = builder.prismaObject('ApiKey', {
-  description:
-    'A key of the service: what its holder may do, where, and how often. Its secret is shown only once.',
+  description: 'An API key with its permissions, scope and limits. Its secret is shown only once.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'Identifier of the key; stays the same when the secret is rotated.',
+      description: 'Identifier of the key. It stays the same when the secret is rotated.',
     }),
-    name: t.exposeString('name', { description: 'What people call the key.' }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'What the key may do.' }),
+    name: t.exposeString('name', { description: 'Name of the key, for people.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the key.' }),
     unrestricted: t.exposeBoolean('unrestricted', {
-      description: "Whether it is an operator's key, which reaches every company and location.",
+      description: "Whether this is an operator's key, whose scope is every company and location.",
     }),
     companyIds: t.idList({
       description:
-        'The companies that the key is tied to, with all their locations; of these, those that the asking key may see.',
+        'The companies in the scope of the key, with all their locations. Only those that the requesting key may see are shown.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The locations that the key is tied to one by one; of these, those that the asking key reaches.',
+        'The single locations in the scope of the key. Only those in the scope of the requesting key are shown.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
     }),
-    hourlyLimit: t.exposeInt('hourlyLimit', { description: 'Requests that the key may make in an hour.' }),
-    burstLimit: t.exposeInt('burstLimit', { description: 'Requests that the key may make in a minute.' }),
+    hourlyLimit: t.exposeInt('hourlyLimit', { description: 'Points that the key may use in an hour.' }),
+    burstLimit: t.exposeInt('burstLimit', { description: 'Points that the key may use in a minute.' }),
     hint: t.string({
       nullable: true,
-      description: 'The end of the newest secret, to tell keys apart.',
+      description: 'The last characters of the newest secret, to tell keys apart.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key ends; null for never.',
+      description: 'When the key expires; null when it never expires.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was revoked; null while it is not.',
+      description: 'When the key was revoked; null when it is not revoked.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was last used, to a few seconds; null for never.',
+      description: 'When the key was last used, accurate to a few seconds; null when it was never used.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the key last changed.' }),
@@ -105,20 +104,20 @@ const ApiKeyConnection = builder.connectionObject(
 const IssuedApiKey = builder
   .objectRef<{ secret: string; apiKey: typeof ApiKey.$inferType }>('IssuedApiKey')
   .implement({
-    description: 'A key with its new secret, which is shown this once and stored nowhere.',
+    description: 'A key with its new secret. The secret is shown only this once and is not stored.',
     fields: (t) => ({
-      secret: t.exposeString('secret', { description: 'What to send as `X-API-Key`.' }),
+      secret: t.exposeString('secret', { description: 'The secret, to send in the header `X-API-Key`.' }),
       apiKey: t.expose('apiKey', { type: ApiKey, description: 'The key.' }),
     }),
   });
 
-const idArg = { required: true, description: 'Identifier of the key.' } as const;
+const idArg = { required: true, description: 'Identifier of the key.', validate: identifier } as const;
 
 builder.queryFields((t) => ({
   viewer: t.prismaField({
     type: ApiKey,
-    description: 'The key that makes the request; for any valid key.',
-    resolve: (query, _, __, { key, prisma }) =>
+    description: 'The key that makes the request. Any valid key may ask for it.',
+    resolve: (query, _, __, { key, services: { prisma } }) =>
       prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: key.id } }),
   }),
   apiKeys: t.connection(
@@ -126,8 +125,8 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        'The keys that the key administers, oldest first: those that are tied to a company or a location in its reach.',
-      resolve: (_, args, { key, apiKeys }) => keysetConnection(args, apiKeys.list(key)),
+        'The keys that this key administers, oldest first: those with a company or location of its scope.',
+      resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
   ),
@@ -135,22 +134,22 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'One of the keys that the key administers.',
+    description: 'A key that this key administers.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, { key, apiKeys }) => apiKeys.find(key, id),
+    resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
 }));
 
 const fieldDescriptions = {
-  name: 'What people call the key: 1 to 100 characters.',
-  permissions: 'What the key may do.',
-  companyIds: 'Companies to tie the key to, with all their locations.',
-  locationIds: 'Locations to tie the key to one by one.',
+  name: 'Name of the key, for people: 1 to 100 characters.',
+  permissions: 'The permissions of the key.',
+  companyIds: 'Companies for the scope of the key, with all their locations.',
+  locationIds: 'Single locations for the scope of the key.',
 };
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    'A key to issue. It reaches what it is tied to; a key without ties reaches nothing until it registers a company, and only an operator can issue one.',
+    "A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({
@@ -161,34 +160,34 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `Requests in an hour; when left out ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
+      description: `Points in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
     }),
     burstLimit: t.int({
-      description: `Requests in a minute; when left out ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
+      description: `Points in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When the key ends; when left out with the issuing key, or never when that never ends.',
+      description: 'When the key expires. Default: the expiry of the issuing key.',
     }),
     unrestricted: t.boolean({
       defaultValue: false,
       description:
-        "Whether it is an operator's key, which reaches every company and location. Only for an operator, and only without ties.",
+        "Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do so, and without companies and locations.",
     }),
   }),
 });
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'What to change of a key; what is left out stays as it is, and so does what is null, but for `expiresAt`.',
+    'The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
-    companyIds: t.idList({ description: `${fieldDescriptions.companyIds} In place of the former.` }),
-    locationIds: t.idList({ description: `${fieldDescriptions.locationIds} In place of the former.` }),
-    hourlyLimit: t.int({ description: 'Requests in an hour.' }),
-    burstLimit: t.int({ description: 'Requests in a minute.' }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When the key ends; null for never.' }),
+    companyIds: t.idList({ description: `${fieldDescriptions.companyIds} Replaces the current ones.` }),
+    locationIds: t.idList({ description: `${fieldDescriptions.locationIds} Replaces the current ones.` }),
+    hourlyLimit: t.int({ description: 'Points in an hour.' }),
+    burstLimit: t.int({ description: 'Points in a minute.' }),
+    expiresAt: t.field({ type: 'DateTime', description: 'When the key expires; null for never.' }),
   }),
 });
 
@@ -198,7 +197,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Issues a key. It can be given no more than the issuing key has: permissions, reach, limits, end.',
+      'Issues a key. Its permissions, scope, limits and expiry cannot exceed those of the issuing key.',
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -207,48 +206,48 @@ builder.mutationFields((t) => ({
         validate: createApiKeyRule,
       }),
     },
-    resolve: (_, { input }, context) => context.apiKeys.issue(context, input),
+    resolve: (_, { input }, context) => context.services.apiKeys.issue(context, input),
   }),
   updateApiKey: t.field({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      'Changes the fields that are sent, at once on every process. Takes a key with at least the permissions, reach, limits and end of the changed one, and gives no more than it has.',
+      'Changes the given fields of a key, at once on every process. The requesting key must have at least the permissions, scope, limits and expiry of the changed key, before and after the change.',
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
         type: UpdateApiKeyInput,
         required: true,
-        description: 'What to change.',
+        description: 'The changes.',
         validate: updateApiKeyRule,
       }),
     },
-    resolve: (_, { id, input }, context) => context.apiKeys.update(context, id, input),
+    resolve: (_, { id, input }, context) => context.services.apiKeys.update(context, id, input),
   }),
   rotateApiKey: t.field({
     type: IssuedApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      'Issues a new secret for a key. Older secrets keep working for a grace period; limits and history go on. Takes a key with at least the permissions, reach, limits and end of the rotated one.',
+      'Issues a new secret for a key. Older secrets keep working for a grace period; limits and usage are unchanged. The requesting key must have at least the permissions, scope, limits and expiry of the rotated key.',
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description: `How long older secrets keep working: 0 to ${maxGraceSeconds} seconds; ${defaultGraceSeconds} (one day) when left out.`,
+        description: `How long older secrets keep working: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
     resolve: (_, { id, graceSeconds }, context) =>
-      context.apiKeys.rotate(context, id, graceSeconds ?? undefined),
+      context.services.apiKeys.rotate(context, id, graceSeconds ?? undefined),
   }),
   revokeApiKey: t.field({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Ends a key with all its secrets, at once and for good, on every process. Whoever administers a company or location of the key may do so. Revoking a revoked key changes nothing.',
+      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers a company or location of the key may do so. Revoking a revoked key changes nothing.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, context) => context.apiKeys.revoke(context, id),
+    resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),
 }));

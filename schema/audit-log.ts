@@ -5,14 +5,14 @@ import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
 
 const AuditRecord = builder.prismaObject('AuditRecord', {
-  description: 'The record of one change, written together with it.',
+  description: 'The record of one change, written in the same transaction as the change.',
   select: auditRecordColumns,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
-    action: t.exposeString('action', { description: 'What happened, such as `whitelist.created`.' }),
+    action: t.exposeString('action', { description: 'The action, such as `whitelist.created`.' }),
     apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The key that made the change.' }),
     requestId: t.exposeString('requestId', {
-      description: 'The request that made the change; the log has it too.',
+      description: 'The identifier of the request that made the change. The log has the same identifier.',
     }),
     companyId: t.exposeID('companyId', {
       nullable: true,
@@ -22,15 +22,15 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       nullable: true,
       description: 'The location that the change belongs to.',
     }),
-    targetId: t.exposeID('targetId', { description: 'What changed.' }),
+    targetId: t.exposeID('targetId', { description: 'Identifier of the changed object.' }),
     changes: t.field({
       type: 'JSON',
       nullable: true,
       description:
-        'The values after the change, or before and after it; null for a key without the permission that reads them, such as READ_WHITELIST for `whitelist.created`.',
+        'The values after the change, or before and after it. Null when the key lacks the permission that reads them, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
-        mayReadChanges(context.key.permissions, action) ? context.auditChangesOf(context, id) : null,
+        mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the change was made.' }),
   }),
@@ -46,8 +46,8 @@ builder.queryField('auditLog', (t) =>
     {
       type: AuditRecord,
       permission: 'ADMIN',
-      description: 'The changes of what the key reaches, newest first.',
-      resolve: (_, args, { key, auditRecords }) =>
+      description: 'The changes in the scope of the key, newest first.',
+      resolve: (_, args, { key, services: { auditRecords } }) =>
         keysetConnection(args, auditRecords(auditScope(key)), { newestFirst: true }),
     },
     AuditRecordConnection,

@@ -3,17 +3,18 @@ import PrismaPlugin from '@pothos/plugin-prisma';
 import RelayPlugin from '@pothos/plugin-relay';
 import ValidationPlugin from '@pothos/plugin-validation';
 import { GraphQLError, GraphQLScalarType, type ValueNode, valueFromASTUntyped } from 'graphql';
-import { DateTimeISOResolver, JSONResolver } from 'graphql-scalars';
+import { DateTimeISOResolver } from 'graphql-scalars';
 import { getDatamodel } from '../prisma/generated/pothos-types.ts';
 import type PrismaTypes from '../prisma/generated/pothos-types.ts';
 import type { Context } from '../src/context.ts';
 import { validationError } from '../src/errors/faults.ts';
+import { jsonScalar } from './json-scalar.ts';
 import { instant } from './rules.ts';
 import { cursor, defaultPageSize, pageSize } from './pagination.ts';
 import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
 
-/** The builder of the graph: plugins, scalars and the one validation hook. It defines no domain type. */
+/** The builder of the graph, with its plugins, scalars and the single validation hook. It defines no domain type. */
 export const builder = new SchemaBuilder<{
   Context: Context;
   PrismaTypes: PrismaTypes;
@@ -30,7 +31,7 @@ export const builder = new SchemaBuilder<{
   plugins: [FieldOptionsPlugin, CountOncePlugin, ValidationPlugin, RelayPlugin, PrismaPlugin],
   defaultFieldNullability: false,
   prisma: {
-    client: (context) => context.prisma,
+    client: (context) => context.services.prisma,
     dmmf: getDatamodel(),
     onUnusedQuery: null,
   },
@@ -47,15 +48,15 @@ export const builder = new SchemaBuilder<{
       nullable: { list: false, items: false },
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },
-    cursorFieldOptions: { description: 'Where the item stands; for `after` and `before`.' },
-    pageInfoFieldOptions: { description: 'Whether and how the list goes on.' },
+    cursorFieldOptions: { description: 'The position of the item, for `after` and `before`.' },
+    pageInfoFieldOptions: { description: 'Whether the list continues, and from which cursor.' },
     hasNextPageFieldOptions: { description: 'Whether there are items after the page.' },
     hasPreviousPageFieldOptions: { description: 'Whether there are items before the page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item; null for an empty page.' },
     endCursorFieldOptions: { description: 'The cursor of the last item; null for an empty page.' },
-    pageInfoTypeOptions: { description: 'Whether and how a list goes on.' },
+    pageInfoTypeOptions: { description: 'Whether a list continues, and from which cursor.' },
     firstArgOptions: {
-      description: `How many items from the start of the list, or after \`after\`: 1 to 100; ${defaultPageSize} when neither \`first\` nor \`last\` is given.`,
+      description: `How many items from the start of the list, or after \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
       validate: pageSize,
     },
     lastArgOptions: {
@@ -67,7 +68,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** A DateTime that a client sends, by the rule of instants. */
+/** A DateTime that a client sends, checked by the rule of instants. */
 function parseInstant(value: unknown, nodes?: ValueNode): Date {
   const parsed = instant.safeParse(value);
   if (!parsed.success || value instanceof Date) {
@@ -85,22 +86,23 @@ builder.addScalarType(
   }),
   {
     description:
-      'An instant of the years 1970 to 9999: ISO 8601 with an offset, answered in UTC, such as `2026-01-31T08:00:00.000Z`.',
+      'An instant in the years 1970 to 9999: ISO 8601 with an offset. Responses use UTC, such as `2026-01-31T08:00:00.000Z`.',
   },
 );
-builder.addScalarType('JSON', JSONResolver, { description: 'Any JSON value.' });
+builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
-    description: 'How many items the whole list has now.',
-    // It reads the whole list.
+    description: 'Number of items in the whole list now.',
+    // Counting reads the whole list.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
   }),
 );
 
-builder.queryType({ description: 'What a key may read.' });
+builder.queryType({ description: 'Queries: they read data.' });
 builder.subscriptionType({
-  description: 'What a key may watch, as server-sent events. A subscription ends with the key.',
+  description:
+    'Subscriptions: they send data as it changes, as server-sent events. A subscription ends when its key is revoked or expires.',
 });
-builder.mutationType({ description: 'What a key may change. Each change leaves an audit record.' });
+builder.mutationType({ description: 'Mutations: they change data. Each change writes an audit record.' });

@@ -1,55 +1,59 @@
 import { z } from 'zod';
-import { tiedTo } from '../src/auth/key.ts';
 import type { ReadCompany } from '../src/companies/reads.ts';
 import { builder } from './builder.ts';
 import { Location, LocationConnection } from './location.ts';
-import { mapValues } from '../src/map-values.ts';
+import { mapValues } from './map-values.ts';
 import { keysetConnection } from './pagination.ts';
-import { filledText, freeObject, slug, text } from './rules.ts';
+import {
+  atLeastOneField,
+  emptyOr,
+  filledText,
+  freeObject,
+  identifier,
+  slug,
+  text,
+  urlText,
+} from './rules.ts';
 
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
-const isWebAddress = (value: string) => z.url({ protocol: /^https?$/ }).safeParse(value).success;
+/** The same rule for the characters up to U+009F: regular expressions of other languages have no `\p{L}`. */
+const portableCompanyName =
+  '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
-const webAddress = text(2048).refine(
-  (value) => value === '' || isWebAddress(value),
-  'Must be a valid http or https URL, or empty',
-);
+const webAddress = emptyOr('uri', urlText(2048), {
+  isValid: (value) => z.url({ protocol: /^https?$/ }).safeParse(value).success,
+  message: 'Must be a valid http or https URL, or empty',
+});
 
-/** The Company rules of the specification ("Company"), in the order of its field table. */
+/** The rules of a company (docs/contract.md#company), in the order of its field table. */
 const registerCompanyRule = z.object({
-  name: filledText(100, 'Company name is required').regex(
-    companyName,
-    'Company name contains invalid characters',
-  ),
+  name: filledText(100, 'Company name is required')
+    .regex(companyName, 'Company name contains invalid characters')
+    .meta({ pattern: portableCompanyName }),
   slug: slug('Company slug must contain only lowercase letters, numbers, and hyphens'),
   address: filledText(200, 'Business address is required'),
   externalCompanyId: text(50).nullish(),
   description: text(500).nullish(),
   phone: text(20).nullish(),
-  email: text(254)
-    .refine(
-      (value) => value === '' || z.email().safeParse(value).success,
-      'Must be a valid e-mail address, or empty',
-    )
-    .nullish(),
+  email: emptyOr('email', text(254), {
+    isValid: (value) => z.email().safeParse(value).success,
+    message: 'Must be a valid e-mail address, or empty',
+  }).nullish(),
   website: webAddress.nullish(),
   logo: webAddress.nullish(),
   settings: freeObject.nullish(),
 });
 
-/** A partial update: what is sent must keep the rules, and something must be sent. */
-const updateCompanyRule = registerCompanyRule
-  .omit({ slug: true })
-  .partial()
-  .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required');
+/** A partial update: the given fields must follow the rules, and at least one field is required. */
+const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
   description: 'A company that owns parking locations.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the company.' }),
     name: t.exposeString('name', { description: 'Name, 1 to 100 characters.' }),
-    slug: t.exposeString('slug', { description: 'Short name for addresses; unique among all companies.' }),
+    slug: t.exposeString('slug', { description: 'Short name for URLs; unique among all companies.' }),
     address: t.exposeString('address', { description: 'Business address, 1 to 200 characters.' }),
     externalCompanyId: t.exposeString('externalCompanyId', {
       nullable: true,
@@ -66,9 +70,9 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      complexity: { field: 5, multiplier: 1, reads: true }, // each is read apart, since it may be large
-      description: 'Settings of the company: an object of free content.',
-      resolve: ({ id }, _, context) => context.companies.settingsOf(context, id),
+      complexity: { field: 5, multiplier: 1, reads: true }, // settings may be large, so each is read separately
+      description: 'Settings of the company: any JSON object.',
+      resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the company was registered.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the company last changed.' }),
@@ -85,8 +89,9 @@ builder.objectField(Company, 'locations', (t) =>
     {
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The locations of the company that the key reaches, oldest first.',
-      resolve: ({ id }, args, { key, locations }) => keysetConnection(args, locations.ofCompany(key, id)),
+      description: "The locations of the company that are in the key's scope, oldest first.",
+      resolve: ({ id }, args, { key, services: { locations } }) =>
+        keysetConnection(args, locations.ofCompany(key, id)),
     },
     LocationConnection,
   ),
@@ -96,7 +101,7 @@ builder.objectField(Location, 'company', (t) =>
     type: Company,
     permission: 'READ_COMPANIES',
     description: 'The company that owns the location.',
-    resolve: (location, _, { companies }) => companies.ownerOf(location),
+    resolve: (location, _, { services: { companies } }) => companies.ownerOf(location),
   }),
 );
 
@@ -106,8 +111,9 @@ builder.queryFields((t) => ({
       type: Company,
       permission: 'READ_COMPANIES',
       description:
-        'The companies that the key may see, oldest first: those it is tied to, and those that own a location it is tied to.',
-      resolve: (_, args, { key, companies }) => keysetConnection(args, companies.visibleTo(key)),
+        'The companies that the key may see, oldest first: the companies in its scope, and the owners of the locations in its scope.',
+      resolve: (_, args, { key, services: { companies } }) =>
+        keysetConnection(args, companies.visibleTo(key)),
     },
     CompanyConnection,
   ),
@@ -115,26 +121,28 @@ builder.queryFields((t) => ({
     type: Company,
     permission: 'READ_COMPANIES',
     errors: ['FORBIDDEN'],
-    description: 'One company. `FORBIDDEN` when the key is not tied to it, or it does not exist.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier of the company.' }) },
-    resolve: (_, { id }, { key, companies }) => companies.find(key, id),
+    description: "One company. `FORBIDDEN` when the company is outside the key's scope or does not exist.",
+    args: {
+      id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
+    },
+    resolve: (_, { id }, { key, services: { companies } }) => companies.find(key, id),
   }),
 }));
 
 const fieldDescriptions = {
   name: '1 to 100 characters: letters and digits of any script, spaces and - & . , ( ).',
-  address: '1 to 200 characters, not only white space.',
-  settings: 'An object of free content: at most 10 levels and 16 KiB of JSON.',
+  address: '1 to 200 characters, at least one of them not white space.',
+  settings: 'Any JSON object of at most 10 levels and 16 KiB.',
 };
 
-/** Texts of a company that may be left out, in both inputs. */
+/** The optional texts of a company, in both inputs. */
 const optionalTexts = {
   externalCompanyId: "The client's own reference, at most 50 characters.",
   description: 'At most 500 characters.',
   phone: 'At most 20 characters.',
   email: 'A valid e-mail address, or empty.',
-  website: 'A valid http or https URL, or empty.',
-  logo: 'A valid http or https URL, or empty.',
+  website: 'A valid http or https URL without white space, or empty.',
+  logo: 'A valid http or https URL without white space, or empty.',
 };
 
 const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
@@ -144,7 +152,7 @@ const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
     slug: t.string({
       required: true,
       description:
-        '1 to 50 characters: lowercase letters, digits and single inner hyphens; unique among all companies.',
+        '1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique among all companies.',
     }),
     address: t.string({ required: true, description: fieldDescriptions.address }),
     ...mapValues(optionalTexts, (description) => t.string({ description })),
@@ -153,8 +161,7 @@ const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
 });
 
 const UpdateCompanyInput = builder.inputType('UpdateCompanyInput', {
-  description:
-    'The fields of a company to change; what is left out stays as it is. The slug cannot be changed.',
+  description: 'The fields of a company to change. Omitted fields are unchanged. The slug cannot be changed.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     address: t.string({ description: fieldDescriptions.address }),
@@ -169,7 +176,7 @@ builder.mutationFields((t) => ({
     permission: 'REGISTER_COMPANIES',
     errors: ['CONFLICT_ERROR'],
     description:
-      'Registers a company and ties the key to it. `CONFLICT_ERROR` when the slug is taken by another company.',
+      'Registers a company and adds it to the scope of the key. `CONFLICT_ERROR` when another company has the slug.',
     args: {
       input: t.arg({
         type: RegisterCompanyInput,
@@ -178,27 +185,23 @@ builder.mutationFields((t) => ({
         validate: registerCompanyRule,
       }),
     },
-    resolve: async (_, { input }, context) => {
-      const company = await context.companies.register(context, input);
-      context.key = tiedTo(context.key, company.id);
-      return company;
-    },
+    resolve: (_, { input }, context) => context.services.companies.register(context, input),
   }),
   updateCompany: t.field({
     type: Company,
     permission: 'WRITE_COMPANIES',
     errors: ['FORBIDDEN'],
     description:
-      'Changes the fields that are sent. `FORBIDDEN` when the key is not tied to the company, or it does not exist.',
+      "Changes the given fields of a company. `FORBIDDEN` when the company is outside the key's scope or does not exist.",
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the company.' }),
+      id: t.arg.id({ required: true, description: 'Identifier of the company.', validate: identifier }),
       input: t.arg({
         type: UpdateCompanyInput,
         required: true,
-        description: 'What to change.',
+        description: 'The changes.',
         validate: updateCompanyRule,
       }),
     },
-    resolve: (_, { id, input }, context) => context.companies.update(context, id, input),
+    resolve: (_, { id, input }, context) => context.services.companies.update(context, id, input),
   }),
 }));

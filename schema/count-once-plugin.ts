@@ -14,12 +14,21 @@ declare global {
   }
 }
 
-/** The counts of each request that reads. */
-const countsOf = new WeakMap<object, Map<string, Promise<number>>>();
+/** The results that each reading request has so far, by the name of the read. */
+const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/** Runs a read once in a request: a second read with the same name gets the same result. */
+function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
+  const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
+  answersOf.set(request, answers);
+  const answer = (answers.get(name) as Promise<Answer> | undefined) ?? ask();
+  answers.set(name, answer);
+  return answer;
+}
 
 /**
- * Counts a list once in a request, however often its `totalCount` is selected under aliases: to count reads the whole
- * list. Requests that change something count anew each time.
+ * Counts a list once in a request, even when `totalCount` is selected several times under aliases, because counting
+ * reads the whole list. Equal pages under aliases are read once, too. Mutations read and count each time.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(
@@ -28,21 +37,16 @@ class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (!('first' in declared)) return resolver;
     return async (parent, args, context, info) => {
-      const connection = await resolver(parent, args, context, info);
+      const resolve = async () => resolver(parent, args, context, info);
       const id = parent === undefined || parent === null ? '' : (parent as { id?: unknown }).id;
-      if (!isCountable(connection) || info.operation.operation !== 'query' || id === undefined)
-        return connection;
+      if (info.operation.operation !== 'query' || id === undefined) return resolve();
+      const nameOf = (values: object) => JSON.stringify([parentType, name, id, values]);
+      const connection = await once(context, nameOf({ page: args }), resolve);
+      if (!isCountable(connection)) return connection;
       const filter = { ...args, first: null, last: null, after: null, before: null };
-      const list = JSON.stringify([parentType, name, id, filter]);
-      const counts = countsOf.get(context) ?? new Map<string, Promise<number>>();
-      countsOf.set(context, counts);
       return {
         ...connection,
-        totalCount() {
-          const count = counts.get(list) ?? connection.totalCount();
-          counts.set(list, count);
-          return count;
-        },
+        totalCount: () => once(context, nameOf({ count: filter }), () => connection.totalCount()),
       };
     };
   }

@@ -1,15 +1,15 @@
 import { builder } from './builder.ts';
-import { expectedVersion } from './rules.ts';
+import { expectedVersion, identifier } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-// Rules of single entries beside their validity: hours, and how often a pass was used.
+// Rules of single entries besides their validity: the hours, and how often a pass was used.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many entries of the vehicle were recorded as those of this entry; a resend or a correction counts once. With `maxEntries` of them it is used up.',
-    resolve: ({ id }, _, { whitelist }) => whitelist.entriesRecorded(id),
+      'How many times the vehicle was recorded entering under this entry. A resent or corrected event counts once. When the number reaches `maxEntries`, the entry is used up.',
+    resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
 
@@ -18,21 +18,25 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets when in a week the vehicle of an entry may enter, and leaves its other values as they are. `CONFLICT` when the entry has another version than the expected one.',
+      'Sets the times of the week when the vehicle of an entry may enter. Other values are unchanged. `CONFLICT` when the version is not `expectedVersion`.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
-      id: t.arg.id({ required: true, description: 'Identifier of the entry.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
+      id: t.arg.id({ required: true, description: 'Identifier of the entry.', validate: identifier }),
       hours: t.arg({
         type: [WeeklyHoursInput],
-        description: 'The times of the week; null or none: at all times.',
+        description: 'The times of the week. Null or an empty list: at all times.',
         validate: weeklyHoursRule.nullish(),
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the entry must still have; any when left out.',
+        description: 'The version that the entry must still have. Any version when omitted.',
         validate: expectedVersion,
       }),
     },
     resolve: (_, { locationId, id, hours, expectedVersion }, context) =>
-      context.whitelist.setHours(context, locationId, id, hours ?? null, expectedVersion),
+      context.services.whitelist.setHours(context, locationId, id, hours ?? null, expectedVersion),
   }),
 );

@@ -28,47 +28,53 @@ declare global {
       ResolveShape,
       ResolveReturnShape,
     > {
-      /** What a key must be allowed to do to select the field. */
+      /** The permission that a key needs to select the field. */
       permission?: Permission;
-      /** The codes that the field may answer with, beyond those that follow from its permission and arguments. */
+      /** The error codes that the field may return, besides the codes of its permission and arguments. */
       errors?: readonly ErrorCode[];
-      /** What the field costs (decisions, "what a request costs"); 1 when left out. */
+      /** The cost of the field (docs/contract.md#cost-of-a-request). Default: 1. */
       complexity?: number | FieldCost;
-      /** For a root field that takes a list of rows: how many of them one point pays for. */
+      /** For a root field that takes a list of rows: the number of rows for one point. */
       rowsPerPoint?: number;
     }
   }
   /* eslint-enable */
 }
 
-/** What a field costs: itself, and how often its selection is counted, where a list has no page size. */
+/** The cost of a field: its own cost, and the multiplier of its selection for a list without a page size. */
 interface FieldCost {
   field: number;
+  /** Computes the cost of the field from its arguments. It replaces `field`. */
+  fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * Whether what reads the database within counts for each item of the page, or for each row of the call, however little
-   * the plain fields count. Those never count for more items than there are.
+   * Whether each database read below counts for every item of the page or every row of the call, even when plain fields
+   * count less. Plain fields never count for more items than there are.
    */
   wholeReads?: boolean;
   /**
-   * Whether the field reads the database for its item. When left out, objects do, and other fields do not. What is in an
-   * object that does not counts as if it stood in its place.
+   * Whether the field reads the database for its item. Default: true for objects, false for other fields. Fields below
+   * an object that reads nothing cost as much as fields beside it.
    */
   reads?: boolean;
-  /** Whether a query with the field takes turns with others however little it costs: the field may read many rows. */
+  /**
+   * Whether a query with this field always waits for a slot, even at a low cost, because the field may read many rows.
+   */
   takesTurns?: boolean;
-  /** For a field with pages whose items count by `multiplier`: how many a page has when the client does not say it. */
+  /** For a list whose length depends on the arguments: its maximum number of items. It replaces `multiplier`. */
+  itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
+  /** For a field with pages whose items count by `multiplier`: the default page size. */
   pageSize?: number;
 }
 
 /**
- * Carries the options of a field into the schema, where src/graphql/ finds them. An operation is refused before any
- * of it runs when the key lacks the permission of any field that it selects, and charged for what its fields cost;
- * the API reference of REST names the errors. A field with an argument `first` gives pages, each item of which counts,
- * unless the field says itself what it costs.
+ * Copies the options of a field into the schema, where src/graphql/ reads them. An operation is rejected before
+ * execution when the key lacks the permission of a selected field. The costs of the fields decide its points, and the
+ * REST reference names the errors. A field with the argument `first` returns pages, and each item counts, unless the
+ * field defines its own cost.
  *
- * Root fields of queries and mutations become nullable, so that an error of one leaves the data of the others. Their
- * resolvers cannot return null: it always comes with an error (decisions, "nullability of root fields").
+ * Root fields of queries and mutations become nullable, so that an error in one field leaves the data of the others. A
+ * resolver cannot return null: null always comes with an error (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {

@@ -2,13 +2,13 @@ import packageJson from '../package.json' with { type: 'json' };
 import { builder } from './builder.ts';
 
 const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
-  description: 'That the service answers (specification, "Health record").',
+  description: 'The state and version of the service.',
   fields: (t) => ({
     status: t.string({
-      description: 'Always `ok`: a service that is not well does not answer.',
+      description: 'Always `ok`. A service that is not healthy does not answer.',
       resolve: () => 'ok',
     }),
-    timestamp: t.expose('timestamp', { type: 'DateTime', description: 'When the answer was made.' }),
+    timestamp: t.expose('timestamp', { type: 'DateTime', description: 'The time of the response.' }),
     service: t.string({ description: 'Name of the service.', resolve: () => packageJson.name }),
     version: t.string({ description: 'Version of the service.', resolve: () => packageJson.version }),
   }),
@@ -17,7 +17,7 @@ const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
 builder.queryField('health', (t) =>
   t.field({
     type: Health,
-    description: 'That the service answers; for any valid key.',
+    description: 'Shows that the service answers. Any valid key may ask for it.',
     resolve: () => ({ timestamp: new Date() }),
   }),
 );

@@ -7,6 +7,7 @@ import './entry-rules.ts';
 import './health.ts';
 import './location.ts';
 import './occupancy-count.ts';
+import './occupancy-history.ts';
 import './parking-event.ts';
 import './parking-event-batch.ts';
 import './parking-session.ts';
@@ -16,11 +17,12 @@ import './status.ts';
 import './usage.ts';
 import './webhook.ts';
 import './webhook-delivery.ts';
+import './webhook-message.ts';
 import './whitelist.ts';
 import './whitelist-list.ts';
 import './whitelist-changes.ts';
 import './whitelist-import.ts';
 import { builder } from './builder.ts';
 
-/** The graph: every type, query and mutation of the service. */
-export const schema = builder.toSchema({ sortSchema: false }); // fields stay in the order of the specification
+/** The graph: all types, queries, mutations and subscriptions of the service. */
+export const schema = builder.toSchema({ sortSchema: false }); // keeps the field order of docs/contract.md

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
-import { expectedVersion, filledText, slug, text, wholeNumber } from './rules.ts';
+import {
+  atLeastOneField,
+  expectedVersion,
+  filledText,
+  identifier,
+  listedName,
+  slug,
+  text,
+  wholeNumber,
+} from './rules.ts';
 
 function isTimeZone(name: string): boolean {
   try {
@@ -11,7 +20,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The longest of the longest stays, in hours: ten years. */
+/** The upper bound of `longestStayHours`: ten years. */
 const maxLongestStayHours = 87_600;
 
 const locationFields = {
@@ -20,20 +29,20 @@ const locationFields = {
   address: text(200).nullish(),
   description: text(500).nullish(),
   capacity: wholeNumber(0).nullish(),
-  timezone: z.string().refine(isTimeZone, 'Must be an IANA time zone name, such as Asia/Dubai'),
+  timezone: listedName(isTimeZone, 'Must be an IANA time zone name, such as Asia/Dubai'),
   longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
 };
 
-/** The Location rules (decisions, "location"), in the order of its fields. */
+/** The rules of a location (docs/contract.md#location), in the order of its fields. */
 const createLocationRule = z.object({
-  companyId: z.string().nullish(),
+  companyId: identifier.nullish(),
   ...locationFields,
   timezone: locationFields.timezone.nullish(),
 });
 
-/** A partial update: what is sent must keep the rules, and something must be sent. */
-const updateLocationRule = z
-  .object({
+/** A partial update: the given fields must follow the rules, and at least one field is required. */
+const updateLocationRule = atLeastOneField(
+  z.object({
     name: locationFields.name.optional(),
     slug: locationFields.slug.optional(),
     address: locationFields.address,
@@ -41,21 +50,21 @@ const updateLocationRule = z
     capacity: locationFields.capacity,
     timezone: locationFields.timezone.optional(),
     longestStayHours: locationFields.longestStayHours,
-  })
-  .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required');
+  }),
+);
 
 export const Location = builder.prismaObject('Location', {
   description: 'A parking location of a company, with a whitelist of vehicles.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the location.' }),
     companyId: t.exposeID('companyId', { description: 'Identifier of the company that owns the location.' }),
-    slug: t.exposeString('slug', { description: 'Short name for addresses; unique within the company.' }),
+    slug: t.exposeString('slug', { description: 'Short name for URLs; unique within the company.' }),
     name: t.exposeString('name', { description: 'Name, 1 to 100 characters.' }),
     address: t.exposeString('address', { nullable: true, description: 'At most 200 characters.' }),
     description: t.exposeString('description', { nullable: true, description: 'At most 500 characters.' }),
     capacity: t.exposeInt('capacity', {
       nullable: true,
-      description: 'How many vehicles fit; null when unknown.',
+      description: 'Number of parking spaces; null when unknown.',
     }),
     timezone: t.exposeString('timezone', {
       description: 'IANA name of the time zone, such as `Asia/Dubai`.',
@@ -63,9 +72,11 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'How long a vehicle stays at the most, in hours: after that it counts as gone (`UNSEEN_EXIT`); null for ever.',
+        'The longest stay of a vehicle, in hours. After that the vehicle counts as gone (`UNSEEN_EXIT`). Null for no limit.',
     }),
-    version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
+    version: t.exposeInt('version', {
+      description: 'Version number, for `expectedVersion`. It starts at 1 and increases with each change.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the location last changed.' }),
   }),
@@ -81,14 +92,20 @@ builder.queryFields((t) => ({
     {
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'The locations that the key reaches, oldest first.',
+      description: "The locations in the key's scope, oldest first.",
       args: {
         companyId: t.arg.id({
           description: 'Only locations of this company. `FORBIDDEN` when the key may not see the company.',
+          validate: identifier.nullish(),
+        }),
+        search: t.arg.string({
+          description:
+            'Only locations whose name contains this text, ignoring case; at most 100 characters. All when omitted or empty.',
+          validate: text(100).nullish(),
         }),
       },
-      resolve: (_, { companyId, ...args }, { key, locations }) =>
-        keysetConnection(args, locations.reachedBy(key, companyId)),
+      resolve: (_, { companyId, search, ...args }, { key, services: { locations } }) =>
+        keysetConnection(args, locations.inScopeOf(key, { companyId, search })),
     },
     LocationConnection,
   ),
@@ -96,33 +113,35 @@ builder.queryFields((t) => ({
     type: Location,
     permission: 'READ_LOCATIONS',
     errors: ['NOT_FOUND'],
-    description: 'One location. `NOT_FOUND` when it does not exist or the key does not reach it.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    resolve: (_, { id }, { key, locations }) => locations.find(key, id),
+    description: "One location. `NOT_FOUND` when it does not exist or is outside the key's scope.",
+    args: {
+      id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
+    },
+    resolve: (_, { id }, { key, services: { locations } }) => locations.find(key, id),
   }),
 }));
 
 const fieldDescriptions = {
-  name: '1 to 100 characters, not only white space.',
-  slug: '1 to 50 characters: lowercase letters, digits and single inner hyphens; unique within the company.',
+  name: '1 to 100 characters, at least one of them not white space.',
+  slug: '1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company.',
   address: 'At most 200 characters.',
   description: 'At most 500 characters.',
-  capacity: 'How many vehicles fit, 0 or more; null when unknown.',
-  longestStayHours: `How long a vehicle stays at the most, 1 to ${maxLongestStayHours} hours; null for ever.`,
+  capacity: 'Number of parking spaces, 0 or more; null when unknown.',
+  longestStayHours: `The longest stay of a vehicle, 1 to ${maxLongestStayHours} hours; null for no limit.`,
 };
 
 const CreateLocationInput = builder.inputType('CreateLocationInput', {
   description: 'A location to create.',
   fields: (t) => ({
     companyId: t.id({
-      description: 'The owner; may be left out when the key is tied to exactly one company.',
+      description: 'The owner. May be omitted when the scope of the key has exactly one company.',
     }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
     address: t.string({ description: fieldDescriptions.address }),
     description: t.string({ description: fieldDescriptions.description }),
     capacity: t.int({ description: fieldDescriptions.capacity }),
-    timezone: t.string({ description: 'IANA name of the time zone; `UTC` when left out.' }),
+    timezone: t.string({ description: 'IANA name of the time zone. Default: `UTC`.' }),
     longestStayHours: t.int({
       description: fieldDescriptions.longestStayHours,
       extensions: { graphOnly: true },
@@ -131,7 +150,7 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
 });
 
 const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
-  description: 'The fields of a location to change; what is left out stays as it is.',
+  description: 'The fields of a location to change. Omitted fields are unchanged.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     slug: t.string({ description: fieldDescriptions.slug }),
@@ -140,18 +159,25 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
     capacity: t.int({ description: fieldDescriptions.capacity }),
     timezone: t.string({ description: 'IANA name of the time zone.' }),
     longestStayHours: t.int({
-      description: `${fieldDescriptions.longestStayHours} Sessions become what they would be if it had always been so.`,
+      description: `${fieldDescriptions.longestStayHours} A change applies to past sessions, too.`,
       extensions: { graphOnly: true },
     }),
   }),
 });
+
+/** The cost of a change of the longest stay: all sessions of the location are derived again. */
+const longestStayCost = 8_000;
+
+/** The cost of a change of a location, by the given fields. */
+const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
+  typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 
 builder.mutationFields((t) => ({
   createLocation: t.field({
     type: Location,
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
-    description: 'Creates a location. `CONFLICT` when its company has one with the slug.',
+    description: 'Creates a location. `CONFLICT` when the company has another location with the slug.',
     args: {
       input: t.arg({
         type: CreateLocationInput,
@@ -160,28 +186,29 @@ builder.mutationFields((t) => ({
         validate: createLocationRule,
       }),
     },
-    resolve: (_, { input }, context) => context.locations.create(context, input),
+    resolve: (_, { input }, context) => context.services.locations.create(context, input),
   }),
   updateLocation: t.field({
     type: Location,
     permission: 'WRITE_LOCATIONS',
     errors: ['CONFLICT'],
+    complexity: { field: 1, multiplier: 1, fieldOf: updateCost },
     description:
-      'Changes the fields that are sent. `CONFLICT` when the company has another location with the slug, and when the location has another version than the expected one.',
+      'Changes the given fields of a location. A change of `longestStayHours` costs five points. `CONFLICT` when the company has another location with the slug, or when the version is not `expectedVersion`.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
       input: t.arg({
         type: UpdateLocationInput,
         required: true,
-        description: 'What to change.',
+        description: 'The changes.',
         validate: updateLocationRule,
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the location must still have; any when left out.',
+        description: 'The version that the location must still have. Any version when omitted.',
         validate: expectedVersion,
       }),
     },
     resolve: (_, { id, input, expectedVersion }, context) =>
-      context.locations.update(context, id, input, expectedVersion),
+      context.services.locations.update(context, id, input, expectedVersion),
   }),
 }));

@@ -3,7 +3,7 @@ import { maxPlatesInside } from '../src/parking/count-inside.ts';
 import { PlateInput } from './access.ts';
 import { builder } from './builder.ts';
 import { seenInstant } from './parking-event.ts';
-import { wholeNumber } from './rules.ts';
+import { identifier, wholeNumber } from './rules.ts';
 import { findStatus, LocationStatus } from './status.ts';
 import { plateRule } from './whitelist.ts';
 
@@ -11,31 +11,35 @@ const platesRule = z
   .array(plateRule)
   .max(maxPlatesInside, `At most ${maxPlatesInside} vehicles are allowed in one count`);
 
-/** The most vehicles that a location may be told to hold: more than any does. */
+/** The largest number of vehicles that a count may give, more than any location holds. */
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =
-  'When they were counted; now when left out. It identifies the count: with it, a repetition changes nothing, and another count of the same time corrects the earlier one.';
+  'The time of the count. Default: now. It identifies the count: repeating the count changes nothing, and a different count of the same time replaces the earlier one.';
 
 builder.mutationFields((t) => ({
   setInside: t.field({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
-    rowsPerPoint: 1000,
+    rowsPerPoint: 250,
     description:
-      'Tells which vehicles are inside, after somebody has walked through the location. Sessions of vehicles that are not listed are closed as `CORRECTED`, and one is opened for each that nobody had seen enter. It takes its place among the events: those that come late are counted in as well.',
+      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. A session is opened for each given vehicle that has none. Events that arrive later are applied before or after the count, by their time.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       plates: t.arg({
         type: [PlateInput],
         required: true,
-        description: `Every vehicle that is inside, ${maxPlatesInside} at most; a plate that comes twice counts once.`,
+        description: `Every vehicle that is inside, at most ${maxPlatesInside}. A repeated plate counts once.`,
         validate: platesRule,
       }),
       at: t.arg({ type: 'DateTime', description: countedAtDescription, validate: seenInstant.nullish() }),
     },
     async resolve(_, { locationId, plates, at }, context) {
-      await context.parking.setInside(context, locationId, plates, at);
+      await context.services.parking.setInside(context, locationId, plates, at);
       return findStatus(locationId, context);
     },
   }),
@@ -43,18 +47,22 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Tells how many vehicles are inside, where only the number is known. What the open sessions of that time differ by is kept apart from them, as `adjustment` of the status, and fades as sessions correct themselves. The next count replaces it.',
+      'Sets how many vehicles are inside, when only the number is known. The difference from the open sessions becomes `adjustment` of the status, and shrinks as sessions are corrected. The next count replaces it.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       occupied: t.arg.int({
         required: true,
-        description: `How many vehicles are inside, 0 to ${maxOccupied}.`,
+        description: `Number of vehicles inside, 0 to ${maxOccupied}.`,
         validate: wholeNumber(0, maxOccupied),
       }),
       at: t.arg({ type: 'DateTime', description: countedAtDescription, validate: seenInstant.nullish() }),
     },
     async resolve(_, { locationId, occupied, at }, context) {
-      await context.parking.adjustOccupancy(context, locationId, occupied, at);
+      await context.services.parking.adjustOccupancy(context, locationId, occupied, at);
       return findStatus(locationId, context);
     },
   }),

@@ -1,12 +1,12 @@
 import { resolveCursorConnection } from '@pothos/plugin-relay';
 import { z } from 'zod';
 import { isId } from '../src/ids.ts';
-import type { PagedList } from '../src/pages.ts';
+import type { PagedList } from '../src/paging.ts';
 import { wholeNumber } from './rules.ts';
 
-/** Items of a page when the client says nothing. */
+/** The default page size. */
 export const defaultPageSize = 20;
-/** The most items of a page. */
+/** The largest page size. */
 const maxPageSize = 100;
 
 /** The rule of `first` and `last`. */
@@ -14,11 +14,19 @@ export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** The rule of `after` and `before`: what is opaque to the client is the id of the item at that place. */
+/** The form that `encodeCursor` gives to an id: 36 characters in base64url. */
+const cursorForm = /^[\w-]{48}$/;
+const notACursor = 'Must be a cursor that this list returned';
+
+/**
+ * The rule of `after` and `before`. A cursor is opaque to the client; it contains the id of the item at that position.
+ */
 export const cursor = z
   .string()
+  .regex(cursorForm, { message: notACursor, abort: true })
+  .meta({ minLength: 1 })
   .transform((value) => Buffer.from(value, 'base64url').toString())
-  .refine(isId, 'Must be a cursor that this list returned');
+  .refine((id) => isId(id) && id === id.toLowerCase(), notACursor);
 
 /** The arguments of every connection. */
 export interface ConnectionArguments {
@@ -29,10 +37,10 @@ export interface ConnectionArguments {
 }
 
 /**
- * One page of a list that is sorted by id, which is the order of creation. Pages are bounded by ids
- * and not by positions: what is inserted or removed meanwhile moves no other item.
+ * One page of a list that is sorted by id, which is the order of creation. Pages are bounded by ids and not by
+ * positions, so that an inserted or removed item does not move the others.
  *
- * @param args the connection's arguments, `after` and `before` already decoded by their rule
+ * @param args the connection's arguments, with `after` and `before` already decoded by their rule
  * @param list counts its items only when `totalCount` is selected
  * @param newestFirst for lists that start with the newest item
  */
@@ -67,10 +75,10 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
-/** A list without items, in the place of one that is read elsewhere. */
+/** An empty list, for a list that is read elsewhere. */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
-/** Whether what a resolver returned is a connection whose list can be counted. */
+/** Whether the result of a resolver is a connection whose list can be counted. */
 export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
   return (
     typeof value === 'object' &&

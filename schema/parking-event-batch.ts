@@ -1,49 +1,50 @@
 import { z } from 'zod';
 import { parseInput } from '../src/errors/faults.ts';
-import { listInParts } from '../src/list-in-parts.ts';
+import { createChunkedList } from '../src/scheduling/chunked-list.ts';
 import { maxEventsPerCall, type ReadingsResult, type RejectedReading } from '../src/parking/record-batch.ts';
 import { builder } from './builder.ts';
 import { ParkingEventInput, parkingEventRule, readingOf } from './parking-event.ts';
 import { ImportError } from './whitelist-import.ts';
+import { identifier } from './rules.ts';
 
-/** The rows are checked one by one, so that a bad one does not keep the good ones out. */
+/** Each row is checked separately, so that an invalid row does not reject the valid ones. */
 const eventsRule = z
   .array(z.unknown())
   .min(1, 'At least one event is required')
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
-/** The reading of one row, by the rule of a single event. */
+/** Reads one row by the rule of a single event. */
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
   description: 'An event that was rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Place of the event in the call, counted from 0.' }),
-    error: t.expose('error', { type: ImportError, description: 'Why it was rejected.' }),
+    index: t.exposeInt('index', { description: 'Position of the event in the call, counted from 0.' }),
+    error: t.expose('error', { type: ImportError, description: 'Why the event was rejected.' }),
   }),
 });
 
 const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResult').implement({
-  description: 'What became of the events of a call.',
+  description: 'The result of a call that records many events.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Events of the call.' }),
-    recorded: t.exposeInt('recorded', { description: 'Events that are new.' }),
+    total: t.exposeInt('total', { description: 'Number of events in the call.' }),
+    recorded: t.exposeInt('recorded', { description: 'Number of new events.' }),
     unchanged: t.exposeInt('unchanged', {
-      description: 'Events that were recorded before, value for value.',
+      description: 'Number of events that were already recorded with the same values.',
     }),
     corrected: t.exposeInt('corrected', {
-      description: 'Events that gave another content to an event recorded before.',
+      description: 'Number of events that corrected a recorded event with the same `eventId`.',
     }),
     rejected: t.int({
-      description: 'Events that were not taken.',
+      description: 'Number of rejected events.',
       resolve: ({ rejected }) => rejected.length,
     }),
     rows: t.field({
       type: [ParkingEventRow],
-      description: 'The rejected events, in their order.',
-      // Up to 1,000; a fraction, since few events are rejected as a rule.
+      description: 'The rejected events, in the order of the call.',
+      // Up to 1,000 rows. The multiplier is lower, because few events are rejected in practice.
       complexity: { field: 1, multiplier: 100 },
-      resolve: ({ rejected }) => listInParts(rejected),
+      resolve: ({ rejected }) => createChunkedList(rejected),
     }),
   }),
 });
@@ -54,17 +55,21 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, as `recordParkingEvent` would one after the other: for a gate that was offline. Events that break a rule are reported and the others taken. Each batch of 200 (25 on the embedded database) is one transaction; a call that failed can be sent again.',
+      'Records many events of a location, for example after a gate was offline. The result is the same as with one `recordParkingEvent` after the other. Invalid events are reported, and the others are recorded. Each batch of 200 events (25 on the embedded database) is one transaction. A failed call can be sent again.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       events: t.arg({
         type: [ParkingEventInput],
         required: true,
-        description: `What the gates saw, 1 to ${maxEventsPerCall} events in any order.`,
+        description: `The events of the gates: 1 to ${maxEventsPerCall}, in any order.`,
         validate: eventsRule,
       }),
     },
     resolve: (_, { locationId, events }, context) =>
-      context.parking.recordEvents(context, locationId, events, readEvent),
+      context.services.parking.recordEvents(context, locationId, events, readEvent),
   }),
 );

@@ -3,25 +3,25 @@ import type { ParkingEvent as ParkingEventRow } from '../prisma/generated/client
 import { AccessReason as reasons, ParkingEventKind as kinds } from '../prisma/generated/client/enums.ts';
 import type { Context } from '../src/context.ts';
 import { isId } from '../src/ids.ts';
-import type { Reading } from '../src/parking/seen-plate.ts';
+import type { Reading } from '../src/parking/match-entries.ts';
 import { AccessReason, PlateInput } from './access.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
 import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './plate-reading.ts';
-import { filledText, instant } from './rules.ts';
+import { filledText, identifier, instant, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** How far the clock of a gate may be ahead of ours: a day. */
+/** How far the clock of a gate may be ahead of the gateway: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/** When something was seen, by the clock of whoever saw it. */
+/** The time of an observation, by the clock of the observer. */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
 );
 
-/** The rules of what a gate saw. */
+/** The rules of a parking event. */
 export const parkingEventRule = z
   .object({
     eventId: filledText(100, 'Event id must not be blank'),
@@ -30,32 +30,32 @@ export const parkingEventRule = z
     reading: plateReadingRule.nullish(),
     occurredAt: seenInstant,
     decision: z.enum(reasons).nullish(),
-    entryId: z.string().refine(isId, 'Must be the identifier of a whitelist entry').nullish(),
+    entryId: listedName(isId, 'Must be the identifier of a whitelist entry').nullish(),
   })
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
 
-/** What a gate saw, with its plate in the one form that the rule leaves. */
+/** The reading of a valid event, with the plate in exactly one form. */
 export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
   reading ? { ...seen, reading } : { ...seen, plate: plate! };
 
 const ParkingEventKind = builder.enumType(kinds, {
   name: 'ParkingEventKind',
-  description: 'What a gate saw a vehicle do.',
+  description: 'Whether a vehicle entered or left.',
   values: {
-    ENTRY: { description: 'It drove in.' },
-    EXIT: { description: 'It drove out.' },
+    ENTRY: { description: 'The vehicle entered.' },
+    EXIT: { description: 'The vehicle left.' },
   },
 });
 
 const ParkingEvent = builder.prismaObject('ParkingEvent', {
-  description: 'What a gate saw: a vehicle that entered or left.',
+  description: 'An entry or exit that a gate recorded.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the event.' }),
     location: t.field({
       type: Location,
       permission: 'READ_LOCATIONS',
-      description: 'Where it happened.',
-      resolve: ({ locationId }, _, { key, locations }) => locations.find(key, locationId),
+      description: 'The location of the gate.',
+      resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     eventId: t.exposeString('eventId', {
@@ -66,35 +66,39 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. Of a reading that fits no entry, it is the text as compared; code and type are then empty, but for a type that the camera sent.',
+        'Number of the plate. For a reading that matches no entry, this is the normalised text. The code is then empty, and the type is empty unless the camera sent it.',
     }),
     text: t.exposeString('text', {
       nullable: true,
-      description: 'What the camera read, as it was sent; null for a plate in parts.',
+      description: 'The text that the camera read, as sent. Null when the plate was sent in parts.',
     }),
     confidence: t.exposeFloat('confidence', {
       nullable: true,
-      description: 'How sure the camera was, from 0 to 1; null when it did not say.',
+      description: 'The confidence of the camera, from 0 to 1; null when unknown.',
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the gate saw it.' }),
+    occurredAt: t.expose('occurredAt', {
+      type: 'DateTime',
+      description: 'When the vehicle entered or left, by the clock of the gate.',
+    }),
     decision: t.expose('decision', {
       type: AccessReason,
       nullable: true,
-      description: 'What `plateAccess` had answered the gate; null when the gate does not say.',
+      description:
+        'The decision that the gate received from `plateAccess`; null when the gate did not report it.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist, as it was when the event was recorded, let the vehicle in at `occurredAt`.',
+        'Whether the whitelist allowed the vehicle in at `occurredAt`, judged when the event was recorded.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:
-        'Whether, when this entry was recorded, more vehicles of its reference were inside than their quota allows.',
+        'Whether more vehicles of the reference than its quota allows were inside when this entry was recorded.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      description: 'The whitelist entry of the vehicle; null when it has none, or none any more.',
+      description: 'The whitelist entry of the vehicle; null when there is none, or when it was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event was first recorded.' }),
@@ -102,10 +106,10 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
   }),
 });
 
-/** The whitelist entry that an event or a session was matched to, as far as it still is there. */
+/** The whitelist entry of an event or session; null when it was removed. */
 export function entryOf(
   { locationId, whitelistEntryId }: Pick<ParkingEventRow, 'locationId' | 'whitelistEntryId'>,
-  { whitelist }: Context,
+  { services: { whitelist } }: Context,
 ) {
   return whitelistEntryId === null ? null : whitelist.entryOfLocation(locationId, whitelistEntryId);
 }
@@ -120,8 +124,8 @@ builder.objectField(Location, 'events', (t) =>
     {
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
-      description: 'What the gates saw, last recorded first.',
-      resolve: ({ id }, args, { key, parking }) =>
+      description: 'The events of the location, last recorded first.',
+      resolve: ({ id }, args, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, id), { newestFirst: true }),
     },
     ParkingEventConnection,
@@ -134,9 +138,15 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'What the gates of a location saw, last recorded first; for keys that may read activity but not locations.',
-      args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-      resolve: (_, { locationId, ...args }, { key, parking }) =>
+        'The events of a location, last recorded first. For keys that may read activity but not locations.',
+      args: {
+        locationId: t.arg.id({
+          required: true,
+          description: 'Identifier of the location.',
+          validate: identifier,
+        }),
+      },
+      resolve: (_, { locationId, ...args }, { key, services: { parking } }) =>
         keysetConnection(args, parking.eventsOf(key, locationId), { newestFirst: true }),
     },
     ParkingEventConnection,
@@ -144,36 +154,36 @@ builder.queryField('parkingEvents', (t) =>
 );
 
 export const ParkingEventInput = builder.inputType('ParkingEventInput', {
-  description: 'What a gate saw.',
+  description: 'An entry or exit to record.',
   fields: (t) => ({
     eventId: t.string({
       required: true,
       description:
-        "The gate's own identifier of the event, unique within the location, 1 to 100 characters: a resend changes nothing, and another reading under the same identifier corrects the earlier one.",
+        "The gate's own identifier of the event, unique within the location, 1 to 100 characters. Resending the same event changes nothing. Different values with the same identifier correct the event.",
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
       type: PlateInput,
-      description: 'The plate in its parts; exactly one of `plate` and `reading` is required.',
+      description: 'The plate in parts. Exactly one of `plate` and `reading` is required.',
     }),
     reading: t.field({
       type: ReadingInput,
       description:
-        'What the camera read, as one text. The event belongs to the entry that it means; one that means none, or several, is recorded all the same.',
+        'The text that the camera read. The event is assigned to the entry that matches the text. When no entry or several match, the event is recorded without an entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',
       required: true,
       description:
-        'When it happened: events may come late and in any order, at most a day ahead of the clock.',
+        'When the vehicle entered or left. Events may arrive late and in any order. The time may be at most one day in the future.',
     }),
     decision: t.field({
       type: AccessReason,
-      description: 'What `plateAccess` had answered, if the gate asked.',
+      description: 'The decision of `plateAccess`, if the gate asked for it.',
     }),
     entryId: t.id({
       description:
-        'The whitelist entry that the gate let in, such as one found with a tolerance; the entry of the plate when left out.',
+        'The whitelist entry under which the gate opened, for example a candidate found with a tolerance. Default: the entry of the plate, also when the location has no entry with this identifier.',
     }),
   }),
 });
@@ -183,17 +193,21 @@ builder.mutationField('recordParkingEvent', (t) =>
     type: ParkingEvent,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Records that a vehicle entered or left. Repeating it is harmless; the status follows at once. Whether the vehicle may enter is not asked: what happened is recorded.',
+      'Records that a vehicle entered or left, without deciding whether it may. Repeating the call is safe. The status of the location changes at once.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       input: t.arg({
         type: ParkingEventInput,
         required: true,
-        description: 'What the gate saw.',
+        description: 'The event.',
         validate: parkingEventRule,
       }),
     },
     resolve: (_, { locationId, input }, context) =>
-      context.parking.recordEvent(context, locationId, readingOf(input)),
+      context.services.parking.recordEvent(context, locationId, readingOf(input)),
   }),
 );

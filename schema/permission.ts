@@ -1,10 +1,10 @@
 import { Permission as permissions } from '../prisma/generated/client/enums.ts';
 import { builder } from './builder.ts';
 
-/** What a key may do. */
+/** The operations that a key may use. */
 export const Permission = builder.enumType(permissions, {
   name: 'Permission',
-  description: 'What a key may do.',
+  description: 'An operation that a key may use.',
   values: {
     REGISTER_COMPANIES: { description: 'Register companies.' },
     READ_COMPANIES: { description: 'Read companies.' },
@@ -13,10 +13,11 @@ export const Permission = builder.enumType(permissions, {
     WRITE_LOCATIONS: { description: 'Create and change locations.' },
     READ_WHITELIST: { description: 'Read whitelists and ask whether a plate may enter.' },
     WRITE_WHITELIST: { description: 'Create, change, delete and import whitelist entries.' },
-    READ_STATUS: { description: 'Read how full locations are.' },
+    READ_STATUS: { description: 'Read the status of locations: occupancy and capacity.' },
     READ_ACTIVITY: { description: 'Read parking events and sessions.' },
     WRITE_ACTIVITY: { description: 'Record parking events.' },
     MANAGE_WEBHOOKS: { description: 'Manage the webhooks of a company.' },
+    RECEIVE_WEBHOOKS: { description: 'Pull and acknowledge the messages of webhooks.' },
     ADMIN: { description: 'Manage keys and read the audit log.' },
   },
 });

@@ -6,12 +6,17 @@ import { plateRule } from './whitelist.ts';
 
 const readText = text(maxPlateTextLength);
 
-/** What a camera reads: something is left when spaces, dashes and dots are taken out, and not more than was sent. */
+/**
+ * The rule of a reading. Without spaces, dashes and dots the text must not be empty, and normalising must not make it
+ * too long.
+ */
 export const plateReadingRule = z.object({
-  text: readText.refine((value) => {
-    const { length } = plateText(value);
-    return length > 0 && length <= maxPlateTextLength;
-  }, `Must have 1 to ${maxPlateTextLength} characters other than spaces, dashes and dots`),
+  text: readText
+    .refine((value) => {
+      const { length } = plateText(value);
+      return length > 0 && length <= maxPlateTextLength;
+    }, `Must have 1 to ${maxPlateTextLength} characters other than spaces, dashes and dots`)
+    .meta({ minLength: 1, allOf: [{ pattern: '[^\\s.-]' }] }),
   plateType: plateRule.shape.plateType.nullish(),
   confidence: z.number().min(0, 'Must be 0 or more').max(1, 'Must be 1 or less').nullish(),
   alternatives: z
@@ -22,23 +27,26 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'What a camera read, in place of the parts of a plate. Compared without spaces, dashes and dots, in capital letters, with Arabic-Indic digits as ASCII ones (NFKC): an entry fits when it has this text as its code and number, or as its type, code and number.',
+    'The text that a camera read, instead of a plate in parts. It is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text.',
   fields: (t) => ({
     text: t.string({
       required: true,
       description: `The text as the camera sent it, such as \`A 12345\`: at most ${maxPlateTextLength} characters.`,
     }),
-    plateType: t.string({ description: 'Only entries of this type, when the camera or its site knows it.' }),
-    confidence: t.float({ description: 'How sure the camera is, from 0 to 1.' }),
+    plateType: t.string({
+      description:
+        'The type of the plate, when the camera or its site knows it. Only entries of this type match.',
+    }),
+    confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
     alternatives: t.stringList({
-      description: `What else the camera takes the plate for, at most ${maxAlternatives}; asked when no entry has the text.`,
+      description: `Other texts that the plate may have, at most ${maxAlternatives}. They are compared when no entry has the text.`,
     }),
   }),
 });
 
-/** The fault of a request that names the plate in both forms or in none. */
+/** The message for a request that gives the plate in both forms, or in neither. */
 export const onePlateMessage = 'Exactly one of plate and reading is required';
 
-/** Whether a request names the plate in exactly one form. */
+/** Whether a request gives the plate in exactly one form. */
 export const hasOnePlate = ({ plate, reading }: { plate?: unknown; reading?: unknown }) =>
   Boolean(plate) !== Boolean(reading);

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Quota as QuotaRow } from '../prisma/generated/client/client.ts';
 import { QuotaEnforcement as enforcements } from '../prisma/generated/client/enums.ts';
 import { invalidField, quotaNotFound } from '../src/errors/error-table.ts';
-import { maxQuotasPerCall, type QuotaValues } from '../src/whitelist/quotas.ts';
+import { maxQuotasPerCall, type QuotaValues } from '../src/parking/quotas.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
-import { filledText, wholeNumber } from './rules.ts';
+import { filledText, identifier, textFilter, wholeNumber } from './rules.ts';
 
 const quotaRule = z.object({
   referenceId: filledText(100, 'Reference id must not be blank'),
@@ -14,7 +14,7 @@ const quotaRule = z.object({
   enforcement: z.enum(enforcements).nullish(),
 });
 
-/** The quotas of one call: each reference once, or it would not be clear which one holds. */
+/** The rule of the quotas of one call. Each reference may occur once, so that only one quota applies to it. */
 const quotasRule = z
   .array(quotaRule)
   .min(1, 'At least one quota is required')
@@ -28,21 +28,21 @@ const valuesOf = ({ referenceId, inside, enforcement }: z.output<typeof quotaRul
 
 const QuotaEnforcement = builder.enumType(enforcements, {
   name: 'QuotaEnforcement',
-  description: 'What a quota that is reached does.',
+  description: 'The effect of a quota that is full.',
   values: {
-    HARD: { description: '`plateAccess` answers `QUOTA_REACHED`.' },
-    REPORT: { description: '`plateAccess` lets the vehicle in and says so (`overQuota`).' },
+    HARD: { description: '`plateAccess` denies entry with the reason `QUOTA_REACHED`.' },
+    REPORT: { description: '`plateAccess` allows entry and sets `overQuota`.' },
   },
 });
 
 const descriptions = {
-  referenceId: 'Whose vehicles: the reference id of whitelist entries, 1 to 100 characters.',
-  inside: 'How many of them may be inside at a time, 0 or more',
-  enforcement: 'What happens when so many are inside',
+  referenceId: 'The reference id of whitelist entries, 1 to 100 characters.',
+  inside: 'How many vehicles of the reference may be inside at the same time, 0 or more',
+  enforcement: 'What happens when the quota is full',
 };
 
 const Quota = builder.objectRef<QuotaRow>('Quota').implement({
-  description: 'How many vehicles of a reference may be inside a location at a time.',
+  description: 'The number of vehicles of a reference that may be inside a location at the same time.',
   fields: (t) => ({
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     referenceId: t.exposeString('referenceId', { description: descriptions.referenceId }),
@@ -53,8 +53,8 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
     }),
     used: t.int({
       complexity: { field: 5, multiplier: 1, reads: true }, // it counts vehicles
-      description: 'How many of them are inside now.',
-      resolve: (quota, _, { whitelist }) => whitelist.quotas.used(quota),
+      description: 'Number of vehicles of the reference that are inside now.',
+      resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
   }),
 });
@@ -65,7 +65,10 @@ const QuotaConnection = builder.connectionObject(
 );
 
 const referenceArgument = builder.args((t) => ({
-  referenceId: t.string({ description: 'Only the quota of this reference; all when left out.' }),
+  referenceId: t.string({
+    description: 'Only the quota of this reference. All quotas when omitted.',
+    validate: textFilter,
+  }),
 }));
 
 builder.objectField(Location, 'quotas', (t) =>
@@ -75,8 +78,8 @@ builder.objectField(Location, 'quotas', (t) =>
       permission: 'READ_WHITELIST',
       description: 'The quotas of the location, oldest first.',
       args: referenceArgument,
-      resolve: ({ id }, { referenceId, ...args }, { key, whitelist }) =>
-        keysetConnection(args, whitelist.quotas.of(key, id, referenceId || undefined)),
+      resolve: ({ id }, { referenceId, ...args }, { key, services: { whitelist } }) =>
+        keysetConnection(args, whitelist.quotas.of(key, id, referenceId ?? undefined)),
     },
     QuotaConnection,
   ),
@@ -88,13 +91,17 @@ builder.queryField('quotas', (t) =>
       type: Quota,
       permission: 'READ_WHITELIST',
       description:
-        'The quotas of a location, oldest first; for keys that may read whitelists but not locations.',
+        'The quotas of a location, oldest first. For keys that may read whitelists but not locations.',
       args: {
-        locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+        locationId: t.arg.id({
+          required: true,
+          description: 'Identifier of the location.',
+          validate: identifier,
+        }),
         ...referenceArgument,
       },
-      resolve: (_, { locationId, referenceId, ...args }, { key, whitelist }) =>
-        keysetConnection(args, whitelist.quotas.of(key, locationId, referenceId || undefined)),
+      resolve: (_, { locationId, referenceId, ...args }, { key, services: { whitelist } }) =>
+        keysetConnection(args, whitelist.quotas.of(key, locationId, referenceId ?? undefined)),
     },
     QuotaConnection,
   ),
@@ -104,11 +111,11 @@ const QuotaInput = builder.inputType('QuotaInput', {
   description: 'A quota to set.',
   fields: (t) => ({
     referenceId: t.string({ required: true, description: descriptions.referenceId }),
-    inside: t.int({ description: `${descriptions.inside}; null takes the quota away.` }),
+    inside: t.int({ description: `${descriptions.inside}; null removes the quota.` }),
     enforcement: t.field({
       type: QuotaEnforcement,
       defaultValue: 'HARD',
-      description: `${descriptions.enforcement}; \`HARD\` when left out.`,
+      description: `${descriptions.enforcement}. Default: \`HARD\`.`,
     }),
   }),
 });
@@ -118,26 +125,30 @@ builder.mutationFields((t) => ({
     type: Quota,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets how many vehicles of a reference may be inside at a time. Taking it away returns it as it was, or `NOT_FOUND` when there is none.',
+      'Sets or removes the quota of a reference. When it removes a quota, it returns the former values. `NOT_FOUND` when there is no quota to remove.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       referenceId: t.arg.string({
         required: true,
         description: descriptions.referenceId,
         validate: quotaRule.shape.referenceId,
       }),
       inside: t.arg.int({
-        description: `${descriptions.inside}; null takes the quota away.`,
+        description: `${descriptions.inside}; null removes the quota.`,
         validate: quotaRule.shape.inside,
       }),
       enforcement: t.arg({
         type: QuotaEnforcement,
         defaultValue: 'HARD',
-        description: `${descriptions.enforcement}; \`HARD\` when left out.`,
+        description: `${descriptions.enforcement}. Default: \`HARD\`.`,
       }),
     },
     resolve: async (_, { locationId, ...quota }, context) => {
-      const [set] = await context.whitelist.quotas.set(context, locationId, [valuesOf(quota)]);
+      const [set] = await context.services.whitelist.quotas.set(context, locationId, [valuesOf(quota)]);
       if (!set) throw quotaNotFound(quota.referenceId);
       return set;
     },
@@ -148,13 +159,17 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // up to 1,000
     description:
-      'Sets many quotas of a location, all or none. Those that are taken away are returned as they were; taking away what is not there does nothing.',
+      'Sets or removes many quotas of a location, all or none. Returns the quotas that were set and the former values of those that were removed. Removing a quota that does not exist does nothing.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       quotas: t.arg({
         type: [QuotaInput],
         required: true,
-        description: `The quotas, 1 to ${maxQuotasPerCall}, each reference once.`,
+        description: `The quotas, 1 to ${maxQuotasPerCall}. Each reference may occur once.`,
         validate: quotasRule,
       }),
     },
@@ -162,11 +177,11 @@ builder.mutationFields((t) => ({
       const seen = new Set<string>();
       for (const [index, { referenceId }] of quotas.entries()) {
         if (seen.has(referenceId)) {
-          throw invalidField(`quotas.${index}.referenceId`, 'Must stand in one quota only', referenceId);
+          throw invalidField(`quotas.${index}.referenceId`, 'Must occur only once', referenceId);
         }
         seen.add(referenceId);
       }
-      const set = await context.whitelist.quotas.set(context, locationId, quotas.map(valuesOf));
+      const set = await context.services.whitelist.quotas.set(context, locationId, quotas.map(valuesOf));
       return set.filter((quota) => quota !== null);
     },
   }),

@@ -4,20 +4,20 @@ import { builder } from './builder.ts';
 
 const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
   description:
-    'One of the two rolling windows in which the requests of a key are counted. Both must have room for a request to pass.',
+    "One of the two rolling windows of a key's rate limit. A request passes only when both windows allow it.",
   fields: (t) => ({
     name: t.exposeString('name', {
       description: 'The window: `hour` or `burst`, as in the headers `RateLimit-Policy` and `RateLimit`.',
     }),
     limit: t.exposeInt('limit', {
-      description: 'Points that the window holds; most requests cost one point.',
+      description: 'The limit of the window in points. Most requests cost one point.',
     }),
-    remaining: t.exposeInt('remaining', { description: 'Points that the window still allows now.' }),
+    remaining: t.exposeInt('remaining', { description: 'Points that are left in the window now.' }),
     windowSeconds: t.exposeInt('windowSeconds', { description: 'The length of the window, in seconds.' }),
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'When the oldest counted point leaves the window and makes room for another; now when none is counted.',
+        'When the oldest counted point leaves the window and frees a point; now when none is counted.',
     }),
   }),
 });
@@ -26,8 +26,8 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      'The present state of both windows of the key: `hour`, then `burst`. For the key that asks, this request is counted already; to read the state of another key takes nothing from its budget.',
-    resolve: async (key, _args, { rateLimitOf }) => {
+      "Both windows of the key's rate limit now: `hour`, then `burst`. For the requesting key they include this request. Reading the state of another key costs that key nothing.",
+    resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];
     },

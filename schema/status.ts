@@ -1,58 +1,63 @@
+import { z } from 'zod';
 import type { Context } from '../src/context.ts';
-import type { LocationState as LocationStateName } from '../src/locations/occupancy.ts';
+import type { LocationState as LocationStateName } from '../src/parking/occupancy.ts';
 import type { LocationStatus as Status } from '../src/locations/reads.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
+import { identifier } from './rules.ts';
 
 const LocationState = builder.enumType('LocationState', {
-  description: 'Whether a location has room.',
+  description: 'Whether a location has free spaces.',
   values: {
-    AVAILABLE: { description: 'There is room.' },
-    FULL: { description: 'Every place is taken.' },
+    AVAILABLE: { description: 'At least one space is free.' },
+    FULL: { description: 'Every space is taken.' },
     UNKNOWN: { description: 'The capacity is unknown.' },
   } satisfies Record<LocationStateName, unknown>,
 });
 
 export const LocationStatus = builder.objectRef<Status>('LocationStatus').implement({
-  description: 'How full a location is now.',
+  description: 'The occupancy of a location now.',
   fields: (t) => ({
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     slug: t.exposeString('slug', { description: 'Slug of the location.' }),
     name: t.exposeString('name', { description: 'Name of the location.' }),
-    state: t.expose('state', { type: LocationState, description: 'Whether there is room.' }),
+    state: t.expose('state', { type: LocationState, description: 'Whether spaces are free.' }),
     capacity: t.exposeInt('capacity', {
       nullable: true,
-      description: 'How many vehicles fit; null when unknown.',
+      description: 'Number of parking spaces; null when unknown.',
     }),
     occupied: t.exposeInt('occupied', {
-      description: 'How many vehicles are inside: the open sessions and `adjustment`.',
+      description: 'Number of vehicles inside: the open sessions plus `adjustment`.',
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'How many vehicles are inside that no session knows, by `adjustOccupancy`; below 0 when so many open sessions have no vehicle.',
+        'The difference between the last `adjustOccupancy` and the open sessions. Above 0: vehicles inside without a session. Below 0: open sessions without a vehicle.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
-      description: 'How many places are free, never below 0; null when the capacity is unknown.',
+      description: 'Number of free spaces, never below 0; null when the capacity is unknown.',
     }),
     whitelistedVehicles: t.exposeInt('whitelistedVehicles', {
-      description: 'How many entries the whitelist has.',
+      description: 'Number of entries in the whitelist.',
     }),
     lastActivityAt: t.expose('lastActivityAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When a vehicle last entered or left; null when none has.',
+      description: 'When a vehicle last entered or left; null when no vehicle ever did.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'When the status last changed: the latest of the last activity, the last count and the last change of the location.',
+        'When the status last changed: the latest time of the last activity, the last count and the last change of the location.',
     }),
   }),
 });
 
-/** The status of a location that the key reaches. */
-export async function findStatus(locationId: string, { key, locations }: Context): Promise<Status> {
+/** Reads the status of a location in the key's scope. */
+export async function findStatus(
+  locationId: string,
+  { key, services: { locations } }: Context,
+): Promise<Status> {
   const { id } = await locations.find(key, locationId);
   return locations.status(id);
 }
@@ -61,8 +66,8 @@ builder.objectField(Location, 'status', (t) =>
   t.field({
     type: LocationStatus,
     permission: 'READ_STATUS',
-    description: 'How full the location is now.',
-    resolve: ({ id }, _, { locations }) => locations.status(id),
+    description: 'The occupancy of the location now.',
+    resolve: ({ id }, _, { services: { locations } }) => locations.status(id),
   }),
 );
 
@@ -71,11 +76,49 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of a location: at first as it is, and then each time that a vehicle enters, leaves or counts as gone, that vehicles are counted or the location changes. Changes that follow each other fast may come as one.',
-    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    subscribe: async (_, { locationId }, { key, locations, statusNotices }) =>
-      statusNotices.watch((await locations.find(key, locationId)).id, { presentFirst: true }),
+      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, a vehicle that counts as gone, a count, or a change of the location. Changes in quick succession may be sent as one.',
+    args: {
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
+    },
+    subscribe: async (_, { locationId }, { key, services: { locations, statusNotices } }) =>
+      statusNotices.watch([(await locations.find(key, locationId)).id], { presentFirst: true }),
     resolve: (_, { locationId }, context) => findStatus(locationId, context),
+  }),
+);
+
+/** The largest number of locations in one subscription: the largest page. */
+const maxWatchedLocations = 100;
+
+const watchedLocations = z
+  .array(identifier)
+  .min(1, 'At least one location is required')
+  .max(maxWatchedLocations, `At most ${maxWatchedLocations} locations are allowed`);
+
+builder.subscriptionField('locationStatusesChanged', (t) =>
+  t.field({
+    type: LocationStatus,
+    permission: 'READ_STATUS',
+    description:
+      'Sends the status of each given location at once, and again after each change of that location, like `locationStatusChanged`.',
+    args: {
+      locationIds: t.arg.idList({
+        required: true,
+        description: `Identifiers of the locations, 1 to ${maxWatchedLocations}.`,
+        validate: watchedLocations,
+      }),
+    },
+    async subscribe(_, { locationIds }, { key, services: { locations, statusNotices } }) {
+      const found = await Promise.all(locationIds.map((locationId) => locations.find(key, locationId)));
+      return statusNotices.watch(
+        found.map(({ id }) => id),
+        { presentFirst: true },
+      );
+    },
+    resolve: (locationId, _, context) => findStatus(locationId, context),
   }),
 );
 
@@ -84,14 +127,20 @@ builder.queryFields((t) => ({
     type: [LocationStatus],
     permission: 'READ_STATUS',
     complexity: { field: 200, multiplier: 100 },
-    description: 'The status of every location that the key reaches, oldest location first.',
-    resolve: (_, __, { key, locations }) => locations.allStatuses(key),
+    description: "The status of every location in the key's scope, oldest location first.",
+    resolve: (_, __, { key, services: { locations } }) => locations.allStatuses(key),
   }),
   locationStatus: t.field({
     type: LocationStatus,
     permission: 'READ_STATUS',
-    description: 'The status of one location; for keys that may read the status but not locations.',
-    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
+    description: 'The status of one location. For keys that may read the status but not locations.',
+    args: {
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
+    },
     resolve: (_, { locationId }, context) => findStatus(locationId, context),
   }),
 }));

@@ -1,5 +1,5 @@
 import { invalidField } from '../src/errors/error-table.ts';
-import { listInParts } from '../src/list-in-parts.ts';
+import { createChunkedList } from '../src/scheduling/chunked-list.ts';
 import type { UsageBucket as Bucket } from '../src/usage/reads.ts';
 import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
@@ -11,33 +11,33 @@ const defaultHours = 24;
 const maxUsageDays = 31;
 
 const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
-  description: 'How often a key used one operation in one hour.',
+  description: 'The number of requests of a key for one operation in one hour.',
   fields: (t) => ({
     hour: t.expose('hour', { type: 'DateTime', description: 'The start of the hour, in UTC.' }),
-    surface: t.exposeString('surface', { description: 'The surface: `graphql` or `rest`.' }),
+    surface: t.exposeString('surface', { description: 'The API: `graphql` or `rest`.' }),
     operation: t.exposeString('operation', {
       description:
-        'What was asked, such as `GET /companies` or `query viewer`; `unknown` for a request that was refused or broken before it was read.',
+        'The operation, such as `GET /companies` or `query viewer`. `unknown` for a request that was rejected or broken before its operation was known.',
     }),
-    requests: t.exposeInt('requests', { description: 'Requests, whatever their end.' }),
+    requests: t.exposeInt('requests', { description: 'Number of requests, with any outcome.' }),
     refused: t.exposeInt('refused', {
       description:
-        'Requests of these that were turned away: over a rate limit (429), without a valid key (401) or without the permission (403).',
+        'Number of these requests that were refused: over a rate limit (429), without a valid key (401) or without the permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
-        'Requests of these that ended in any other error. An error of the graph counts although its HTTP status is 200.',
+        'Number of these requests that ended in any other error. Errors in a GraphQL response count although the HTTP status is 200.',
     }),
   }),
 });
 
 /**
- * The time that a client asks about: the last 24 hours, or those before `to`, when it says no more.
+ * The period that a client asks for. Default: the 24 hours before `to`, and `to` is now.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a time that is empty or too long
+ * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Now is the next full second, so that the fields of one request that name no time ask the same.
+  // Now is rounded up to the next second, so that all fields of a request without a period read the same one.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -51,23 +51,22 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The requests of the key by hour, operation and surface, in this order. A request counts within a few seconds; one with an unknown key belongs to no key.',
-    // Up to 31 days of hours, with several rows each: the cost keeps an operation from asking for many, a bound the rest.
+      'The requests of the key by hour, operation and surface, in this order. A request is counted within a few seconds. A request with an unknown key belongs to no key.',
+    // Up to 31 days of hours, with several rows each. The cost limits the number of such fields in an operation.
     complexity: { field: 200, multiplier: defaultHours, takesTurns: true },
     args: {
       from: t.arg({
         type: 'DateTime',
-        description: `From which hour on: the hour that holds this time counts in full. ${defaultHours} hours before \`to\` when left out, at most ${maxUsageDays} days before it.`,
+        description: `Start of the period. The hour that contains this time counts in full. Default: ${defaultHours} hours before \`to\`. At most ${maxUsageDays} days before \`to\`.`,
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
-        description:
-          'Until when: an hour counts, in full, when it starts before this time; now when left out.',
+        description: 'End of the period. An hour that starts before this time counts in full. Default: now.',
         validate: instant,
       }),
     },
     resolve: async ({ id }, args, context) =>
-      listInParts(await context.usage.byHour({ apiKeyId: id, ...usagePeriod(args) }, context)),
+      createChunkedList(await context.services.usage.byHour({ apiKeyId: id, ...usagePeriod(args) }, context)),
   }),
 );

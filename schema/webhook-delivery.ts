@@ -1,73 +1,87 @@
 import { z } from 'zod';
 import { WebhookDeliveryStatus as statuses } from '../prisma/generated/client/enums.ts';
+import { webhookEvents } from '../src/audit/actions.ts';
 import { retryDays } from '../src/webhooks/outbox.ts';
 import type { Delivery } from '../src/webhooks/reads.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
-import { instant } from './rules.ts';
-import { Webhook } from './webhook.ts';
+import { identifier, instant } from './rules.ts';
+import { Webhook, WebhookEvent } from './webhook.ts';
 
 const WebhookDeliveryStatus = builder.enumType(statuses, {
   name: 'WebhookDeliveryStatus',
   description: 'The state of a delivery.',
   values: {
-    PENDING: { description: 'It waits to be sent, for the first time or again.' },
-    DELIVERED: { description: 'The receiver accepted it: it answered with a status of 2xx.' },
+    PENDING: {
+      description:
+        'The message waits for its next attempt. With pull delivery, a reader may hold a lease on it.',
+    },
+    DELIVERED: {
+      description: 'The receiver accepted the message with a 2xx status, or a reader acknowledged it.',
+    },
     FAILED: {
-      description: `The receiver did not accept it for ${retryDays} days, or the service disabled the webhook after this attempt.`,
+      description: `The receiver did not accept the message for ${retryDays} days, or the gateway disabled the webhook after this attempt.`,
     },
     CANCELLED: { description: 'The webhook was disabled before the receiver accepted it.' },
   },
 });
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
-  description: 'One request to a receiver.',
+  description:
+    'One attempt to deliver a message: a request to the receiver or, with pull delivery, a lease of a reader.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the attempt.' }),
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
-      description: 'The status of the answer; null when there was none.',
+      description:
+        'The HTTP status of the response. Null when there was no response, and always with pull delivery.',
     }),
-    error: t.exposeString('error', { nullable: true, description: 'Why there was no answer.' }),
-    durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it ended.' }),
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'Why there was no response or no acknowledgement. Null when there was one.',
+    }),
+    durationMs: t.exposeInt('durationMs', { description: 'Duration of the attempt, in milliseconds.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the attempt ended.' }),
   }),
 });
 
-/** About as many attempts are made before a delivery fails. */
+/** About the number of attempts before a delivery fails. */
 const usualAttempts = 20;
-/** What `body` adds to the cost of an operation. */
+/** The cost that `body` adds to an operation. */
 const bodyComplexity = 20;
 
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
-  description: 'A message on its way to a webhook.',
+  description: 'One message and its delivery to one webhook.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'The `webhook-id` of the message, the same for every attempt.' }),
-    webhookId: t.exposeID('webhookId', { description: 'The webhook that it is for.' }),
-    type: t.exposeString('type', {
-      description: 'What happened, such as `whitelist.created`; `webhook.test` for a test.',
+    id: t.exposeID('id', {
+      description: 'The `webhook-id` of the message. It is the same for every attempt.',
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'Its state.' }),
+    webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
+    type: t.exposeString('type', {
+      description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
+    }),
+    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
       nullable: true,
-      // Each reads an audit record, which for an import lists thousands of identifiers.
+      // Each body reads an audit record, which lists thousands of identifiers after an import.
       complexity: bodyComplexity,
       description:
-        'What is posted: JSON with `type`, `timestamp` and `data`; null when the key lacks the permission that reads such a change.',
-      resolve: (delivery, _, context) => context.webhooks.bodyOf(context, delivery),
+        'The body of the message: JSON with `type`, `timestamp` and `data`. Null when the key lacks the permission to read the event.',
+      resolve: (delivery, _, context) => context.services.webhooks.bodyOf(context, delivery),
     }),
     attempts: t.expose('attempts', {
       type: [WebhookAttempt],
       complexity: { field: 1, multiplier: usualAttempts },
-      description: 'The requests that were made, oldest first.',
+      description: 'The attempts so far, oldest first.',
     }),
     nextAttemptAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it is sent next, at the earliest; null when it is not sent again.',
+      description:
+        'The earliest time of the next attempt, or from when the message can be pulled. Null when there is no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it happened.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event happened.' }),
   }),
 });
 
@@ -80,7 +94,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
   t.connection(
     {
       type: WebhookDelivery,
-      description: 'What was and is sent, newest first.',
+      description: 'The deliveries of the webhook, newest first.',
       args: {
         status: t.arg({
           type: WebhookDeliveryStatus,
@@ -88,7 +102,7 @@ builder.objectField(Webhook, 'deliveries', (t) =>
           validate: z.enum(statuses).nullish(),
         }),
       },
-      resolve: ({ id }, { status, ...args }, { webhooks }) =>
+      resolve: ({ id }, { status, ...args }, { services: { webhooks } }) =>
         keysetConnection(args, webhooks.deliveriesOf(id, status), { newestFirst: true }),
     },
     WebhookDeliveryConnection,
@@ -96,9 +110,9 @@ builder.objectField(Webhook, 'deliveries', (t) =>
 );
 
 const WebhookRecovery = builder.objectRef<{ deliveries: number }>('WebhookRecovery').implement({
-  description: 'What a recovery sends again.',
+  description: 'The result of a recovery.',
   fields: (t) => ({
-    deliveries: t.exposeInt('deliveries', { description: 'How many deliveries are sent again.' }),
+    deliveries: t.exposeInt('deliveries', { description: 'Number of deliveries that are sent again.' }),
   }),
 });
 
@@ -107,40 +121,54 @@ builder.mutationFields((t) => ({
     type: WebhookDelivery,
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
-    description: 'Sends a message of the type `webhook.test`. `CONFLICT` when the webhook is disabled.',
-    args: { id: t.arg.id({ required: true, description: 'Identifier of the webhook.' }) },
-    resolve: (_, { id }, context) => context.webhooks.test(context, id),
+    description:
+      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample has `sample: true` in its `data` and describes no real change. `CONFLICT` when the webhook is disabled.',
+    args: {
+      id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
+      event: t.arg({
+        type: WebhookEvent,
+        description: 'The event of which to send a sample.',
+        validate: z.enum(webhookEvents).nullish(),
+      }),
+    },
+    resolve: (_, { id, event }, context) => context.services.webhooks.test(context, id, event),
   }),
   redeliverWebhook: t.field({
     type: WebhookDelivery,
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message again, under the same identifier, whether or not the receiver accepted it. `CONFLICT` when the webhook is disabled.',
-    args: { deliveryId: t.arg.id({ required: true, description: 'Identifier of the delivery.' }) },
-    resolve: (_, { deliveryId }, context) => context.webhooks.redeliver(context, deliveryId),
+      'Sends a message again with the same identifier, even when the receiver accepted it before. `CONFLICT` when the webhook is disabled.',
+    args: {
+      deliveryId: t.arg.id({
+        required: true,
+        description: 'Identifier of the delivery.',
+        validate: identifier,
+      }),
+    },
+    resolve: (_, { deliveryId }, context) => context.services.webhooks.redeliver(context, deliveryId),
   }),
   recoverWebhook: t.field({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again what the receiver did not accept in some time: messages with a failed attempt in it, and those of changes made in it that failed or were cancelled. `CONFLICT` when the webhook is disabled.',
+      'Sends again the messages that the receiver did not accept in a period. These are messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
     args: {
-      id: t.arg.id({ required: true, description: 'Identifier of the webhook.' }),
+      id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'The start of the time.',
+        description: 'Start of the period.',
         validate: instant,
       }),
       until: t.arg({
         type: 'DateTime',
-        description: 'The end of the time, after `since`; now when left out.',
+        description: 'End of the period, after `since`. Default: now.',
         validate: instant.nullish(),
       }),
     },
     resolve: async (_, { id, since, until }, context) => ({
-      deliveries: await context.webhooks.recover(context, id, { since, until }),
+      deliveries: await context.services.webhooks.recover(context, id, { since, until }),
     }),
   }),
 }));

@@ -1,23 +1,28 @@
 import { z } from 'zod';
-import { auditActions, enumName, webhookEvents } from '../src/audit/actions.ts';
+import { WebhookDeliveryKind as kinds } from '../prisma/generated/client/enums.ts';
+import { auditActions, enumName, mayReadChanges, webhookEvents } from '../src/audit/actions.ts';
 import { defaultGraceSeconds, maxGraceSeconds } from '../src/auth/grace-period.ts';
 import { retryDays } from '../src/webhooks/outbox.ts';
 import { maxWebhooks } from '../src/webhooks/requirements.ts';
-import { disableAfterFailingDays } from '../src/webhooks/settle.ts';
+import { disableAfterFailingDays } from '../src/webhooks/attempt-outcome.ts';
+import { ApiKey } from './api-key.ts';
 import { builder } from './builder.ts';
 import { keysetConnection } from './pagination.ts';
-import { text, wholeNumber } from './rules.ts';
+import { identifier, urlText, wholeNumber } from './rules.ts';
 
 const maxLocationIds = 100;
 
-const url = text(2000);
-const events = z.array(z.enum(webhookEvents)).min(1, 'At least one event is required');
-const locationIds = z.array(z.string()).max(maxLocationIds, `Must be at most ${maxLocationIds} ids`);
+const url = urlText(2000);
+const events = z
+  .array(z.enum(webhookEvents, 'Must be an event, such as WHITELIST_CREATED'))
+  .min(1, 'At least one event is required');
+const locationIds = z.array(identifier).max(maxLocationIds, `Must be at most ${maxLocationIds} ids`);
 
 const createWebhookRule = z.object({
-  url,
+  delivery: z.enum(kinds).nullish(),
+  url: url.nullish(),
   events,
-  companyId: z.string().nullish(),
+  companyId: identifier.nullish(),
   locationIds: locationIds.nullish(),
 });
 
@@ -33,8 +38,9 @@ const updateWebhookRule = z
     'At least one field to change is required',
   );
 
-const WebhookEvent = builder.enumType('WebhookEvent', {
-  description: 'A change that a webhook can wait for.',
+/** An event that a webhook can subscribe to. */
+export const WebhookEvent = builder.enumType('WebhookEvent', {
+  description: 'An event that a webhook can subscribe to.',
   values: Object.fromEntries(
     webhookEvents.map((event) => {
       const { description, readPermission } = auditActions[event];
@@ -46,23 +52,42 @@ const WebhookEvent = builder.enumType('WebhookEvent', {
   ),
 });
 
+const WebhookDeliveryKind = builder.enumType(kinds, {
+  name: 'WebhookDeliveryKind',
+  description: 'How a receiver gets messages.',
+  values: {
+    PUSH: { description: 'The gateway posts messages to the URL of the webhook.' },
+    PULL: {
+      description:
+        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. For receivers without a public address.',
+    },
+  },
+});
+
 export const Webhook = builder.prismaObject('Webhook', {
-  description: `Where a company wants to hear of changes. Messages are signed (Standard Webhooks) and sent until the receiver accepts them, for ${retryDays} days.`,
+  description: `A subscription of a receiver to the events of a company. Messages are signed (Standard Webhooks). Delivery is repeated until the receiver accepts the message, for at most ${retryDays} days.`,
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the webhook.' }),
     companyId: t.exposeID('companyId', {
       nullable: true,
       description:
-        "The company whose changes it hears of; null for an operator's webhook, which hears of every company.",
+        "The company whose events the webhook receives. Null for an operator's webhook, which receives the events of every company.",
     }),
-    url: t.exposeString('url', { description: 'Where messages are posted.' }),
+    delivery: t.expose('delivery', {
+      type: WebhookDeliveryKind,
+      description: 'How the receiver gets messages.',
+    }),
+    url: t.exposeString('url', {
+      nullable: true,
+      description: 'The URL to which messages are posted; null for pull delivery.',
+    }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The changes that it waits for.',
+      description: 'The events that the webhook is subscribed to.',
       resolve: (webhook) => webhookEvents.filter((event) => webhook.events.includes(event)),
     }),
     locationIds: t.exposeIDList('locationIds', {
-      description: 'It hears only of these locations; of all when the list is empty.',
+      description: 'The locations whose events the webhook receives. All locations when empty.',
     }),
     enabled: t.boolean({
       description: 'Whether messages are sent.',
@@ -71,31 +96,44 @@ export const Webhook = builder.prismaObject('Webhook', {
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: `When it was disabled: by a client, because the receiver answered 410 Gone, or because it accepted nothing for ${disableAfterFailingDays} days.`,
+      description: `When the webhook was disabled. A client did so, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while it is enabled.`,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'The first failed attempt since the receiver last accepted a message; null while it accepts them.',
+        'The first failed attempt since the receiver last accepted a message; null when the last attempt succeeded.',
     }),
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when the secret before the last rotation signs too.',
+      description: 'Until when messages also carry a signature by the secret before the last rotation.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the webhook was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the webhook last changed.' }),
   }),
 });
 
+builder.objectField(ApiKey, 'webhookEvents', (t) =>
+  t.field({
+    type: [WebhookEvent],
+    description:
+      'The events that webhooks of this key can subscribe to: those that its permissions allow it to read.',
+    resolve: ({ permissions }) => {
+      const held = new Set(permissions);
+      return webhookEvents.filter((event) => mayReadChanges(held, event));
+    },
+  }),
+);
+
 const IssuedWebhook = builder
   .objectRef<{ secret: string; webhook: typeof Webhook.$inferType }>('IssuedWebhook')
   .implement({
-    description: 'A webhook with its new secret, which is shown only this once.',
+    description: 'A webhook with its new secret. The secret is shown only this once.',
     fields: (t) => ({
       secret: t.exposeString('secret', {
-        description: '`whsec_` and base64: what libraries of Standard Webhooks verify messages with.',
+        description:
+          'The secret: `whsec_` and base64. Libraries of Standard Webhooks verify messages with it.',
       }),
       webhook: t.expose('webhook', { type: Webhook, description: 'The webhook.' }),
     }),
@@ -106,15 +144,15 @@ const WebhookConnection = builder.connectionObject(
   { name: 'WebhookEdge', description: 'A webhook and its place in the list.' },
 );
 
-const idArg = { required: true, description: 'Identifier of the webhook.' } as const;
+const idArg = { required: true, description: 'Identifier of the webhook.', validate: identifier } as const;
 
 builder.queryFields((t) => ({
   webhooks: t.connection(
     {
       type: Webhook,
       permission: 'MANAGE_WEBHOOKS',
-      description: 'The webhooks of the companies that the key is tied to, oldest first.',
-      resolve: (_, args, { key, webhooks }) => keysetConnection(args, webhooks.list(key)),
+      description: "The webhooks of the companies in the key's scope, oldest first.",
+      resolve: (_, args, { key, services: { webhooks } }) => keysetConnection(args, webhooks.list(key)),
     },
     WebhookConnection,
   ),
@@ -123,26 +161,34 @@ builder.queryFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     description: 'One webhook.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, { key, webhooks }) => webhooks.find(key, id),
+    resolve: (_, { id }, { key, services: { webhooks } }) => webhooks.find(key, id),
   }),
 }));
 
 const urlDescription =
-  'An https address of the public Internet, at most 2000 characters, without user name and password.';
-const locationIdsDescription = `Hear only of these locations of the company, at most ${maxLocationIds}; empty for all. Events that belong to no location are sent in any case.`;
+  'An https URL on the public Internet, at most 2000 characters, without user name and password.';
+const locationIdsDescription = `Receive only events of these locations of the company, at most ${maxLocationIds}; of all when empty. Events that belong to no location are always received.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
   description: 'A webhook to create.',
   fields: (t) => ({
-    url: t.string({ required: true, description: urlDescription }),
+    delivery: t.field({
+      type: WebhookDeliveryKind,
+      defaultValue: 'PUSH',
+      description: 'How the receiver gets messages.',
+    }),
+    url: t.string({
+      description: `Required for push delivery, not allowed for pull delivery. ${urlDescription}`,
+    }),
     events: t.field({
       type: [WebhookEvent],
       required: true,
-      description: 'The changes to wait for. `FORBIDDEN` for one that the key has no permission to read.',
+      description:
+        'The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of them.',
     }),
     companyId: t.id({
       description:
-        "The company; may be left out when the key is tied to exactly one. With an operator's key the webhook then hears of every company.",
+        "The company. May be omitted when the scope of the key has exactly one company. With an operator's key an omitted company means every company.",
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
   }),
@@ -150,17 +196,17 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'What to change of a webhook; what is left out stays as it is. A key that may not read the events of the webhook can only disable it.',
+    'The fields of a webhook to change. Omitted fields are unchanged. A key that may not read the events of the webhook can only disable it.',
   fields: (t) => ({
-    url: t.string({ description: urlDescription }),
+    url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The changes to wait for, in place of the former.',
+      description: 'The events to subscribe to. Replaces the current ones.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether to send messages. Disabling cancels the deliveries that wait; the webhook hears nothing of changes made while it is disabled.',
+        'Whether to send messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent.',
     }),
   }),
 });
@@ -169,7 +215,7 @@ builder.mutationFields((t) => ({
   createWebhook: t.field({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: `Creates a webhook and shows its secret. A company can have ${maxWebhooks}.`,
+    description: `Creates a webhook and shows its secret. A company can have at most ${maxWebhooks} webhooks.`,
     args: {
       input: t.arg({
         type: CreateWebhookInput,
@@ -178,43 +224,43 @@ builder.mutationFields((t) => ({
         validate: createWebhookRule,
       }),
     },
-    resolve: (_, { input }, context) => context.webhooks.create(context, input),
+    resolve: (_, { input }, context) => context.services.webhooks.create(context, input),
   }),
   updateWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: 'Changes the fields that are sent.',
+    description: 'Changes the given fields of a webhook.',
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
         type: UpdateWebhookInput,
         required: true,
-        description: 'What to change.',
+        description: 'The changes.',
         validate: updateWebhookRule,
       }),
     },
-    resolve: (_, { id, input }, context) => context.webhooks.update(context, id, input),
+    resolve: (_, { id, input }, context) => context.services.webhooks.update(context, id, input),
   }),
   deleteWebhook: t.field({
     type: Webhook,
     permission: 'MANAGE_WEBHOOKS',
-    description: 'Removes a webhook with its deliveries and returns it as it was.',
+    description: 'Removes a webhook with its deliveries and returns its last values.',
     args: { id: t.arg.id(idArg) },
-    resolve: (_, { id }, context) => context.webhooks.remove(context, id),
+    resolve: (_, { id }, context) => context.services.webhooks.remove(context, id),
   }),
   rotateWebhookSecret: t.field({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret. For a grace period messages carry a signature by each, so that receivers can change over.',
+      'Issues a new secret. During a grace period, messages carry a signature by the new and the former secret, so that receivers can change over.',
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
-        description: `How long the former secret signs too: 0 to ${maxGraceSeconds} seconds; ${defaultGraceSeconds} (one day) when left out.`,
+        description: `How long the former secret also signs messages: 0 to ${maxGraceSeconds} seconds. Default: ${defaultGraceSeconds} (one day).`,
         validate: wholeNumber(0, maxGraceSeconds).nullish(),
       }),
     },
     resolve: (_, { id, graceSeconds }, context) =>
-      context.webhooks.rotateSecret(context, id, graceSeconds ?? undefined),
+      context.services.webhooks.rotateSecret(context, id, graceSeconds ?? undefined),
   }),
 }));

@@ -6,24 +6,26 @@ import {
   weekdays,
 } from '../src/whitelist/hours.ts';
 import { builder } from './builder.ts';
+import { formedText } from './rules.ts';
 
-const from = z.string().regex(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'Must be a time of day, such as 07:00');
-const to = z
-  .string()
-  .regex(/^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/, 'Must be a time of day, such as 19:00 or 24:00');
+const from = formedText(/^([01][0-9]|2[0-3]):[0-5][0-9]$/, 'Must be a time of day, such as 07:00');
+const to = formedText(
+  /^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$/,
+  'Must be a time of day, such as 19:00 or 24:00',
+);
 
-/** The days once each, in the order of the week. */
+/** The given days without repetitions, in the order of the week. */
 const days = z
   .array(z.enum(weekdays))
   .min(1, 'At least one day is required')
   .transform((named) => weekdays.filter((day) => named.includes(day)));
 
-/** When in a week a vehicle may enter. None is what null is: at all times. */
+/** The rule of the times of the week. An empty list means the same as null: at all times. */
 export const weeklyHoursRule = z
   .array(
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {
       path: ['to'],
-      message: 'Must differ from from; a whole day is 00:00 to 24:00',
+      message: 'Must differ from `from`; a whole day is 00:00 to 24:00',
     }),
   )
   .max(maxWeeklyHours, `At most ${maxWeeklyHours} times of the week are allowed`)
@@ -36,13 +38,13 @@ const dayNames = Object.fromEntries(
 const Weekday = builder.enumType('Weekday', { description: 'A day of the week.', values: dayNames });
 
 const descriptions = {
-  days: 'The days on which it begins.',
-  from: 'From when on, such as `07:00`, by the clocks of the location.',
-  to: 'Until when, such as `19:00` or `24:00`; earlier than `from`: on the next day.',
+  days: 'The days on which the time starts.',
+  from: "Start, such as `07:00`, in the location's local time.",
+  to: "End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day.",
 };
 
 export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
-  description: "A time of the week, in the location's time zone.",
+  description: "A time of the week, in the location's local time.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], description: descriptions.days, resolve: (hours) => [...hours.days] }),
     from: t.exposeString('from', { description: descriptions.from }),
@@ -51,8 +53,7 @@ export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
 });
 
 export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
-  description:
-    "A time of the week, in the location's time zone: by what the clocks show, also on days on which they change.",
+  description: "A time of the week, in the location's local time. Daylight saving time applies.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
     from: t.string({ required: true, description: descriptions.from }),

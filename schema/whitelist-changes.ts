@@ -1,59 +1,60 @@
 import { z } from 'zod';
-import { listInParts } from '../src/list-in-parts.ts';
-import { maxFeedPageSize } from '../src/whitelist/changes.ts';
-import type { WhitelistChanges as Changes, WhitelistRemoval as Removal } from '../src/whitelist/feed-page.ts';
-import { maxFeedCursorLength } from '../src/whitelist/feed-cursor.ts';
+import { createChunkedList } from '../src/scheduling/chunked-list.ts';
+import { maxFeedPageSize } from '../src/whitelist/feed/feed.ts';
+import type { WhitelistChanges as Changes, WhitelistRemoval as Removal } from '../src/whitelist/feed/page.ts';
+import { feedCursorForm, maxFeedCursorLength } from '../src/whitelist/feed/cursor.ts';
 import { builder } from './builder.ts';
-import { wholeNumber } from './rules.ts';
+import { identifier, wholeNumber } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** Changes of a page when the client says nothing. */
+/** The default number of changes in a page. */
 const defaultFeedPageSize = 1000;
 
-/**
- * What a page counts for in the cost of an operation: a page of any size, with every plain field of its entries, is one
- * point.
- */
+/** The cost of a page in an operation: one point for a page of any size, with every plain field of its entries. */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
-const feedCursor = z.string().max(maxFeedCursorLength, `Must be at most ${maxFeedCursorLength} characters`);
+const feedCursor = z
+  .string()
+  .max(maxFeedCursorLength, `Must be at most ${maxFeedCursorLength} characters`)
+  .regex(feedCursorForm, 'Must be a cursor that whitelistChanges returned');
 
 const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implement({
-  description: 'An entry that is no longer in the whitelist.',
+  description: 'An entry that was removed from the whitelist.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
-    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of its plate.' }),
-    plateCode: t.exposeString('plateCode', { description: 'Code of its plate.' }),
-    plateNumber: t.exposeString('plateNumber', { description: 'Number of its plate.' }),
+    plateType: t.exposeString('plateType', { description: 'Issuing authority or region of the plate.' }),
+    plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
+    plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
   }),
 });
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'A page of the changes of a whitelist. Apply removals before upserts, by the identifier of the entry. A change may be told more than once.',
+    'A page of the changes of a whitelist. Apply removals before upserts, by the identifier of the entry. A change may occur more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
       complexity: pageComplexity,
-      description: 'Entries that are new or changed, as they are now.',
-      resolve: ({ upserts }) => listInParts(upserts),
+      description: 'New or changed entries, with their current values.',
+      resolve: ({ upserts }) => createChunkedList(upserts),
     }),
     removals: t.field({
       type: [WhitelistRemoval],
       complexity: pageComplexity,
-      description: 'Entries that are no longer in the whitelist.',
-      resolve: ({ removals }) => listInParts(removals),
+      description: 'Entries that were removed from the whitelist.',
+      resolve: ({ removals }) => createChunkedList(removals),
     }),
     cursor: t.exposeString('cursor', {
-      description: 'For `after`: the next page, or later what will have changed.',
+      description:
+        'The cursor for `after` of the next page. When there is no next page, use it for later changes.',
     }),
-    hasMore: t.exposeBoolean('hasMore', { description: 'Whether there are more changes at once.' }),
+    hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether to forget what you have: the cursor was too old, or of a database that was restored, and this page starts the whole list again.',
+        'Whether to discard your copy of the whitelist. Then this page is the first of the whole list, because the cursor was too old, came from a release before 1.6.0, or the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
-      description: 'IANA name of the time zone of the location, by whose clocks `hours` count.',
+      description: "IANA name of the location's time zone, in which `hours` apply.",
     }),
   }),
 });
@@ -61,11 +62,12 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
 const WhitelistNotice = builder
   .objectRef<{ locationId: string; cursor: string }>('WhitelistNotice')
   .implement({
-    description: 'Says that a whitelist may have changed: now ask `whitelistChanges`.',
+    description: 'A notice that a whitelist may have changed. Call `whitelistChanges` to get the changes.',
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
-        description: 'The cursor of a client that has every change up to this notice.',
+        description:
+          'The cursor at the time of the notice. A client with this cursor has every change up to the notice.',
       }),
     }),
   });
@@ -76,20 +78,24 @@ builder.queryField('whitelistChanges', (t) =>
     permission: 'READ_WHITELIST',
     complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // see `pageComplexity`
     description:
-      'The whitelist of a location as a feed, for gates that keep a copy: without `after` the whole list in pages, and from then on only what changed since the cursor.',
+      'The changes of a whitelist, for gates that keep a copy. Without `after` the pages contain the whole list. With `after` they contain only the changes since that cursor.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       after: t.arg.string({
         description: 'The `cursor` of the last page that you have applied.',
         validate: feedCursor.nullish(),
       }),
       first: t.arg.int({
         defaultValue: defaultFeedPageSize,
-        description: `How many changes at most: 1 to ${maxFeedPageSize}. A page of long texts has fewer.`,
+        description: `Maximum number of changes: 1 to ${maxFeedPageSize}. A page with long texts may have fewer.`,
         validate: wholeNumber(1, maxFeedPageSize).nullish(),
       }),
     },
-    resolve: (_, { locationId, after, first }, { key, whitelist }) =>
+    resolve: (_, { locationId, after, first }, { key, services: { whitelist } }) =>
       whitelist.feed.changes(key, locationId, after, first ?? defaultFeedPageSize),
   }),
 );
@@ -98,9 +104,15 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'The present end of the feed of a whitelist. Ask for it before you read the list by `whitelist`: later `whitelistChanges` with it tells what changed since.',
-    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    resolve: (_, { locationId }, { key, whitelist }) => whitelist.feed.cursor(key, locationId),
+      'The current end of the changes of a whitelist. Read it before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
+    args: {
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
+    },
+    resolve: (_, { locationId }, { key, services: { whitelist } }) => whitelist.feed.cursor(key, locationId),
   }),
 );
 
@@ -109,11 +121,17 @@ builder.subscriptionField('whitelistChanged', (t) =>
     type: WhitelistNotice,
     permission: 'READ_WHITELIST',
     description:
-      'Says each time that the whitelist of a location may have changed. Changes that follow each other fast may come as one.',
-    args: { locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }) },
-    subscribe: async (_, { locationId }, { key, locations, whitelistNotices }) =>
-      whitelistNotices.watch((await locations.find(key, locationId)).id),
-    resolve: async (_, { locationId }, { key, whitelist }) => ({
+      'Sends a notice whenever the whitelist of a location may have changed. Changes in quick succession may be sent as one.',
+    args: {
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
+    },
+    subscribe: async (_, { locationId }, { key, services: { locations, whitelistNotices } }) =>
+      whitelistNotices.watch([(await locations.find(key, locationId)).id]),
+    resolve: async (_, { locationId }, { key, services: { whitelist } }) => ({
       locationId,
       cursor: await whitelist.feed.cursor(key, locationId),
     }),

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import { parseInput } from '../src/errors/faults.ts';
-import { listInParts } from '../src/list-in-parts.ts';
+import { createChunkedList } from '../src/scheduling/chunked-list.ts';
 import type { RowError } from '../src/errors/row-error.ts';
-import { type ImportResult as Result, maxImportRows, type RejectedRow } from '../src/whitelist/import.ts';
+import {
+  type ImportResult as Result,
+  maxImportRows,
+  type RejectedRow,
+} from '../src/whitelist/import/import.ts';
 import { builder } from './builder.ts';
 import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } from './whitelist.ts';
+import { identifier } from './rules.ts';
 
-/** The rows are checked one by one, so that a bad one does not keep the good ones out. */
+/** Each row is checked separately, so that an invalid row does not reject the valid ones. */
 const entriesRule = z
   .array(z.unknown())
   .min(1, 'At least one row is required')
@@ -15,50 +20,50 @@ const entriesRule = z
 
 const ImportMode = builder.enumType('ImportMode', {
   description:
-    'What an import does with rows whose plate the whitelist has, and with entries whose plate no row has.',
+    'How an import treats rows whose plate is already in the whitelist, and entries whose plate is in no row.',
   values: {
-    CREATE: { description: 'Only adds: a row whose plate the whitelist has is rejected.' },
-    UPSERT: { description: 'Adds, and replaces the values of entries whose plate the whitelist has.' },
+    CREATE: { description: 'Only adds entries. A row whose plate is already in the whitelist is rejected.' },
+    UPSERT: { description: 'Adds entries, and replaces the values of entries with the same plate.' },
     REPLACE: {
       description:
-        'Makes the whitelist equal to the rows, atomically: with one rejected row nothing changes.',
+        'Makes the whitelist equal to the rows, all or nothing. If one row is rejected, nothing changes and the counters of created, updated, unchanged and deleted entries are 0.',
     },
   } as const,
 });
 
 const ImportOutcome = builder.enumType('ImportOutcome', {
-  description: 'What happened to a row.',
+  description: 'The result of a row.',
   values: {
-    CREATED: { description: 'The row is a new entry.' },
+    CREATED: { description: 'The row became a new entry.' },
     UPDATED: { description: 'The row replaced the values of an entry.' },
-    UNCHANGED: { description: 'The whitelist had the row already, with the same values.' },
-    REJECTED: { description: 'The row was not taken; its error says why.' },
+    UNCHANGED: { description: 'The whitelist already had the entry with the same values.' },
+    REJECTED: { description: 'The row was rejected; its error says why.' },
   } as const,
 });
 
-/** A rejected row, and the location that it was meant for. */
+/** A rejected row and its location. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** The values of one row, by the rule of a single entry. */
+/** Reads one row by the rule of a single entry. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
-  description: 'Why a row was rejected, in the words that a call for this row alone would get.',
+  description: 'Why a row was rejected, with the same message as a call for this row alone.',
   fields: (t) => ({
     code: t.string({
-      description: 'The code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
+      description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
       resolve: ({ code }): ErrorCode => code,
     }),
-    message: t.exposeString('message', { description: 'What is wrong.' }),
+    message: t.exposeString('message', { description: 'The message of the error.' }),
     field: t.string({
       nullable: true,
-      description: 'The field that is wrong; null for a plate that is there already.',
+      description: 'The invalid field; null for a plate that is already in the whitelist.',
       resolve: ({ details }) => details?.field,
     }),
     value: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The value that is wrong, as sent; null when missing.',
+      description: 'The invalid value, as sent; null when missing.',
       resolve: ({ details }) => details?.value,
     }),
   }),
@@ -67,10 +72,10 @@ export const ImportError = builder.objectRef<RowError>('ImportError').implement(
 const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
   description: 'A row that was rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Place of the row in the call, counted from 0.' }),
+    index: t.exposeInt('index', { description: 'Position of the row in the call, counted from 0.' }),
     outcome: t.field({
       type: ImportOutcome,
-      description: 'What happened to the row.',
+      description: 'The result of the row.',
       resolve: () => 'REJECTED' as const,
     }),
     entry: t.field({
@@ -78,39 +83,41 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       nullable: true,
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // a thousand are read together
-      description: 'The entry that has the plate already, if that is why.',
-      resolve: ({ locationId, takenPlate }, _, { whitelist }) =>
+      description: 'The existing entry with the same plate, if that is the reason.',
+      resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
     error: t.field({
       type: ImportError,
       nullable: true,
-      complexity: { field: 1, multiplier: 1, reads: false }, // the row has it
-      description: 'Why it was rejected.',
+      complexity: { field: 1, multiplier: 1, reads: false }, // the row contains it
+      description: 'Why the row was rejected.',
       resolve: ({ error }) => error,
     }),
   }),
 });
 
 const ImportResult = builder.objectRef<Result>('ImportResult').implement({
-  description: 'What an import did, or would do as a dry run.',
+  description: 'The result of an import. With `dryRun`, the result that the import would have.',
   fields: (t) => ({
-    total: t.exposeInt('total', { description: 'Rows of the call.' }),
-    created: t.exposeInt('created', { description: 'Rows that are new entries.' }),
-    updated: t.exposeInt('updated', { description: 'Rows that changed an entry.' }),
+    total: t.exposeInt('total', { description: 'Number of rows in the call.' }),
+    created: t.exposeInt('created', { description: 'Number of rows that became new entries.' }),
+    updated: t.exposeInt('updated', { description: 'Number of rows that changed an entry.' }),
     unchanged: t.exposeInt('unchanged', {
-      description: 'Rows that the whitelist had already, value for value.',
+      description: 'Number of rows that were already in the whitelist with the same values.',
     }),
     deleted: t.exposeInt('deleted', {
-      description: 'Entries that REPLACE removed because no row has their plate.',
+      description: 'Number of entries that REPLACE removed because their plate is in no row.',
     }),
-    rejected: t.int({ description: 'Rows that were not taken.', resolve: ({ rejected }) => rejected.length }),
+    rejected: t.int({ description: 'Number of rejected rows.', resolve: ({ rejected }) => rejected.length }),
     rows: t.field({
       type: [ImportRow],
-      description: 'The rejected rows, in their order.',
-      // Up to 10,000; a fraction, since few rows are rejected as a rule. What their entries lead to is read for each all the same.
+      description: 'The rejected rows, in the order of the call.',
+      // Up to 10,000 rows. The multiplier is lower, because few rows are rejected in practice. Database reads below
+      // still count for every row.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
-      resolve: ({ locationId, rejected }) => listInParts(rejected.map((row) => ({ ...row, locationId }))),
+      resolve: ({ locationId, rejected }) =>
+        createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
     }),
   }),
 });
@@ -121,9 +128,13 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Takes many vehicles at once. Rows that break a rule are reported and the others taken, except in REPLACE, which takes all or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction; REPLACE is one as a whole.',
+      'Imports many vehicles at once. Invalid rows are reported and the others imported; REPLACE imports all rows or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction. REPLACE is a single transaction.',
     args: {
-      locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+      locationId: t.arg.id({
+        required: true,
+        description: 'Identifier of the location.',
+        validate: identifier,
+      }),
       entries: t.arg({
         type: [WhitelistEntryInput],
         required: true,
@@ -133,15 +144,15 @@ builder.mutationField('importWhitelistEntries', (t) =>
       mode: t.arg({
         type: ImportMode,
         defaultValue: 'CREATE',
-        description: 'What to do with plates that the whitelist has; `CREATE` when left out.',
+        description: 'What to do with plates that are already in the whitelist. Default: `CREATE`.',
       }),
       dryRun: t.arg.boolean({
         defaultValue: false,
-        description: 'Says what would happen and changes nothing.',
+        description: 'Whether to change nothing and only return the result that the import would have.',
       }),
     },
     resolve: (_, { locationId, entries, mode, dryRun }, context) =>
-      context.whitelist.importRows(context, locationId, entries, readEntry, {
+      context.services.whitelist.importRows(context, locationId, entries, readEntry, {
         mode: mode ?? 'CREATE',
         dryRun: dryRun ?? false,
       }),

@@ -2,41 +2,53 @@ import type { InputShapeFromFields } from '@pothos/core';
 import type { Context } from '../src/context.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
-import { type ConnectionArguments, emptyList, keysetConnection } from './pagination.ts';
-import { instant, text } from './rules.ts';
+import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection } from './pagination.ts';
+import { identifier, instant, textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** What a list may be filtered by; an empty filter is none (decisions, "filters"). */
-const filter = text(500)
-  .transform((value) => value || undefined)
-  .nullish();
-
-/** The arguments of a whitelist, on both fields that show one. */
+/** The filters of a whitelist, for both fields that return one. */
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
-    description: 'Only entries with this reference id; empty for all.',
-    validate: filter,
+    description: 'Only entries with this reference id. All when omitted or empty.',
+    validate: textFilter,
   }),
-  plateType: t.string({ description: 'Only entries with this plate type; empty for all.', validate: filter }),
-  plateCode: t.string({ description: 'Only entries with this plate code; empty for all.', validate: filter }),
+  plateType: t.string({
+    description: 'Only entries with this plate type. All when omitted or empty.',
+    validate: textFilter,
+  }),
+  plateCode: t.string({
+    description: 'Only entries with this plate code. All when omitted or empty.',
+    validate: textFilter,
+  }),
   plateNumber: t.string({
-    description: 'Only entries with this plate number; empty for all.',
-    validate: filter,
+    description: 'Only entries with this plate number. All when omitted or empty.',
+    validate: textFilter,
   }),
   validAt: t.field({
     type: 'DateTime',
-    description: 'Only entries that are valid at this time, whatever their hours.',
+    description: 'Only entries that are valid at this time. Hours are ignored.',
     validate: instant,
   }),
 }));
 
+/** No index finds the entries that are valid at a time, so that a page or a count may read the whole list. */
+const validAtCost = 200;
+
+/** The cost of a list, by its filters. */
+const listCost = {
+  field: 1,
+  fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
+  multiplier: 1,
+  pageSize: defaultPageSize,
+};
+
 type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;
 
-/** The whitelist of a location, whose statement checks the key's reach. */
+/** The whitelist of a location. Its statement checks the key's scope. */
 function whitelistConnection(
   locationId: string,
   { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,
-  { key, whitelist, takeWholeList }: Context,
+  { key, takeWholeList, services: { whitelist } }: Context,
 ) {
   const filters = {
     referenceId: referenceId ?? undefined,
@@ -60,6 +72,7 @@ builder.objectField(Location, 'whitelist', (t) =>
     {
       type: WhitelistEntry,
       permission: 'READ_WHITELIST',
+      complexity: listCost,
       description: 'The entries of the location, oldest first.',
       args: filterArguments,
       resolve: (location, args, context) => whitelistConnection(location.id, args, context),
@@ -73,10 +86,15 @@ builder.queryField('whitelist', (t) =>
     {
       type: WhitelistEntry,
       permission: 'READ_WHITELIST',
+      complexity: listCost,
       description:
-        'The entries of a location, oldest first; for keys that may read whitelists but not locations.',
+        'The entries of a location, oldest first. For keys that may read whitelists but not locations.',
       args: {
-        locationId: t.arg.id({ required: true, description: 'Identifier of the location.' }),
+        locationId: t.arg.id({
+          required: true,
+          description: 'Identifier of the location.',
+          validate: identifier,
+        }),
         ...filterArguments,
       },
       resolve: (_, { locationId, ...args }, context) => whitelistConnection(locationId, args, context),

@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { hoursOf, type WhitelistEntryValues } from '../src/whitelist/columns.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
-import { mapValues } from '../src/map-values.ts';
-import { expectedVersion, filledText, instant, text, wholeNumber } from './rules.ts';
+import { mapValues } from './map-values.ts';
+import { expectedVersion, filledText, formedText, identifier, instant, text, wholeNumber } from './rules.ts';
 import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
-/** The three parts of a plate (specification, "Whitelist entry"; at most 20 digits by decision). */
+/** The three parts of a plate (docs/contract.md#whitelist-entry). */
 export const plateRule = z.object({
-  plateType: z.string().regex(/^[A-Z]{2,4}$/, 'Invalid plate type format'),
-  plateCode: z.string().regex(/^(White|[A-Za-z0-9]{1,3})$/, 'Invalid plate code format'),
-  plateNumber: z.string().regex(/^[0-9]{1,20}$/, 'Invalid plate number format'),
+  plateType: formedText(/^[A-Z]{2,4}$/, 'Invalid plate type format'),
+  plateCode: formedText(/^(White|[A-Za-z0-9]{1,3})$/, 'Invalid plate code format'),
+  plateNumber: formedText(/^[0-9]{1,20}$/, 'Invalid plate number format'),
 });
 
-/** Texts of an entry that may be left out or null: their rule, field and input follow from here. */
+/** The optional texts of an entry. Their rules, fields and inputs are derived from here. */
 const optionalTexts = {
   vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
   note: { maxLength: 500, description: 'Free text, at most 500 characters.' },
 };
 
-/** The Whitelist entry rules, in the order of the specification's field table. */
+/** The rules of a whitelist entry, in the order of the field table (docs/contract.md#whitelist-entry). */
 export const whitelistEntryRule = z
   .object({
     referenceId: filledText(100, 'Reference id must not be blank'),
@@ -36,14 +36,15 @@ export const whitelistEntryRule = z
   });
 
 const description = {
-  referenceId: 'Grouping key of the caller, such as a resident, a unit or a contract: 1 to 100 characters.',
+  referenceId:
+    "The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters.",
   plateType: 'Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`.',
   plateCode: '`White`, or 1 to 3 letters or digits.',
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',
-  validFrom: 'From when on the vehicle may enter; null for no start.',
+  validFrom: 'From when the vehicle may enter; null for no start.',
   validUntil: 'Until when the vehicle may enter; null for no end.',
-  hours: 'When in a week the vehicle may enter',
-  maxEntries: 'How many entries the vehicle may make in all, 1 or more; null for any number.',
+  hours: 'The times of the week when the vehicle may enter',
+  maxEntries: 'How many times the vehicle may enter in all, 1 or more; null for no limit.',
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
@@ -54,7 +55,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
       type: Location,
       permission: 'READ_LOCATIONS',
       description: 'The location whose whitelist has the entry.',
-      resolve: ({ locationId }, _, { key, locations }) => locations.find(key, locationId),
+      resolve: ({ locationId }, _, { key, services: { locations } }) => locations.find(key, locationId),
     }),
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     referenceId: t.exposeString('referenceId', { description: description.referenceId }),
@@ -76,12 +77,14 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     }),
     hours: t.field({
       type: [WeeklyHours],
-      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which no list of it reads apart
-      description: `${description.hours}; none: at all times.`,
+      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which needs no read of its own
+      description: `${description.hours}. Empty: at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
-    version: t.exposeInt('version', { description: 'Counts the changes, from 1 on; for `expectedVersion`.' }),
+    version: t.exposeInt('version', {
+      description: 'Version number, for `expectedVersion`. It starts at 1 and increases with each change.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
   }),
@@ -98,21 +101,23 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
     validUntil: t.field({
       type: 'DateTime',
-      description: 'Until when the vehicle may enter; after `validFrom`.',
+      description: 'Until when the vehicle may enter; after `validFrom`. Null for no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}; null or none: at all times. Left out in a change, the entry keeps its hours.`,
+      description: `${description.hours}. Null or an empty list: at all times. Omitted in a change, the hours are unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
-      description: `${description.maxEntries} Left out in a change, the entry keeps its number.`,
+      description: `${description.maxEntries} Omitted in a change, the number is unchanged.`,
       extensions: { graphOnly: true },
     }),
   }),
 });
 
-/** The values of an entry as they are stored: what is left out is null, but for what an entry keeps. */
+/**
+ * The values of an entry as stored. Omitted values become null, but omitted `hours` and `maxEntries` stay unchanged.
+ */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
     ...input,
@@ -122,19 +127,24 @@ export function entryValues(input: z.output<typeof whitelistEntryRule>): Whiteli
   };
 }
 
-const locationIdArg = { required: true, description: 'Identifier of the location.' } as const;
+const locationIdArg = {
+  required: true,
+  description: 'Identifier of the location.',
+  validate: identifier,
+} as const;
 const expectedVersionArg = {
-  description: 'The version that the entry must still have; any when left out.',
+  description: 'The version that the entry must still have. Any version when omitted.',
   validate: expectedVersion,
 };
-const entryIdArg = { required: true, description: 'Identifier of the entry.' } as const;
+const entryIdArg = { required: true, description: 'Identifier of the entry.', validate: identifier } as const;
 
 builder.mutationFields((t) => ({
   createWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
-    description: 'Adds a vehicle. `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
+    description:
+      'Adds a vehicle to the whitelist. `DUPLICATE_VEHICLE` when the location has an entry with the plate.',
     args: {
       locationId: t.arg.id(locationIdArg),
       input: t.arg({
@@ -145,14 +155,14 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_, { locationId, input }, context) =>
-      context.whitelist.create(context, locationId, entryValues(input)),
+      context.services.whitelist.create(context, locationId, entryValues(input)),
   }),
   updateWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     errors: ['DUPLICATE_VEHICLE'],
     description:
-      'Replaces an entry: what is left out becomes null, but for `hours` and `maxEntries`, which stay. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the entry has another version than the expected one.',
+      'Replaces the values of an entry. Omitted values become null, except `hours` and `maxEntries`, which stay unchanged. `DUPLICATE_VEHICLE` when another entry of the location has the plate, `CONFLICT` when the version is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
@@ -165,19 +175,19 @@ builder.mutationFields((t) => ({
       expectedVersion: t.arg.int(expectedVersionArg),
     },
     resolve: (_, { locationId, id, input, expectedVersion }, context) =>
-      context.whitelist.update(context, locationId, id, entryValues(input), expectedVersion),
+      context.services.whitelist.update(context, locationId, id, entryValues(input), expectedVersion),
   }),
   deleteWhitelistEntry: t.field({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Removes an entry and returns it as it was. `CONFLICT` when it has another version than the expected one.',
+      'Removes an entry and returns its last values. `CONFLICT` when the version is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),
       expectedVersion: t.arg.int(expectedVersionArg),
     },
     resolve: (_, { locationId, id, expectedVersion }, context) =>
-      context.whitelist.remove(context, locationId, id, expectedVersion),
+      context.services.whitelist.remove(context, locationId, id, expectedVersion),
   }),
 }));

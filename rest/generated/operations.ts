@@ -7,34 +7,34 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
 export type CreateLocationInput = {
   /** At most 200 characters. */
   address?: string | null | undefined;
-  /** How many vehicles fit, 0 or more; null when unknown. */
+  /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The owner; may be left out when the key is tied to exactly one company. */
+  /** The owner. May be omitted when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** How long a vehicle stays at the most, 1 to 87600 hours; null for ever. */
+  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. */
   longestStayHours?: number | null | undefined;
-  /** 1 to 100 characters, not only white space. */
+  /** 1 to 100 characters, at least one of them not white space. */
   name: string;
-  /** 1 to 50 characters: lowercase letters, digits and single inner hyphens; unique within the company. */
+  /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug: string;
-  /** IANA name of the time zone; `UTC` when left out. */
+  /** IANA name of the time zone. Default: `UTC`. */
   timezone?: string | null | undefined;
 };
 
-/** Whether a location has room. */
+/** Whether a location has free spaces. */
 export type LocationState =
-  /** There is room. */
+  /** At least one space is free. */
   | 'AVAILABLE'
-  /** Every place is taken. */
+  /** Every space is taken. */
   | 'FULL'
   /** The capacity is unknown. */
   | 'UNKNOWN';
 
 /** A company to register. */
 export type RegisterCompanyInput = {
-  /** 1 to 200 characters, not only white space. */
+  /** 1 to 200 characters, at least one of them not white space. */
   address: string;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -42,33 +42,33 @@ export type RegisterCompanyInput = {
   email?: string | null | undefined;
   /** The client's own reference, at most 50 characters. */
   externalCompanyId?: string | null | undefined;
-  /** A valid http or https URL, or empty. */
+  /** A valid http or https URL without white space, or empty. */
   logo?: string | null | undefined;
   /** 1 to 100 characters: letters and digits of any script, spaces and - & . , ( ). */
   name: string;
   /** At most 20 characters. */
   phone?: string | null | undefined;
-  /** An object of free content: at most 10 levels and 16 KiB of JSON. */
+  /** Any JSON object of at most 10 levels and 16 KiB. */
   settings?: unknown;
-  /** 1 to 50 characters: lowercase letters, digits and single inner hyphens; unique among all companies. */
+  /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique among all companies. */
   slug: string;
-  /** A valid http or https URL, or empty. */
+  /** A valid http or https URL without white space, or empty. */
   website?: string | null | undefined;
 };
 
-/** The fields of a location to change; what is left out stays as it is. */
+/** The fields of a location to change. Omitted fields are unchanged. */
 export type UpdateLocationInput = {
   /** At most 200 characters. */
   address?: string | null | undefined;
-  /** How many vehicles fit, 0 or more; null when unknown. */
+  /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** How long a vehicle stays at the most, 1 to 87600 hours; null for ever. Sessions become what they would be if it had always been so. */
+  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
   longestStayHours?: number | null | undefined;
-  /** 1 to 100 characters, not only white space. */
+  /** 1 to 100 characters, at least one of them not white space. */
   name?: string | null | undefined;
-  /** 1 to 50 characters: lowercase letters, digits and single inner hyphens; unique within the company. */
+  /** 1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company. */
   slug?: string | null | undefined;
   /** IANA name of the time zone. */
   timezone?: string | null | undefined;
@@ -91,21 +91,21 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A time of the week, in the location's time zone: by what the clocks show, also on days on which they change. */
+/** A time of the week, in the location's local time. Daylight saving time applies. */
 export type WeeklyHoursInput = {
-  /** The days on which it begins. */
+  /** The days on which the time starts. */
   days: Array<Weekday>;
-  /** From when on, such as `07:00`, by the clocks of the location. */
+  /** Start, such as `07:00`, in the location's local time. */
   from: string;
-  /** Until when, such as `19:00` or `24:00`; earlier than `from`: on the next day. */
+  /** End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day. */
   to: string;
 };
 
 /** A vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** When in a week the vehicle may enter; null or none: at all times. Left out in a change, the entry keeps its hours. */
+  /** The times of the week when the vehicle may enter. Null or an empty list: at all times. Omitted in a change, the hours are unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many entries the vehicle may make in all, 1 or more; null for any number. Left out in a change, the entry keeps its number. */
+  /** How many times the vehicle may enter in all, 1 or more; null for no limit. Omitted in a change, the number is unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -115,11 +115,11 @@ export type WhitelistEntryInput = {
   plateNumber: string;
   /** Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`. */
   plateType: string;
-  /** Grouping key of the caller, such as a resident, a unit or a contract: 1 to 100 characters. */
+  /** The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters. */
   referenceId: string;
-  /** From when on the vehicle may enter; null for no start. */
+  /** From when the vehicle may enter; null for no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter; after `validFrom`. */
+  /** Until when the vehicle may enter; after `validFrom`. Null for no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

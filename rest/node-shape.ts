@@ -1,0 +1,28 @@
+import { type DocumentNode, type FieldNode, getOperationAST, Kind, type SelectionSetNode } from 'graphql';
+import type { JsonShape } from '../src/paging.ts';
+
+/**
+ * The fields that a document selects from the items of its connection, in the order of the response. They are plain
+ * fields with the names of database columns.
+ *
+ * @throws {TypeError} for a field with arguments or with its own selection
+ */
+export function nodeShape(document: DocumentNode): JsonShape {
+  /** The fields of a selection, with the fields of its fragments in place of the fragments. */
+  const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
+    (set?.selections ?? []).flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
+      if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsIn(selection.selectionSet);
+      const spread = document.definitions.find(
+        (node) => node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value,
+      );
+      return spread && 'selectionSet' in spread ? fieldsIn(spread.selectionSet) : [];
+    });
+
+  const [connection] = fieldsIn(getOperationAST(document)?.selectionSet);
+  const nodes = fieldsIn(connection?.selectionSet).find(({ name }) => name.value === 'nodes');
+  return fieldsIn(nodes?.selectionSet).map(({ alias, name, arguments: given = [], selectionSet }) => {
+    if (given.length > 0 || selectionSet) throw new TypeError(`${name.value} is not a plain field of a node`);
+    return { name: (alias ?? name).value, column: name.value };
+  });
+}

@@ -1,0 +1,50 @@
+import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { JSONResolver } from 'graphql-scalars';
+import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
+
+/**
+ * Any JSON value. A literal in a document may have members of any name, and its numbers are checked as in a request
+ * body.
+ */
+export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
+
+function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, unknown>> | null): unknown {
+  switch (literal.kind) {
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(literal.value);
+    case Kind.STRING:
+    case Kind.BOOLEAN:
+    case Kind.ENUM:
+      return literal.value;
+    case Kind.NULL:
+      return null;
+    case Kind.VARIABLE:
+      return variables?.[literal.name.value];
+    case Kind.LIST: {
+      const { values } = literal;
+      return holderOf(
+        values,
+        values.map((item) => valueOfLiteral(item, variables)),
+      );
+    }
+    case Kind.OBJECT: {
+      const { fields } = literal;
+      const members = fields.map(
+        ({ name, value }) => [name.value, valueOfLiteral(value, variables)] as const,
+      );
+      return holderOf(
+        fields.map(({ value }) => value),
+        Object.fromEntries(members),
+      );
+    }
+  }
+}
+
+/** Marks an object or array when one of its literals is a number that JavaScript cannot represent exactly. */
+function holderOf<Holder extends object>(literals: readonly ValueNode[], holder: Holder): Holder {
+  const isInexact = (literal: ValueNode) =>
+    (literal.kind === Kind.INT || literal.kind === Kind.FLOAT) && !isExact(literal.value);
+  if (literals.some(isInexact)) holdInexactNumber(holder);
+  return holder;
+}

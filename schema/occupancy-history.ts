@@ -1,0 +1,114 @@
+import { invalidField } from '../src/errors/error-table.ts';
+import {
+  approximatePoints,
+  historyBounds,
+  type HistoryInterval as HistoryIntervalName,
+  maxHistoryPoints,
+} from '../src/parking/history-points.ts';
+import type { OccupancyPoint as Point } from '../src/parking/occupancy-history.ts';
+import { builder } from './builder.ts';
+import { Location } from './location.ts';
+import { instant } from './rules.ts';
+
+const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
+
+/** The cost of reading the sessions of a history, besides its points. */
+const readingCost = 20;
+
+const HistoryInterval = builder.enumType('HistoryInterval', {
+  description: 'The interval between the points of a history.',
+  values: {
+    QUARTER_HOUR: { description: '15 minutes, aligned to the full hour in local time.' },
+    HOUR: { description: 'One hour, aligned to the full hour in local time.' },
+    DAY: {
+      description:
+        "One day in the location's time zone. It has 23 or 25 hours when daylight saving time starts or ends.",
+    },
+  } satisfies Record<HistoryIntervalName, unknown>,
+});
+
+const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
+  description: 'The occupancy of a location at an instant, and the entries and exits until the next point.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'The instant: the start of an interval.' }),
+    occupied: t.exposeInt('occupied', {
+      description:
+        'Number of vehicles inside at that instant, as known now. It includes late events and corrections.',
+    }),
+    entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
+    exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
+  }),
+});
+
+interface HistoryPeriod {
+  from: Date;
+  to: Date;
+  interval: HistoryIntervalName;
+}
+
+const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
+  invalidField(
+    'from',
+    `At most ${maxHistoryPoints} points are allowed: move \`from\` closer to \`to\`, or use a longer interval than ${interval}`,
+    from.toISOString(),
+  );
+
+/**
+ * The instants of a history up to now, and the end of its last interval. Empty for a period in the future.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or has too many points
+ */
+function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
+  const { from, to, interval } = period;
+  if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
+  if (approximatePoints(from, to, interval) > maxHistoryPoints) throw tooManyPoints(period);
+  const end = new Date(Math.min(to.getTime(), Date.now()));
+  if (from >= end) return [];
+  const bounds = historyBounds(from, end, interval, timezone);
+  if (bounds.length - 1 > maxHistoryPoints) throw tooManyPoints(period);
+  return bounds;
+}
+
+/** The cost of a history: its number of points. A rejected history costs nothing. */
+function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
+  const period = [from, to].map((value) => new Date(String(value)));
+  if (period.some((at) => Number.isNaN(at.getTime()))) return 0;
+  const points = approximatePoints(
+    period[0]!,
+    period[1]!,
+    (interval ?? defaultInterval) as HistoryIntervalName,
+  );
+  return Math.min(points, maxHistoryPoints);
+}
+
+builder.objectField(Location, 'occupancyHistory', (t) =>
+  t.field({
+    type: [OccupancyPoint],
+    permission: 'READ_ACTIVITY',
+    complexity: { field: readingCost, multiplier: 1, itemsOf: pointsOf },
+    description: `The occupancy of the location with its entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. At most ${maxHistoryPoints} points; each counts towards the cost of the request.`,
+    args: {
+      from: t.arg({
+        type: 'DateTime',
+        required: true,
+        description: 'Start of the period. The interval that contains this time counts in full.',
+        validate: instant,
+      }),
+      to: t.arg({
+        type: 'DateTime',
+        required: true,
+        description: 'End of the period. An interval that starts before this time counts in full.',
+        validate: instant,
+      }),
+      interval: t.arg({
+        type: HistoryInterval,
+        defaultValue: defaultInterval,
+        description: 'The interval between the points.',
+      }),
+    },
+    resolve({ id, timezone }, { from, to, interval }, { services: { parking } }) {
+      const bounds = boundsOf({ from, to, interval: interval ?? defaultInterval }, timezone);
+      return bounds.length === 0 ? [] : parking.occupancyHistory({ locationId: id, bounds });
+    },
+  }),
+);
