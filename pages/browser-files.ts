@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
 
-/** Where `npm run build` puts what browsers load. The bundle in dist/ lies as deep as this file. */
+/** The folder of the built browser files. The path is the same from this file and from the bundle in dist/. */
 const folder = new URL('../dist/pages/', import.meta.url);
 
 const contentTypes: Record<string, string> = {
@@ -11,11 +11,11 @@ const contentTypes: Record<string, string> = {
 
 /** The scripts and styles of the pages, and the guide. */
 export interface BrowserFiles {
-  /** The address of a file by its name before the build, such as `explorer.js`. */
+  /** Returns the address of a file by its name before the build, such as `explorer.js`. */
   addressOf(name: string): string;
   /** The guide for clients that move from REST to the graph, as Markdown. */
   guide: string;
-  /** The file at an address. */
+  /** Returns the file at an address. */
   at(address: string): ServedFile | undefined;
 }
 
@@ -38,7 +38,7 @@ async function load(): Promise<BrowserFiles> {
 
 let loaded: Promise<BrowserFiles> | undefined;
 
-/** Loads the files when the first page is opened: a gateway without readers does not hold them. */
+/** Loads the files when the first page is opened, so that they take no memory before. */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined;

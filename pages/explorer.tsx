@@ -1,4 +1,5 @@
 import type { BrowserFiles } from './browser-files.ts';
+import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
 /** The explorer: the field for the key, and the place that GraphiQL fills. */
@@ -7,13 +8,12 @@ export function renderExplorer(files: BrowserFiles): string {
     title: 'Explorer · Parking gateway',
     description: 'Run queries, mutations and subscriptions of the parking gateway.',
     styles: [files.addressOf('explorer.css')],
-    script: files.addressOf('explorer.js'),
+    scripts: [files.addressOf('explorer-start.js'), files.addressOf('explorer.js')],
     content: (
       <>
-        <header class="bar">
-          <a class="brand" href={addresses.home}>
-            Parking gateway
-          </a>
+        {/* The script fetches it, and would begin only when it runs itself. */}
+        <link rel="preload" as="fetch" href={addresses.schema} crossorigin="anonymous" />
+        <Header current={addresses.explorer}>
           <div class="key">
             <label for="key">API key</label>
             <input
@@ -30,15 +30,23 @@ export function renderExplorer(files: BrowserFiles): string {
             Remember on this device
           </label>
           <span id="key-status" role="status"></span>
-          <nav>
-            <button id="copy-link" type="button">
-              Copy link
-            </button>
-            <a href={addresses.reference}>Reference</a>
-          </nav>
-        </header>
-        <main id="explorer">
-          <p class="note">Loading the explorer. It needs JavaScript.</p>
+          <button id="copy-link" type="button">
+            Copy link
+          </button>
+        </Header>
+        <main id="content">
+          <h1 class="visually-hidden">Explorer</h1>
+          <div id="explorer">
+            <form id="first-operation">
+              <label for="first-text">Operation</label>
+              <textarea id="first-text" spellcheck={false} autocomplete="off"></textarea>
+              <button type="submit" disabled>
+                Run
+              </button>
+              <pre tabindex={0} aria-label="Answer" role="region" aria-live="polite"></pre>
+              <p class="note">The editors with completion and examples are loading. They need JavaScript.</p>
+            </form>
+          </div>
         </main>
       </>
     ),

@@ -1,7 +1,13 @@
 import type { BrowserFiles } from './browser-files.ts';
+import { Header } from './header.tsx';
 import { addresses, renderDocument, version } from './layout.tsx';
 
 const links: { address: string; name: string; about: string }[] = [
+  {
+    address: addresses.console,
+    name: 'Console',
+    about: 'See what a key can see, live: sites, whitelists, webhooks, keys, and the query behind each view.',
+  },
   {
     address: addresses.explorer,
     name: 'Explorer',
@@ -25,30 +31,33 @@ const links: { address: string; name: string; about: string }[] = [
   },
 ];
 
-/** The page at the root: what there is, and the version. */
+/** The start page: the links to all pages, and the version. */
 export function renderHome(files: BrowserFiles): string {
   return renderDocument({
     title: 'Parking gateway',
     description: 'Companies, parking locations and whitelists of vehicles, as a graph and as REST.',
     styles: [files.addressOf('page.css')],
     content: (
-      <main class="home">
-        <h1>Parking gateway</h1>
-        <p class="version">Version {version}</p>
-        <p>
-          Companies, parking locations and whitelists of vehicles: one service, as a graph under{' '}
-          <code>/graphql</code> and as REST under <code>/api</code>. Requests carry a key in{' '}
-          <code>X-API-Key</code>; these pages need none.
-        </p>
-        <ul class="links">
-          {links.map(({ address, name, about }) => (
-            <li>
-              <a href={address}>{name}</a>
-              <span>{about}</span>
-            </li>
-          ))}
-        </ul>
-      </main>
+      <>
+        <Header current={addresses.home} />
+        <main class="home" id="content">
+          <h1>Parking gateway</h1>
+          <p class="version">Version {version}</p>
+          <p>
+            Companies, parking locations and whitelists of vehicles: one service, as a graph under{' '}
+            <code>/graphql</code> and as REST under <code>/api</code>. Requests carry a key in{' '}
+            <code>X-API-Key</code>; these pages need none.
+          </p>
+          <ul class="links">
+            {links.map(({ address, name, about }) => (
+              <li>
+                <a href={address}>{name}</a>
+                <span>{about}</span>
+              </li>
+            ))}
+          </ul>
+        </main>
+      </>
     ),
   });
 }

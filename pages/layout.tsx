@@ -9,10 +9,10 @@ export function renderDocument(page: {
   title: string;
   description: string;
   styles: readonly string[];
-  script?: string;
+  scripts?: readonly string[];
   content: Child;
 }): string {
-  const { title, description, styles, script, content } = page;
+  const { title, description, styles, scripts = [], content } = page;
   const document = (
     <html lang="en">
       <head>
@@ -24,7 +24,9 @@ export function renderDocument(page: {
         {styles.map((style) => (
           <link rel="stylesheet" href={style} />
         ))}
-        {script && <script type="module" src={script}></script>}
+        {scripts.map((script) => (
+          <script type="module" src={script}></script>
+        ))}
       </head>
       <body>{content}</body>
     </html>
@@ -35,6 +37,7 @@ export function renderDocument(page: {
 /** Where the pages and the contract are served. */
 export const addresses = {
   home: '/',
+  console: '/console',
   explorer: '/graphql',
   reference: '/reference',
   guide: '/moving-to-graphql',

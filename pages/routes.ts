@@ -6,6 +6,7 @@ import { secureHeaders } from 'hono/secure-headers';
 import { createOpenApi } from '../rest/openapi.ts';
 import type { GatewayEnv } from '../src/http/request-state.ts';
 import { type BrowserFiles, loadBrowserFiles } from './browser-files.ts';
+import { renderConsole } from './console-page.tsx';
 import { renderExplorer } from './explorer.tsx';
 import { renderGuide } from './guide.tsx';
 import { renderHome } from './home.tsx';
@@ -15,7 +16,7 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Everything comes from the gateway itself, no script stands in a page, and no other page may frame one. */
+/** Pages load files from the gateway only, contain no inline scripts, and cannot be framed by other sites. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -29,10 +30,10 @@ const pageHeaders = secureHeaders({
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  strictTransportSecurity: false, // for the proxy in front, which has the certificate
+  strictTransportSecurity: false, // set by the reverse proxy, which has the certificate
 });
 
-/** Makes a value when it is first asked for, and again after a failure. */
+/** Creates a value at its first use, and again after a failure. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {
@@ -44,7 +45,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Whether a browser opens the address, and no client of the graph asks it. */
+/** Whether a browser opens the address as a page, rather than a GraphQL client requesting it. */
 const wantsPage = (c: Context) =>
   accepts(c, {
     header: 'Accept',
@@ -53,10 +54,10 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * What is public (decisions, "what is public"): the contract in its two forms, the reference, the guide for clients
- * that move to the graph, the explorer and a page that links them. None of it needs a key or tells of data.
+ * Adds the public routes (docs/contract.md#what-is-public): the contract in both forms, the reference, the migration
+ * guide, the explorer and a start page with links to them. None of them needs a key or shows data.
  *
- * @param options.limit draws a request on the budget of its address
+ * @param options.limit counts a request against the budget of its client address
  */
 export function createPages(options: {
   schema: GraphQLSchema;
@@ -88,10 +89,11 @@ export function createPages(options: {
     page((files) => renderReference(schema, files)),
   );
   pages.get(addresses.guide, limit, pageHeaders, page(renderGuide));
+  pages.get(addresses.console, limit, pageHeaders, page(renderConsole));
   const explorer = every(limit, pageHeaders, page(renderExplorer));
   pages.get(addresses.explorer, (c, next) => (wantsPage(c) ? explorer(c, next) : next()));
 
-  pages.get('/assets/:name', async (c, next) => {
+  pages.get('/assets/:name', limit, async (c, next) => {
     const file = (await loadBrowserFiles()).at(c.req.path);
     return file ? serveFile(c, file) : next();
   });

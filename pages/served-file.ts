@@ -1,27 +1,37 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'hono';
-import { contentCoding } from '../src/http/compression.ts';
+import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
-const compress = promisify(gzip);
+/**
+ * The brotli quality for a file that is compressed once and sent often. It is far above the quality for responses, and
+ * far below the highest, with which the first request would take seconds.
+ */
+const brotliQuality = 9;
 
-/** A file that every request gets from the same memory: many readers at once take no more of it. */
+const brotli = promisify(brotliCompress);
+const compress: Record<ContentCoding, (content: Uint8Array) => Promise<Uint8Array>> = {
+  gzip: promisify(gzip),
+  br: (content) => brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
+};
+
+/** A file in memory that all requests share. */
 export interface ServedFile {
   contentType: string;
-  /** How long a browser may keep it (RFC 9111). */
+  /** How long a browser may cache the file (RFC 9111). */
   cacheControl: string;
-  /** Names the content, whether compressed or not (RFC 9110, "Weak ETag"). */
+  /** The weak ETag of the content, compressed or not (RFC 9110). */
   etag: string;
   content: Uint8Array<ArrayBuffer>;
-  /** The content compressed, made once. */
-  zipped: Promise<Uint8Array<ArrayBuffer>>;
+  /** The compressed content, created once, at the first request that accepts it. */
+  compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The browser asks every time whether the file has changed. */
+/** The browser revalidates the file at every use. */
 const askAgain = 'public, no-cache';
 
-/** The name changes with the content: what was loaded once is good for ever. */
+/** The name contains a hash of the content, so the file never changes. */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
 /** Prepares a file to be served. */
@@ -31,28 +41,38 @@ export function servedFile(
   cacheControl = askAgain,
 ): ServedFile {
   const bytes = new Uint8Array(typeof content === 'string' ? Buffer.from(content) : content);
+  const made = new Map<ContentCoding, Promise<Uint8Array<ArrayBuffer>>>();
   return {
     contentType,
     cacheControl,
     etag: `W/"${createHash('sha256').update(bytes).digest('base64url')}"`,
     content: bytes,
-    zipped: compress(bytes).then((zipped) => new Uint8Array(zipped)),
+    compressed(coding) {
+      const compressed = made.get(coding) ?? compress[coding](bytes).then((result) => new Uint8Array(result));
+      made.set(coding, compressed);
+      return compressed;
+    },
   };
 }
 
-/** Whether the browser has the content already (RFC 9110, "If-None-Match", weak comparison). */
+/** Whether the browser already has the content (RFC 9110, If-None-Match, weak comparison). */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (!ifNoneMatch) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag));
 }
 
-/** Answers with a file: 304 when the browser has it, compressed when it takes that. */
+/** Responds with a file: 304 when the browser has it, compressed when the browser accepts that. */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
-  const { contentType, cacheControl, etag, content, zipped } = file;
+  const { contentType, cacheControl, etag, content, compressed } = file;
   const headers = { ETag: etag, 'Cache-Control': cacheControl, Vary: 'Accept, Accept-Encoding' };
   if (isKnown(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
-  return contentCoding(c.req.header('accept-encoding'), ['gzip'])
-    ? c.body(await zipped, 200, { ...headers, 'Content-Type': contentType, 'Content-Encoding': 'gzip' })
+  const coding = contentCoding(c.req.header('accept-encoding'));
+  return coding
+    ? c.body(await compressed(coding), 200, {
+        ...headers,
+        'Content-Type': contentType,
+        'Content-Encoding': coding,
+      })
     : c.body(content, 200, { ...headers, 'Content-Type': contentType });
 }

@@ -1,4 +1,4 @@
-/** What the explorer learns of a key, to fill the variables of its examples. */
+/** The data of a key for the variables of the examples. */
 export interface KeyReach {
   locationId: string;
   /** A plate that the whitelist of the location has. */
@@ -22,7 +22,7 @@ interface Example {
 }
 
 /**
- * What the explorer opens with: one operation in each tab.
+ * The operations of the explorer's first tabs.
  *
  * @param now the time of the example event and of the counts, and part of the event's identifier
  */
@@ -40,6 +40,7 @@ query Locations {
       }
       status {
         state
+        capacity
         occupied
         available
       }
@@ -62,6 +63,57 @@ query MayEnter($locationId: ID!, $plate: PlateInput!) {
 }
 `,
     variables: { locationId: noLocation, plate: examplePlate },
+  },
+  {
+    query: `# Why may a vehicle not enter?
+# The permit of this one ended yesterday in the demo data.
+query WhyRefused($locationId: ID!, $plate: PlateInput!) {
+  plateAccess(locationId: $locationId, plate: $plate) {
+    allowed
+    reason
+    checks {
+      name
+      passed
+      detail
+    }
+    entry {
+      referenceId
+      validUntil
+    }
+  }
+}
+`,
+    variables: {
+      locationId: noLocation,
+      plate: { plateType: 'RAK', plateCode: 'V', plateNumber: '9934' },
+    },
+  },
+  {
+    query: `# How much of its quota does a unit use, and how much
+# of a pass is left? The demo data has both.
+query QuotaAndPass($locationId: ID!, $passOf: String!) {
+  location(id: $locationId) {
+    quotas(first: 5) {
+      nodes {
+        referenceId
+        inside
+        used
+      }
+    }
+    whitelist(referenceId: $passOf, first: 5) {
+      nodes {
+        plateType
+        plateCode
+        plateNumber
+        maxEntries
+        entriesRecorded
+        validUntil
+      }
+    }
+  }
+}
+`,
+    variables: { locationId: noLocation, passOf: 'visitor-0305' },
   },
   {
     query: `# A camera read one text: which entry is it, and may it enter?
@@ -202,8 +254,8 @@ subscription LiveStatus($locationId: ID!) {
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fills the variables of a tab with what the key reaches. Only what the explorer itself put there is
- * replaced: an empty `locationId`, the example plate, and what it filled in for the key before.
+ * Fills the variables of a tab with ids in the key's scope. Only values from the explorer itself are replaced: an empty
+ * `locationId`, the example plate, and the values of the previous key.
  *
  * @param text the variables as JSON, as the editor has them
  * @returns the text unchanged when there is nothing to fill, or when it is no JSON yet

@@ -6,14 +6,17 @@ import { GraphiQL } from 'graphiql';
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { Editors } from './editors.tsx';
 import { createExamples, fillVariables, type KeyReach } from './examples.ts';
+import { takeOverForm } from './first-operation.ts';
+import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
 
 /** Fills the variables of every tab when another key reaches other ids. */
 function FillVariables({ keyField }: { keyField: KeyField }) {
-  const { tabs, activeTabIndex, moveTab, variableEditor } = useEditorContext({ nonNull: true });
+  const { tabs, activeTabIndex, moveTab, queryEditor, variableEditor } = useEditorContext({ nonNull: true });
   const [reach, setReach] = useState<KeyReach>();
   const former = useRef<KeyReach>(undefined);
 
@@ -24,7 +27,9 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
   }, [keyField]);
 
   useEffect(() => {
-    if (!reach || !variableEditor || reach === former.current) return;
+    if (!reach || !queryEditor || !variableEditor || reach === former.current) return;
+    // A tab follows its editor after a pause: until then `moveTab` would put the former text back into the editor.
+    if ((tabs[activeTabIndex]?.query ?? '') !== queryEditor.getValue()) return;
     const fill = (text: string) => fillVariables(text, reach, former.current);
     const active = tabs[activeTabIndex];
     const filledActive = fill(variableEditor.getValue());
@@ -35,12 +40,17 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     );
     variableEditor.setValue(filledActive);
     former.current = reach;
-  }, [reach, tabs, activeTabIndex, moveTab, variableEditor]);
+  }, [reach, tabs, activeTabIndex, moveTab, queryEditor, variableEditor]);
 
   return null;
 }
 
-function Explorer({ schema, keyField }: { schema: GraphQLSchema; keyField: KeyField }) {
+function Explorer(props: {
+  schema: GraphQLSchema;
+  keyField: KeyField;
+  early: Awaited<ReturnType<typeof takeOverForm>>;
+}) {
+  const { schema, keyField, early } = props;
   const [fetcher] = useState(() => createFetcher(keyField.current));
   const [{ query, variables }] = useState(linkedOperation);
   const [tabs] = useState(() =>
@@ -54,8 +64,9 @@ function Explorer({ schema, keyField }: { schema: GraphQLSchema; keyField: KeyFi
       schema={schema}
       fetcher={fetcher}
       defaultTabs={tabs}
-      query={query}
+      query={early.query ?? query}
       variables={variables}
+      {...(early.answer && { response: early.answer })}
       defaultEditorToolsVisibility="variables"
       isHeadersEditorEnabled={false}
       shouldPersistHeaders={false}
@@ -64,7 +75,9 @@ function Explorer({ schema, keyField }: { schema: GraphQLSchema; keyField: KeyFi
     >
       <GraphiQL.Logo> </GraphiQL.Logo>
       <GraphiQL.Footer>
+        <FirstSteps keyField={keyField} />
         <FillVariables keyField={keyField} />
+        <Editors cursor={early.cursor} />
       </GraphiQL.Footer>
     </GraphiQL>
   );
@@ -73,6 +86,8 @@ function Explorer({ schema, keyField }: { schema: GraphQLSchema; keyField: KeyFi
 const keyField = bindKeyField();
 offerLink();
 const sdl = await (await fetch('/graphql/schema.graphql')).text();
+const schema = buildSchema(sdl);
+const early = await takeOverForm();
 createRoot(document.getElementById('explorer')!).render(
-  <Explorer schema={buildSchema(sdl)} keyField={keyField} />,
+  <Explorer schema={schema} keyField={keyField} early={early} />,
 );

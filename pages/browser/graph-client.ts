@@ -2,6 +2,7 @@ import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 import type { KeyReach } from './examples.ts';
+import { graphPath, keyHeader, post } from './post.ts';
 
 /** What the key field says of a key. */
 export type KeyState =
@@ -9,25 +10,12 @@ export type KeyState =
   | { kind: 'valid'; name: string; reach: KeyReach | undefined }
   | { kind: 'refused'; message: string };
 
-const graphPath = '/graphql';
-
-async function post(params: FetcherParams, key: string): Promise<ExecutionResult> {
-  const response = await fetch(graphPath, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...keyHeader(key) },
-    body: JSON.stringify(params),
-  });
-  return (await response.json()) as ExecutionResult;
-}
-
-const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
-
 /** Runs queries and mutations as POST, subscriptions as server-sent events, all with the key of the key field. */
 export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
     url: graphPath,
     headers: () => keyHeader(currentKey()),
-    retryAttempts: 0, // it would retry refusals too, at the cost of the key's budget
+    retryAttempts: 0, // retries of rejected requests would use up the key's rate limit
   });
 
   async function* subscribe({
@@ -51,7 +39,9 @@ export function createFetcher(currentKey: () => string): Fetcher {
   return (params) => {
     const operation = operationOf(params);
     const named = { ...params, operationName: operation?.name?.value };
-    return operation?.operation === 'subscription' ? subscribe(named) : post(named, currentKey());
+    return operation?.operation === 'subscription'
+      ? subscribe(named)
+      : post<ExecutionResult>(named, currentKey());
   };
 }
 
@@ -77,7 +67,10 @@ interface Viewer {
 /** Asks whose the key is, and for a location and a vehicle that the examples can use. */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };
-  const { data, errors } = await post({ query: '{ viewer { name permissions locationIds } }' }, key);
+  const { data, errors } = await post<ExecutionResult>(
+    { query: '{ viewer { name permissions locationIds } }' },
+    key,
+  );
   const viewer = data?.viewer as Viewer | undefined;
   if (!viewer) return { kind: 'refused', message: errors?.[0]?.message ?? 'The key was refused' };
   const may = (permission: string) => viewer.permissions.includes(permission);
@@ -89,11 +82,11 @@ export async function lookUpKey(key: string): Promise<KeyState> {
 
 async function firstLocation(key: string, may: (permission: string) => boolean) {
   if (may('READ_LOCATIONS')) {
-    const { data } = await post({ query: '{ locations(first: 1) { nodes { id } } }' }, key);
+    const { data } = await post<ExecutionResult>({ query: '{ locations(first: 1) { nodes { id } } }' }, key);
     return (data?.locations as { nodes: { id: string }[] } | undefined)?.nodes[0]?.id;
   }
   if (!may('READ_STATUS')) return undefined;
-  const { data } = await post({ query: '{ locationStatuses { locationId } }' }, key);
+  const { data } = await post<ExecutionResult>({ query: '{ locationStatuses { locationId } }' }, key);
   return (data?.locationStatuses as { locationId: string }[] | undefined)?.[0]?.locationId;
 }
 
@@ -101,6 +94,6 @@ async function firstPlate(key: string, locationId: string) {
   const query = `query ($locationId: ID!) {
     whitelist(locationId: $locationId, first: 1) { nodes { plateType plateCode plateNumber } }
   }`;
-  const { data } = await post({ query, variables: { locationId } }, key);
+  const { data } = await post<ExecutionResult>({ query, variables: { locationId } }, key);
   return (data?.whitelist as { nodes: NonNullable<KeyReach['plate']>[] } | undefined)?.nodes[0];
 }

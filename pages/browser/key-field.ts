@@ -9,7 +9,7 @@ const typingPauseMs = 400;
 /** The one field for the key, above all tabs of the explorer. */
 export interface KeyField {
   current(): string;
-  /** Calls back with what is known of the key, each time that it changes. */
+  /** Calls back with what is known of the key: now, if anything is, and each time that it changes. */
   onChange(listener: (state: KeyState) => void): void;
 }
 
@@ -21,6 +21,7 @@ export function bindKeyField(): KeyField {
   const remember = element<HTMLInputElement>('remember-key');
   const status = element('key-status');
   const listeners: ((state: KeyState) => void)[] = [];
+  let known: KeyState | undefined;
   let pause: ReturnType<typeof setTimeout> | undefined;
 
   const current = () => field.value.trim();
@@ -44,6 +45,7 @@ export function bindKeyField(): KeyField {
     }));
     if (key !== current()) return; // typed on meanwhile
     show(state);
+    known = state;
     for (const listener of listeners) listener(state);
   }
 
@@ -62,5 +64,11 @@ export function bindKeyField(): KeyField {
   show({ kind: 'none' });
   // A browser may have kept what was typed before a reload.
   if (current()) void lookUp();
-  return { current, onChange: (listener) => listeners.push(listener) };
+  return {
+    current,
+    onChange(listener) {
+      listeners.push(listener);
+      if (known) listener(known);
+    },
+  };
 }

@@ -1,12 +1,16 @@
-/** How an entry of the reference and the link to it in the navigation are marked for the search. */
+import { offerCopies } from './copy.ts';
+
+/** The entries of the reference and their links in the navigation, with the searched text as an attribute. */
 const searchable = document.querySelectorAll<HTMLElement>('[data-search]');
 const groups = document.querySelectorAll<HTMLElement>('[data-group]');
+const sections = document.querySelectorAll<HTMLDetailsElement>('details.section');
 const field = document.getElementById('search') as HTMLInputElement;
 const nothing = document.getElementById('nothing-found') as HTMLElement;
 
-/** Shows what has every word of the search, and hides groups that have nothing left. */
+/** Shows entries that contain every word of the search, and hides empty groups. */
 function filter(): void {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length > 0) for (const section of sections) section.open = true;
   let found = 0;
   for (const element of searchable) {
     const text = element.dataset.search!;
@@ -26,3 +30,44 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 filter();
+
+/** Opens the section of the entry that the address names. */
+function openTarget(): void {
+  const target = document.getElementById(location.hash.slice(1));
+  const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
+  if (!section || section.open) return;
+  section.open = true;
+  target?.scrollIntoView();
+}
+
+// On a phone, an expanded page would be a hundred screens long.
+if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
+openTarget();
+addEventListener('hashchange', openTarget);
+
+const links = new Map(
+  [...document.querySelectorAll<HTMLAnchorElement>('.contents li a')].map((link) => [
+    link.hash.slice(1),
+    link,
+  ]),
+);
+
+/** Marks the link of the entry that is being read. */
+function mark(id: string): void {
+  for (const link of links.values()) link.removeAttribute('aria-current');
+  const link = links.get(id);
+  link?.setAttribute('aria-current', 'location');
+  if (getComputedStyle(contents).position === 'sticky') link?.scrollIntoView({ block: 'nearest' });
+}
+
+const contents = document.querySelector('.contents')!;
+// An entry is being read while it crosses a line below the upper edge of the window.
+const reading = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);
+  },
+  { rootMargin: '-15% 0px -84% 0px' },
+);
+for (const article of document.querySelectorAll('article')) reading.observe(article);
+
+offerCopies();

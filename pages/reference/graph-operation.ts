@@ -27,13 +27,13 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
   return `${addresses.explorer}?${parameters}`;
 }
 
-/** How deep an example selects: a field, the items of its list, and an object in them. */
+/** How deep an example selects fields: a field, the items of its list, and an object in each item. */
 const deepestSelection = 3;
 
 const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
-/** What an example selects of a type: of a list its items, of an object what it says itself. */
+/** The selection set of an example: the items of a list, and the scalar fields of an object. */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
@@ -53,17 +53,17 @@ function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string
 const isList = (type: GraphQLOutputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type);
 
-/** Objects that have no page of their own: what a result is made of. */
+/** The types of nested objects whose fields an example also selects. */
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
-/** Arguments of which exactly one must be given, so that each is nullable: the one that an example gives. */
+/** Nullable arguments that an example gives, because exactly one of several must be given. */
 const givenOfSeveral = new Set(['plate']);
 
 const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
-/** A value for an argument: that of an example body where there is one. */
+/** A value for an argument, from an example body if one has it. */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isListType(type)) return [argumentValue({ name: argument.name, type: type.ofType })];
@@ -85,7 +85,7 @@ function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknow
   return '';
 }
 
-/** An operation of one root field with what it must be given, and all that its answer says itself. */
+/** An example operation with one root field, its required arguments and the fields of its result. */
 export function exampleOperation(
   kind: OperationTypeNode,
   field: GraphQLField<unknown, unknown>,

@@ -22,7 +22,7 @@ const kinds: { kind: OperationTypeNode; title: string; about: string }[] = [
   },
 ];
 
-/** Every operation of the graph: what it takes and gives, and an example to open. */
+/** All GraphQL operations, with their arguments, their results and an example that opens in the explorer. */
 export function graphSections(schema: GraphQLSchema): Section[] {
   return kinds.map(({ kind, title, about }) => ({
     id: `graph-${title.toLowerCase()}`,

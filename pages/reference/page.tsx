@@ -3,10 +3,12 @@ import { createOpenApi, type OpenApi } from '../../rest/openapi.ts';
 import { errorDescriptions, introduction } from '../../rest/openapi-text.ts';
 import { errorCodes, errorStatus } from '../../src/errors/error-table.ts';
 import type { BrowserFiles } from '../browser-files.ts';
+import { Header } from '../header.tsx';
 import { addresses, renderDocument, version } from '../layout.tsx';
 import { graphSections } from './graph-section.tsx';
 import { Inline, Prose } from './markdown.tsx';
 import type { Section } from './parts.tsx';
+import { preparation, ProgramList } from './programs.tsx';
 import { resolverOf, restSections } from './rest-section.tsx';
 import { webhookSection } from './webhook-section.tsx';
 
@@ -16,7 +18,7 @@ interface Part {
   sections: Section[];
 }
 
-/** What belongs to no single endpoint: the chapters of the introduction. */
+/** The chapters of the introduction, about topics common to all endpoints. */
 function guideSections(): Section[] {
   const [first, ...chapters] = introduction.split(/^## /m);
   const entries = chapters.map((chapter) => {
@@ -33,7 +35,29 @@ function guideSections(): Section[] {
       ),
     };
   });
-  return [{ id: 'guide', title: 'For every request', about: first, entries: [...entries, errorEntry()] }];
+  return [
+    {
+      id: 'guide',
+      title: 'For every request',
+      about: first,
+      entries: [...entries, errorEntry(), programsEntry()],
+    },
+  ];
+}
+
+function programsEntry() {
+  return {
+    id: 'programs',
+    title: 'Programs',
+    search: 'programs examples curl typescript python requests fetch',
+    content: (
+      <div class="rest">
+        <h3>Programs</h3>
+        <Prose text="Each operation has an example in curl, TypeScript (Node) and Python ([requests](https://requests.readthedocs.io)), for REST and for the graph. They begin with the address of the gateway and a key:" />
+        <ProgramList programs={preparation} of="Beginning" />
+      </div>
+    ),
+  };
 }
 
 function errorEntry() {
@@ -82,66 +106,73 @@ function partsOf(schema: GraphQLSchema, openApi: OpenApi): Part[] {
   ];
 }
 
-/** The reference of both surfaces: each endpoint with the document of the graph that serves it beside it. */
+/** The reference of REST and GraphQL. Beside each endpoint is its equivalent GraphQL document. */
 export function renderReference(schema: GraphQLSchema, files: BrowserFiles): string {
   const parts = partsOf(schema, createOpenApi(schema));
   return renderDocument({
     title: 'Reference · Parking gateway',
     description: 'Every REST endpoint beside the GraphQL operation that serves it.',
     styles: [files.addressOf('page.css')],
-    script: files.addressOf('reference.js'),
+    scripts: [files.addressOf('reference.js')],
     content: (
-      <div class="reference">
-        <nav class="contents" aria-label="Contents">
-          <a class="brand" href={addresses.home}>
-            Parking gateway
-          </a>
-          <p class="version">Version {version}</p>
-          <input id="search" type="search" placeholder="Search  ( / )" aria-label="Search the reference" />
-          {parts.map(({ title, sections }) => (
-            <div data-group>
-              <h2>{title}</h2>
-              {sections.map((section) => (
-                <details open data-group>
-                  <summary>{section.title}</summary>
-                  <ul>
-                    {section.entries.map((entry) => (
-                      <li data-search={entry.search}>
-                        <a href={`#${entry.id}`}>{entry.title}</a>
-                      </li>
-                    ))}
-                  </ul>
-                </details>
-              ))}
-            </div>
-          ))}
-        </nav>
-        <main>
-          <header>
-            <h1>Reference</h1>
-            <p>
-              <a href={addresses.explorer}>Explorer</a> <a href={addresses.guide}>Moving to GraphQL</a>{' '}
-              <a href={addresses.schema}>schema.graphql</a> <a href={addresses.openApi}>openapi.json</a>
-            </p>
-          </header>
-          <p id="nothing-found" hidden>
-            Nothing has all of these words.
-          </p>
-          {parts.flatMap(({ sections }) =>
-            sections.map((section) => (
-              <section id={section.id} data-group>
-                <h2>{section.title}</h2>
-                {section.about && <Prose text={section.about} />}
-                {section.entries.map((entry) => (
-                  <article id={entry.id} data-search={entry.search}>
-                    {entry.content}
-                  </article>
+      <>
+        <Header current={addresses.reference} />
+        <div class="reference">
+          <nav class="contents" aria-label="Contents">
+            <a class="brand" href={addresses.home}>
+              Parking gateway
+            </a>
+            <p class="version">Version {version}</p>
+            <input id="search" type="search" placeholder="Search  ( / )" aria-label="Search the reference" />
+            {parts.map(({ title, sections }) => (
+              <div data-group>
+                <h2>{title}</h2>
+                {sections.map((section) => (
+                  <details open data-group>
+                    <summary>{section.title}</summary>
+                    <ul>
+                      {section.entries.map((entry) => (
+                        <li data-search={entry.search}>
+                          <a href={`#${entry.id}`}>{entry.title}</a>
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
                 ))}
-              </section>
-            )),
-          )}
-        </main>
-      </div>
+              </div>
+            ))}
+          </nav>
+          <main id="content">
+            <header>
+              <h1>Reference</h1>
+              <p>
+                <a href={addresses.explorer}>Explorer</a> <a href={addresses.guide}>Moving to GraphQL</a>{' '}
+                <a href={addresses.schema}>schema.graphql</a> <a href={addresses.openApi}>openapi.json</a>
+              </p>
+            </header>
+            <p id="nothing-found" hidden>
+              Nothing has all of these words.
+            </p>
+            {parts.flatMap(({ sections }) =>
+              sections.map((section) => (
+                <section id={section.id} data-group>
+                  <details class="section" open>
+                    <summary>
+                      <h2>{section.title}</h2>
+                    </summary>
+                    {section.about && <Prose text={section.about} />}
+                    {section.entries.map((entry) => (
+                      <article id={entry.id} data-search={entry.search}>
+                        {entry.content}
+                      </article>
+                    ))}
+                  </details>
+                </section>
+              )),
+            )}
+          </main>
+        </div>
+      </>
     ),
   });
 }

@@ -1,18 +1,21 @@
 import type { Child } from 'hono/jsx';
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { explorerLink, type ExampleOperation } from './graph-operation.ts';
+import { Code, Json } from './code.tsx';
 import { Inline } from './markdown.tsx';
+import { patternInWords } from './patterns.ts';
+import { graphPrograms, ProgramList } from './programs.tsx';
 
-/** An entry of the reference: found by the search, and reached by the navigation. */
+/** An entry of the reference, with what search and navigation need. */
 export interface Entry {
   id: string;
   title: string;
-  /** In lower case, what the search looks in. */
+  /** The searched text, in lower case. */
   search: string;
   content: Child;
 }
 
-/** A part of the reference with a heading of its own. */
+/** A section of the reference with a heading. */
 export interface Section {
   id: string;
   title: string;
@@ -20,23 +23,11 @@ export interface Section {
   entries: Entry[];
 }
 
-/** A block of text in a fixed-width font. */
-export const Code = ({ text, label }: { text: string; label: string }) => (
-  <pre tabindex={0} aria-label={label}>
-    <code>{text}</code>
-  </pre>
-);
-
-/** A value as JSON. */
-export const Json = ({ value, label }: { value: unknown; label: string }) => (
-  <Code text={JSON.stringify(value, null, 2)} label={label} />
-);
-
-/** The document of the graph that does the same, with the variables that it takes. */
+/** The equivalent GraphQL document, with its variables. */
 export const GraphDocument = ({ title, operation }: { title: string; operation: ExampleOperation }) => (
   <aside class="graph">
     <h4>{title}</h4>
-    <Code text={operation.query} label="GraphQL document" />
+    <Code text={operation.query} label="GraphQL document" language="graphql" />
     {Object.keys(operation.variables).length > 0 && (
       <>
         <h4>Variables</h4>
@@ -46,6 +37,10 @@ export const GraphDocument = ({ title, operation }: { title: string; operation: 
     <a class="open" href={explorerLink(operation)}>
       Open in the explorer
     </a>
+    <details>
+      <summary>As a program</summary>
+      <ProgramList programs={graphPrograms(operation)} of="Graph request" />
+    </details>
   </aside>
 );
 
@@ -57,7 +52,7 @@ export interface FieldRow {
   description: string | null | undefined;
 }
 
-/** Fields, parameters or arguments: name and type, then what they mean. */
+/** A list of fields, parameters or arguments: name, type and description. */
 export const FieldTable = ({ title, rows }: { title: string; rows: readonly FieldRow[] }) =>
   rows.length === 0 ? null : (
     <>
@@ -79,7 +74,7 @@ export const FieldTable = ({ title, rows }: { title: string; rows: readonly Fiel
     </>
   );
 
-/** What JSON Schema says of a value, in a few words: `string, at most 50 characters`. */
+/** A short description of a JSON Schema: `string, at most 50 characters`. */
 export function typeInWords(schema: JsonSchema): string {
   const { type, format, maxLength, minimum, maximum, enum: values, items, pattern, anyOf } = schema;
   if (!type && Array.isArray(anyOf)) return (anyOf as JsonSchema[]).map(typeInWords).join(' or ');
@@ -91,7 +86,7 @@ export function typeInWords(schema: JsonSchema): string {
     maxLength !== undefined && `at most ${maxLength} characters`,
     minimum !== undefined && `${minimum} or more`,
     maximum !== undefined && Number(maximum) < 1_000_000 && `${maximum} or less`,
-    typeof pattern === 'string' && pattern.length <= 40 && pattern !== '\\S' && pattern,
+    typeof pattern === 'string' && patternInWords(pattern),
   ]
     .filter(Boolean)
     .join(', ');

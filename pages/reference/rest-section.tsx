@@ -3,9 +3,11 @@ import type { JsonSchema } from '../../rest/json-schema.ts';
 import type { OpenApi, OpenApiOperation } from '../../rest/openapi.ts';
 import { type Route, routes } from '../../rest/routes.ts';
 import { planOperation } from '../../src/graphql/operation-plan.ts';
+import { Json } from './code.tsx';
 import type { ExampleOperation } from './graph-operation.ts';
 import { Prose } from './markdown.tsx';
-import { Code, type Entry, FieldTable, GraphDocument, Json, type Section, typeInWords } from './parts.tsx';
+import { type Entry, FieldTable, GraphDocument, type Section, typeInWords } from './parts.tsx';
+import { ProgramList, restPrograms } from './programs.tsx';
 import { bodySchema, type Resolve, sampleOf } from './sample.ts';
 
 interface Parameter {
@@ -82,7 +84,7 @@ function endpointEntry(schema: GraphQLSchema, route: Route, openApi: OpenApi, re
           />
           <BodyFields operation={operation} resolve={resolve} />
           <h4>Example</h4>
-          <Code text={curlOf(route, bodies[0]?.[1])} label="Request" />
+          <ProgramList programs={restPrograms(method, path, bodies[0]?.[1])} of="Request" />
           {bodies.slice(1).map(([name, body]) => (
             <details>
               <summary>Another body: {name}</summary>
@@ -150,25 +152,7 @@ function Errors({ operation, resolve }: { operation: OpenApiOperation; resolve: 
   );
 }
 
-/** The request for a shell, with words in capitals where the reader's own values go. */
-function curlOf({ method, path }: Route, body: unknown): string {
-  const address = `"$GATEWAY/api${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${constantCase(name)}`)}"`;
-  return [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}${address}`,
-    '  -H "X-API-Key: $KEY"',
-    ...(body === undefined
-      ? []
-      : [
-          "  -H 'Content-Type: application/json'",
-          `  -d '${JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`)}'`,
-        ]),
-  ].join(' \\\n');
-}
-
-/** `locationId` → `LOCATION_ID` */
-const constantCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-
-/** The document of an endpoint with the variables that its example fills; the explorer fills the location. */
+/** The GraphQL document of an endpoint with the variables of its example. The explorer adds the location. */
 function graphOperation(
   document: ReturnType<typeof planOperation>['document'],
   route: Route,

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { examples } from '../../rest/openapi-text.ts';
 
-/** What fields of any object are shown with, when an example body names them. */
+/** The sample values of fields, by name, from the example bodies. */
 const namedValues: Record<string, unknown> = {
   ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
   service: 'parking-gateway',
@@ -21,7 +21,7 @@ export type Resolve = (schema: JsonSchema) => JsonSchema;
 export const bodySchema = (holder: unknown): JsonSchema =>
   (holder as { content: { 'application/json': { schema: JsonSchema } } }).content['application/json'].schema;
 
-/** A value that a schema allows, for a reader to see its shape. */
+/** A sample value that is valid under a schema. */
 export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
   const {
     type,

@@ -1,8 +1,9 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import type { OpenApi } from '../../rest/openapi.ts';
 import { webhooksAbout } from '../../rest/openapi-webhooks.ts';
+import { Json } from './code.tsx';
 import { Prose } from './markdown.tsx';
-import { type Entry, FieldTable, Json, type Section, typeInWords } from './parts.tsx';
+import { type Entry, FieldTable, type Section, typeInWords } from './parts.tsx';
 import { bodySchema, type Resolve, sampleOf } from './sample.ts';
 
 interface WebhookOperation {
@@ -11,7 +12,7 @@ interface WebhookOperation {
   requestBody: unknown;
 }
 
-/** Every message that the service posts to a webhook: its headers once, then the body of each type. */
+/** All messages of webhooks: the common headers, then the body of each type. */
 export function webhookSection({ webhooks }: OpenApi, resolve: Resolve): Section {
   const operations = Object.entries(webhooks).map(
     ([type, { post }]) => [type, post as unknown as WebhookOperation] as const,
@@ -84,7 +85,7 @@ interface Changes {
   properties: Record<string, JsonSchema>;
 }
 
-/** What `data.changes` may be: the values, or those before and after the change, which have the same fields. */
+/** The forms of `data.changes`: the values, or the values before and after the change, with the same fields. */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];
   const properties = (schema!.properties ?? {}) as Record<string, JsonSchema>;

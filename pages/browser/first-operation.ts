@@ -1,0 +1,33 @@
+/** What the form that is usable before GraphiQL is loaded leaves to it. */
+interface EarlyWork {
+  /** The operation; undefined when the user has not changed it. */
+  query: string | undefined;
+  /** The answer, if the operation was run. */
+  answer: string;
+  /** Where the user was typing; undefined when the focus was elsewhere. */
+  cursor: number | undefined;
+}
+
+/** The parts of the form that the page has until GraphiQL is loaded. */
+export function firstOperationForm() {
+  const form = document.getElementById('first-operation') as HTMLFormElement;
+  const operation = form.querySelector('textarea')!;
+  const answer = form.querySelector('pre')!;
+  return { form, operation, answer };
+}
+
+/** The event of the form when an answer has arrived. */
+export const answered = 'answered';
+
+/** Takes over what the user has done in the form; waits for an answer that is on its way. */
+export async function takeOverForm(): Promise<EarlyWork> {
+  const { form, operation, answer } = firstOperationForm();
+  while (form.ariaBusy === 'true') {
+    await new Promise((resolve) => form.addEventListener(answered, resolve, { once: true }));
+  }
+  return {
+    query: operation.value === operation.defaultValue ? undefined : operation.value,
+    answer: answer.textContent,
+    cursor: document.activeElement === operation ? operation.selectionEnd : undefined,
+  };
+}

@@ -1,0 +1,21 @@
+import type { BrowserFiles } from './browser-files.ts';
+import { Header } from './header.tsx';
+import { addresses, renderDocument } from './layout.tsx';
+
+/** The console: the place that its script fills. */
+export function renderConsole(files: BrowserFiles): string {
+  return renderDocument({
+    title: 'Console · Parking gateway',
+    description: 'See and change what an API key can see: sites, whitelists, webhooks and keys, live.',
+    styles: [files.addressOf('console.css')],
+    scripts: [files.addressOf('console.js')],
+    content: (
+      <>
+        <Header current={addresses.console} />
+        <div id="console">
+          <p class="note">Loading the console. It needs JavaScript.</p>
+        </div>
+      </>
+    ),
+  });
+}

@@ -1,0 +1,13 @@
+/** @jsxImportSource react */
+import 'uplot/dist/uPlot.min.css';
+import './console.css';
+import { createRoot } from 'react-dom/client';
+import { Console } from './app.tsx';
+
+// React Aria adds a style element with this id unless one exists; the content security policy of the pages refuses inline
+// styles. console.css has the rule.
+const mark = document.createElement('meta');
+mark.id = 'react-aria-pressable-style';
+document.head.append(mark);
+
+createRoot(document.getElementById('console')!).render(<Console />);

@@ -1,0 +1,55 @@
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { Client, fetchExchange, subscriptionExchange } from 'urql';
+import { createLive } from './live.ts';
+
+/** Types without an identity of their own, which are cached as part of the object that contains them. */
+const parts = [
+  ...['AccessCandidate', 'AccessCheck', 'AccessDecision', 'DeprecatedUse', 'ImportError', 'ImportResult'],
+  ...['ImportRow', 'IssuedApiKey', 'OccupancyPoint', 'PageInfo', 'PlateDifference', 'Quota'],
+  ...[
+    'RateLimitWindow',
+    'UsageBucket',
+    'WebhookRecovery',
+    'WebhookNotice',
+    'WeeklyHours',
+    'WhitelistChanges',
+  ],
+  ...['ApiKeyConnection', 'AuditRecordConnection', 'LocationConnection', 'ParkingEventConnection'],
+  ...['ParkingSessionConnection', 'QuotaConnection', 'WebhookConnection', 'WebhookDeliveryConnection'],
+  'WhitelistEntryConnection',
+];
+
+/**
+ * Creates the GraphQL client for one key. Its cache holds each object that this key has read once, so that live updates
+ * and changes appear in every view of the object.
+ */
+export function createGraphClient(key: string): Client {
+  const live = createLive(() => key);
+  return new Client({
+    url: '/graphql',
+    preferGetMethod: false,
+    fetchOptions: { headers: { 'X-API-Key': key } },
+    exchanges: [
+      cacheExchange({
+        keys: {
+          LocationStatus: ({ locationId }) => locationId as string,
+          ...Object.fromEntries(parts.map((type) => [type, () => null])),
+        },
+      }),
+      fetchExchange,
+      subscriptionExchange({
+        forwardSubscription: ({ query, variables }) => ({
+          subscribe: (sink) => ({
+            unsubscribe: live.subscribe(
+              { query: query ?? '', variables: variables as Record<string, unknown> },
+              {
+                next: (result) => sink.next(result as Parameters<typeof sink.next>[0]),
+                complete: () => sink.complete(),
+              },
+            ),
+          }),
+        }),
+      }),
+    ],
+  });
+}

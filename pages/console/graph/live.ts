@@ -1,0 +1,93 @@
+import type { ExecutionResult } from 'graphql';
+import { createClient, NetworkError } from 'graphql-sse';
+
+/** The waits between attempts to connect again, in milliseconds: the last one is repeated. */
+const reconnectDelaysMs = [1_000, 3_000, 10_000, 30_000];
+
+/** The receiver of the results of a subscription. */
+interface Sink {
+  next(result: ExecutionResult): void;
+  complete(): void;
+}
+
+interface SubscriptionRequest {
+  query: string;
+  variables?: Record<string, unknown>;
+}
+
+/** How long to wait before the next attempt; undefined when the gateway permanently rejected the subscription. */
+async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
+  const usual = reconnectDelaysMs[Math.min(attempt, reconnectDelaysMs.length - 1)]!;
+  if (!(error instanceof NetworkError) || !error.response) return usual;
+  const response = error.response as Response;
+  if (response.status === 429) return (Number(response.headers.get('Retry-After')) || 10) * 1000;
+  if (response.status >= 500) return usual;
+  const refusal = (await response.json().catch(() => ({ errors: [] }))) as ExecutionResult;
+  sink.next(refusal);
+  return undefined;
+}
+
+/** Waits for a time, or until the network is back. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      removeEventListener('online', done);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    addEventListener('online', done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/**
+ * Creates subscriptions over server-sent events. A broken or ended stream is opened again, until the gateway rejects it
+ * or the view closes it.
+ *
+ * @param currentKey returns the key for each attempt
+ */
+export function createLive(currentKey: () => string) {
+  const client = createClient({
+    url: '/graphql',
+    headers: () => ({ 'X-API-Key': currentKey() }),
+    retryAttempts: 0, // this file retries itself, since each rejected attempt costs a point of the rate limit
+  });
+
+  async function run({ query, variables }: SubscriptionRequest, sink: Sink, signal: AbortSignal) {
+    let attempt = 0;
+    while (!signal.aborted) {
+      const results = client.iterate<Record<string, unknown>, Record<string, unknown>>({
+        query,
+        ...(variables && { variables }),
+      });
+      const stop = () => void results.return?.();
+      signal.addEventListener('abort', stop);
+      try {
+        for await (const result of results) {
+          attempt = 0;
+          sink.next(result as ExecutionResult);
+          if (result.errors) return;
+        }
+        await pause(reconnectDelaysMs[0]!, signal);
+      } catch (error) {
+        const delayMs = await delayAfter(error, attempt, sink);
+        if (delayMs === undefined) return;
+        attempt += 1;
+        await pause(delayMs, signal);
+      } finally {
+        signal.removeEventListener('abort', stop);
+      }
+    }
+  }
+
+  return {
+    /** Subscribes until the returned function is called. */
+    subscribe(request: SubscriptionRequest, sink: Sink): () => void {
+      const ending = new AbortController();
+      void run(request, sink, ending.signal).finally(() => sink.complete());
+      return () => ending.abort();
+    },
+  };
+}

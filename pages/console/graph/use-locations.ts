@@ -1,0 +1,84 @@
+import {
+  FindLocationsDocument,
+  LocationNameDocument,
+  SiteStatusesDocument,
+} from '../generated/operations.ts';
+import { type ConsoleKey, useKey } from './key-context.tsx';
+import { useView, type View } from './use-view.ts';
+
+/** A location that the user can choose. */
+export interface KnownLocation {
+  id: string;
+  name: string;
+  /** The IANA time zone; undefined when the key may not read it. */
+  timezone: string | undefined;
+}
+
+/** A part of the locations that can be offered to the key. */
+export interface FoundLocations {
+  /** Undefined while the locations are loading. */
+  locations: KnownLocation[] | undefined;
+  /** Whether more locations match the search. */
+  hasMore: boolean;
+  /** The query that reads them; undefined when no query is needed. */
+  view: View<unknown> | undefined;
+}
+
+/** The source of location names: the list, or the statuses. The key itself has only ids. */
+const sourceOf = ({ may }: ConsoleKey) =>
+  may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
+
+/**
+ * Finds locations whose name contains a text, up to a number. Keys without READ_LOCATIONS cannot search in the graph, so
+ * their statuses, or the locations in the key, are searched here.
+ *
+ * @param options.pause does not read them
+ */
+export function useFoundLocations(
+  search: string,
+  { first, pause }: { first: number; pause: boolean },
+): FoundLocations {
+  const key = useKey();
+  const source = sourceOf(key);
+  const names = useView(FindLocationsDocument, { search, first }, { pause: pause || source !== 'names' });
+  const statuses = useView(SiteStatusesDocument, {}, { pause: pause || source !== 'statuses' });
+  if (source === 'names') {
+    const found = names.data?.locations;
+    return { locations: found?.nodes, hasMore: found?.pageInfo.hasNextPage ?? false, view: names };
+  }
+  const all =
+    source === 'key'
+      ? key.viewer.locationIds.map((id) => ({ id, name: id, timezone: undefined }))
+      : statuses.data?.locationStatuses?.map(({ locationId, name }) => ({
+          ...{ id: locationId, name },
+          timezone: undefined,
+        }));
+  const found = all?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
+  return {
+    locations: found?.slice(0, first),
+    hasMore: found !== undefined && found.length > first,
+    view: source === 'key' ? undefined : statuses,
+  };
+}
+
+/** A location by its id; undefined while it is loading. Its name is the id when the key may not read the name. */
+export function useLocation(id: string | undefined): KnownLocation | undefined {
+  const key = useKey();
+  const source = sourceOf(key);
+  const named = useView(LocationNameDocument, { id: id ?? '' }, { pause: source !== 'names' || !id });
+  const statuses = useView(SiteStatusesDocument, {}, { pause: source !== 'statuses' || !id });
+  if (!id) return undefined;
+  const unnamed = { id, name: id, timezone: undefined };
+  if (source === 'key') return unnamed;
+  if (source === 'statuses') {
+    const status = statuses.data?.locationStatuses?.find(({ locationId }) => locationId === id);
+    return status ? { ...unnamed, name: status.name } : statuses.data && unnamed;
+  }
+  return named.data?.location ?? (named.failure ? unnamed : undefined);
+}
+
+/** Whether the console can offer locations. Otherwise, the user must enter the id of a location. */
+export function useCanName(): boolean {
+  const key = useKey();
+  return sourceOf(key) !== 'key' || key.viewer.locationIds.length > 0;
+}

@@ -1,0 +1,36 @@
+/** @jsxImportSource react */
+import { stringifyDocument } from 'urql';
+import type { ShownOperation } from '../graph/use-view.ts';
+import { explorerAddress } from '../../browser/explorer-address.ts';
+import { texts } from '../texts.ts';
+
+const explorerPath = '/graphql';
+
+/**
+ * The address of the explorer with an operation in it. Variables that would make it too long, such as a long text that the
+ * user typed, are omitted.
+ */
+function addressOf({ document, variables }: ShownOperation): string {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+  const query = stringifyDocument(document).replace(/\s*__typename/g, '');
+  return (
+    explorerAddress(explorerPath, { query, variables: JSON.stringify(given) }) ??
+    explorerAddress(explorerPath, { query, variables: '' }) ??
+    explorerPath
+  );
+}
+
+/** The button of each view that opens its operation in the explorer. */
+export function AsGraphql({ operation }: { operation: ShownOperation }) {
+  return (
+    <a
+      className="button plain as-graphql"
+      href={addressOf(operation)}
+      target="_blank"
+      rel="noopener"
+      title={texts.state.asGraphqlAbout}
+    >
+      <span aria-hidden="true">{'{ }'}</span> {texts.state.asGraphql}
+    </a>
+  );
+}

@@ -1,0 +1,104 @@
+/** @jsxImportSource react */
+import { useEffect, useState } from 'react';
+import {
+  Button as AriaButton,
+  ComboBox,
+  Input,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+} from 'react-aria-components';
+import { type FoundLocations, type KnownLocation, useFoundLocations } from '../graph/use-locations.ts';
+import { texts } from '../texts.ts';
+import { FailureNotice } from './view-state.tsx';
+
+/** How many locations the list shows, and how many are requested. */
+const shownLocations = 20;
+
+/** How long after the last key press a search starts, in milliseconds. */
+const typingPauseMs = 250;
+
+/** The text, after it has not changed for a while (debounced). */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}
+
+function Options({ found: { locations, hasMore, view } }: { found: FoundLocations }) {
+  return (
+    <Popover className="popover">
+      <ListBox
+        className="options"
+        renderEmptyState={() =>
+          view?.failure ? (
+            <FailureNotice failure={view.failure} />
+          ) : (
+            <p className="popover-note">{locations ? texts.state.noSuchLocation : texts.state.loading}</p>
+          )
+        }
+      >
+        {(locations ?? []).map(({ id, name }) => (
+          <ListBoxItem key={id} id={id} textValue={name}>
+            {name}
+          </ListBoxItem>
+        ))}
+      </ListBox>
+      {hasMore && <p className="popover-note">{texts.state.moreLocations}</p>}
+    </Popover>
+  );
+}
+
+/**
+ * A field that finds a location by a part of its name.
+ *
+ * @param props.chosen the location that the field shows when it has no focus
+ */
+export function LocationSearch(props: {
+  label: string;
+  chosen: KnownLocation | undefined;
+  onChoose(location: KnownLocation): void;
+}) {
+  const { label, chosen, onChoose } = props;
+  const shownName = chosen?.name ?? '';
+  const [typed, setTyped] = useState<string>(); // undefined while the field has no focus
+  const [picked, setPicked] = useState<string>();
+  const term = typed === undefined || typed === shownName ? '' : typed;
+  const found = useFoundLocations(useSettled(term), { first: shownLocations, pause: typed === undefined });
+  return (
+    <ComboBox
+      className="field choice"
+      menuTrigger="focus"
+      allowsEmptyCollection
+      allowsCustomValue // keeps the typed text until the field loses the focus
+      items={found.locations ?? []}
+      inputValue={typed ?? shownName}
+      onInputChange={setTyped}
+      onFocus={() => {
+        setTyped(shownName);
+        setPicked(undefined);
+      }}
+      onBlur={() => setTyped(undefined)}
+      selectedKey={picked ?? null}
+      onSelectionChange={(id) => {
+        const location = found.locations?.find((each) => each.id === id);
+        if (!location) return;
+        setPicked(location.id);
+        if (location.id !== chosen?.id) onChoose(location);
+      }}
+    >
+      <Label>{label}</Label>
+      <div className="combo">
+        <Input autoComplete="off" spellCheck={false} onFocus={(event) => event.target.select()} />
+        <AriaButton className="combo-button">
+          <span aria-hidden="true">▾</span>
+        </AriaButton>
+      </div>
+      <Options found={found} />
+    </ComboBox>
+  );
+}

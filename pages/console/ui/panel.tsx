@@ -1,0 +1,48 @@
+/** @jsxImportSource react */
+import type { ReactNode } from 'react';
+import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { texts } from '../texts.ts';
+import { Button } from './controls.tsx';
+
+/** A dialog over the page; it keeps the focus until it is closed. */
+export function Panel(props: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
+  const { title, onClose, children, wide = false } = props;
+  return (
+    <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
+      <Modal className={wide ? 'modal wide' : 'modal'}>
+        <Dialog className="dialog">
+          <header className="dialog-header">
+            <Heading slot="title">{title}</Heading>
+            <Button look="quiet" aria-label={texts.state.close} onPress={onClose}>
+              ✕
+            </Button>
+          </header>
+          {children}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** Asks before something is done that cannot be undone. */
+export function Confirmation(props: {
+  question: string;
+  action: string;
+  sending: boolean;
+  children?: ReactNode;
+  onConfirm(): void;
+  onClose(): void;
+}) {
+  const { question, action, sending, children, onConfirm, onClose } = props;
+  return (
+    <Panel title={question} onClose={onClose}>
+      {children}
+      <footer className="dialog-footer">
+        <Button onPress={onClose}>{texts.state.cancel}</Button>
+        <Button look="danger" isDisabled={sending} onPress={onConfirm}>
+          {action}
+        </Button>
+      </footer>
+    </Panel>
+  );
+}

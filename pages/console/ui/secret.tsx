@@ -1,0 +1,25 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import { texts } from '../texts.ts';
+import { Button } from './controls.tsx';
+
+/** A secret that is shown once, with a way to copy it. */
+export function Secret({ secret }: { secret: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () =>
+    setCopied(
+      await navigator.clipboard.writeText(secret).then(
+        () => true,
+        () => false,
+      ),
+    );
+  return (
+    <div className="form">
+      <p>{texts.keys.secret}</p>
+      <div className="secret">
+        <code>{secret}</code>
+        <Button onPress={() => void copy()}>{copied ? texts.state.copied : texts.state.copy}</Button>
+      </div>
+    </div>
+  );
+}

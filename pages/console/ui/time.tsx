@@ -1,0 +1,66 @@
+/** @jsxImportSource react */
+import { createContext, useContext } from 'react';
+import { texts } from '../texts.ts';
+
+/** The time zone for shown times: of the location, or of this device. */
+export type Clock = 'location' | 'reader';
+
+export const ClockContext = createContext<Clock>('location');
+
+/** The time zone of this device. */
+export const readerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The zone in which to show times of a location, as the user chose it. */
+export function useZone(locationZone: string | undefined): string {
+  const clock = useContext(ClockContext);
+  return clock === 'location' && locationZone ? locationZone : readerZone;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** An instant as text in a time zone. */
+export function timeText(
+  at: string | number | Date,
+  zone: string,
+  parts: 'time' | 'date' | 'full' = 'full',
+): string {
+  const name = `${zone} ${parts}`;
+  const format =
+    formats.get(name) ??
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      ...(parts !== 'time' && { day: 'numeric', month: 'short' }),
+      ...(parts !== 'date' && { hour: '2-digit', minute: '2-digit' }),
+    });
+  formats.set(name, format);
+  return format.format(new Date(at));
+}
+
+/** An instant in the chosen zone, with the time in the other zone as its title. */
+export function Time({
+  at,
+  zone: locationZone,
+}: {
+  at: string | null | undefined;
+  zone?: string | undefined;
+}) {
+  const zone = useZone(locationZone);
+  if (!at) return <>{texts.state.never}</>;
+  const other = zone === readerZone ? (locationZone ?? 'UTC') : readerZone;
+  return (
+    <time dateTime={at} title={`${timeText(at, other)} ${other}`}>
+      {timeText(at, zone)}
+    </time>
+  );
+}
+
+/** The value of a field of type `datetime-local` as an instant, in the zone of this device; undefined when empty. */
+export const instantOf = (local: string): string | undefined =>
+  local ? new Date(local).toISOString() : undefined;
+
+/** An instant as the value of a field of type `datetime-local`, in the zone of this device. */
+export function localOf(instant: string | null | undefined): string {
+  if (!instant) return '';
+  const at = new Date(instant);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

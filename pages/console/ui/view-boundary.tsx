@@ -1,0 +1,23 @@
+/** @jsxImportSource react */
+import { Component, type ReactNode } from 'react';
+import { texts } from '../texts.ts';
+import { Button } from './controls.tsx';
+
+/** Keeps the console usable when a view fails, for example when its files cannot be loaded. */
+export class ViewBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <div className="notice bad" role="alert">
+        <span>{texts.state.unloaded}</span>
+        <Button onPress={() => location.reload()}>{texts.state.retry}</Button>
+      </div>
+    );
+  }
+}

@@ -1,0 +1,26 @@
+/** @jsxImportSource react */
+import { type ReactNode, useEffect, useRef } from 'react';
+import type { ShownOperation } from '../graph/use-view.ts';
+import { AsGraphql } from './as-graphql.tsx';
+
+/** The title of a view, its actions, and the query behind it. It takes the focus when the view opens. */
+export function ViewHeader(props: {
+  title: string;
+  operation?: ShownOperation | undefined;
+  children?: ReactNode;
+}) {
+  const { title, operation, children } = props;
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [title]);
+  return (
+    <header className="view-header">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      <div className="view-actions">
+        {children}
+        {operation && <AsGraphql operation={operation} />}
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,184 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import { DropZone, FileTrigger, ProgressBar } from 'react-aria-components';
+import { useClient } from 'urql';
+import { entriesFile, readEntries, rejectsFile, saveFile } from '../csv.ts';
+import {
+  type EntryFieldsFragment,
+  ExportEntriesDocument,
+  type ImportMode,
+  type WhitelistEntryInput,
+} from '../generated/operations.ts';
+import { type Failure, failureOf } from '../graph/failure.ts';
+import { texts } from '../texts.ts';
+import { Button, Choice } from '../ui/controls.tsx';
+import { DataTable } from '../ui/data-table.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { FailureNotice } from '../ui/view-state.tsx';
+import { type ImportProgress, useImport } from './use-import.ts';
+
+const { csv: words } = texts;
+
+/** The most rejected rows that the dialog shows. The downloaded file has all of them. */
+const maxShownRejects = 50;
+
+/** The import modes of the console. Only the command line can replace a whole whitelist. */
+type Mode = Exclude<ImportMode, 'REPLACE'>;
+
+function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: boolean }) {
+  const { rows, done, created, updated, unchanged, rejects } = progress;
+  return (
+    <div aria-live="polite" className="form">
+      <ProgressBar value={done} maxValue={rows} aria-label={isDryRun ? words.checking : words.importing}>
+        {({ percentage }) => (
+          <div className="progress">
+            <div ref={(bar) => bar?.style.setProperty('width', `${percentage}%`)} />
+          </div>
+        )}
+      </ProgressBar>
+      <p>
+        {isDryRun ? `${words.dryRun}. ` : ''}
+        {words.outcome(created, updated, unchanged, rejects.length)}
+      </p>
+      {rejects.length > 0 && (
+        <>
+          <DataTable
+            label={words.rejects}
+            rows={rejects.slice(0, maxShownRejects)}
+            keyOf={({ row }) => String(row)}
+            columns={[
+              { title: words.row, cell: ({ row }) => row, numeric: true },
+              { title: words.field, cell: ({ field }) => field },
+              { title: words.value, cell: ({ value }) => value },
+              { title: words.message, cell: ({ message }) => <span className="wrap">{message}</span> },
+            ]}
+          />
+          <Button onPress={() => saveFile('rejected.csv', rejectsFile(rejects))}>
+            {words.downloadRejects}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Reads a whole whitelist as a file. */
+function Export({ locationId }: { locationId: string }) {
+  const client = useClient();
+  const [exporting, setExporting] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  async function run() {
+    setExporting(true);
+    const entries: EntryFieldsFragment[] = [];
+    for (let after: string | null = null, more = true; more;) {
+      const { data, error } = await client
+        .query(ExportEntriesDocument, { locationId, after }, { requestPolicy: 'network-only' })
+        .toPromise();
+      setFailure(error && failureOf(error));
+      const changes: { upserts: EntryFieldsFragment[]; cursor: string; hasMore: boolean } | null | undefined =
+        data?.whitelistChanges;
+      if (!changes) return setExporting(false);
+      entries.push(...changes.upserts);
+      after = changes.cursor;
+      more = changes.hasMore;
+    }
+    saveFile('whitelist.csv', entriesFile(entries));
+    setExporting(false);
+  }
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      <Button isDisabled={exporting} onPress={() => void run()}>
+        {exporting ? words.exporting : words.export}
+      </Button>
+    </>
+  );
+}
+
+/** Imports a whitelist from a file, after a dry run that shows the result for each row; or exports it. */
+export function CsvPanel(props: {
+  locationId: string;
+  mayWrite: boolean;
+  onImported(): void;
+  onClose(): void;
+}) {
+  const { locationId, mayWrite, onImported, onClose } = props;
+  const [entries, setEntries] = useState<WhitelistEntryInput[]>([]);
+  const [mode, setMode] = useState<Mode>('CREATE');
+  const [fault, setFault] = useState<string>();
+  const [step, setStep] = useState<'choose' | 'checked' | 'imported'>('choose');
+  const { progress, failure, run } = useImport(locationId);
+
+  async function check(file: Pick<File, 'text'> | undefined, chosen: Mode = mode) {
+    if (!file) return;
+    setStep('choose');
+    try {
+      const read = readEntries(await file.text());
+      setFault(read.length === 0 ? words.empty : undefined);
+      setEntries(read);
+      if (read.length > 0 && (await run(read, chosen, true))) setStep('checked');
+    } catch (error) {
+      setFault(words.unreadable(error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  async function importAll() {
+    if (!(await run(entries, mode, false))) return;
+    setStep('imported');
+    onImported();
+  }
+
+  async function changeMode(next: Mode) {
+    setMode(next);
+    if (entries.length > 0 && (await run(entries, next, true))) setStep('checked');
+  }
+
+  return (
+    <Panel title={words.title} onClose={onClose} wide>
+      {mayWrite && (
+        <>
+          <DropZone
+            className="drop"
+            onDrop={({ items }) => {
+              const dropped = items.find((item) => item.kind === 'file');
+              void dropped?.getFile().then((file) => check(file));
+            }}
+          >
+            <span slot="label">{words.drop}</span>
+            <FileTrigger
+              acceptedFileTypes={['.csv', 'text/csv']}
+              onSelect={(files) => void check(files?.[0])}
+            >
+              <Button>{words.select}</Button>
+            </FileTrigger>
+          </DropZone>
+          <Choice
+            label={words.mode}
+            value={mode}
+            options={[
+              ['CREATE', words.modes.CREATE],
+              ['UPSERT', words.modes.UPSERT],
+            ]}
+            onChange={(next) => void changeMode(next)}
+          />
+          {fault && (
+            <p className="notice bad" role="alert">
+              {fault}
+            </p>
+          )}
+          <FailureNotice failure={failure} />
+          {progress && <Outcome progress={progress} isDryRun={step !== 'imported'} />}
+          {step === 'imported' && <p className="notice good">{words.done}</p>}
+        </>
+      )}
+      <footer className="dialog-footer">
+        <Export locationId={locationId} />
+        {step === 'checked' && (
+          <Button look="primary" onPress={() => void importAll()}>
+            {words.start(entries.length - (progress?.rejects.length ?? 0))}
+          </Button>
+        )}
+      </footer>
+    </Panel>
+  );
+}

@@ -1,0 +1,149 @@
+/** @jsxImportSource react */
+import { type FormEvent, useState } from 'react';
+import {
+  AddEntryDocument,
+  ChangeEntryDocument,
+  type EntryFieldsFragment,
+  type WeeklyHoursInput,
+  type WhitelistEntryInput,
+} from '../generated/operations.ts';
+import { fieldMessages } from '../graph/failure.ts';
+import { useChange } from '../graph/use-change.ts';
+import { texts } from '../texts.ts';
+import { Button, Field } from '../ui/controls.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { instantOf, localOf, readerZone } from '../ui/time.tsx';
+import { FailureNotice } from '../ui/view-state.tsx';
+import { HoursFields } from './hours-fields.tsx';
+
+const { whitelist: words, why } = texts;
+
+/** The values of the form. */
+const valuesOf = (entry: EntryFieldsFragment | undefined) => ({
+  referenceId: entry?.referenceId ?? '',
+  plateType: entry?.plateType ?? '',
+  plateCode: entry?.plateCode ?? '',
+  plateNumber: entry?.plateNumber ?? '',
+  vehicleType: entry?.vehicleType ?? '',
+  note: entry?.note ?? '',
+  validFrom: localOf(entry?.validFrom),
+  validUntil: localOf(entry?.validUntil),
+  maxEntries: entry?.maxEntries?.toString() ?? '',
+});
+
+type Values = ReturnType<typeof valuesOf>;
+
+const labels: Record<keyof Values, string> = {
+  referenceId: words.reference,
+  plateType: why.plateType,
+  plateCode: why.plateCode,
+  plateNumber: why.plateNumber,
+  vehicleType: words.vehicleType,
+  note: words.note,
+  validFrom: `${words.validFrom} (${readerZone})`,
+  validUntil: `${words.validUntil} (${readerZone})`,
+  maxEntries: words.maxEntries,
+};
+
+/** The GraphQL input for the values of the form. */
+function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput {
+  const { vehicleType, note, validFrom, validUntil, maxEntries, ...required } = values;
+  return {
+    ...required,
+    vehicleType: vehicleType || null,
+    note: note || null,
+    validFrom: instantOf(validFrom) ?? null,
+    validUntil: instantOf(validUntil) ?? null,
+    maxEntries: maxEntries === '' ? null : Number(maxEntries),
+    hours,
+  };
+}
+
+/**
+ * Adds a vehicle to a whitelist or changes one. A concurrent change by another user is shown and not overwritten.
+ *
+ * @param props.entry the entry at the time when the form was opened; undefined to add one
+ * @param props.current the latest version of the entry in the list
+ * @param props.onConflict reads the list again
+ */
+export function EntryForm(props: {
+  locationId: string;
+  entry: EntryFieldsFragment | undefined;
+  current: EntryFieldsFragment | undefined;
+  onConflict(): void;
+  onDone(): void;
+  onClose(): void;
+}) {
+  const { locationId, entry, current, onConflict, onDone, onClose } = props;
+  const [values, setValues] = useState(() => valuesOf(entry));
+  const [hours, setHours] = useState<WeeklyHoursInput[]>(
+    () => entry?.hours.map(({ days, from, to }) => ({ days, from, to })) ?? [],
+  );
+  const adding = useChange(AddEntryDocument);
+  const changing = useChange(ChangeEntryDocument);
+  const { failure, sending } = entry ? changing : adding;
+  const isConflict = failure?.kind === 'refused' && failure.code === 'CONFLICT';
+  const errors = fieldMessages(failure);
+
+  async function save(version: number | undefined) {
+    const input = inputOf(values, hours);
+    const data =
+      entry && version !== undefined
+        ? await changing.send({ locationId, id: entry.id, input, expectedVersion: version })
+        : await adding.send({ locationId, input });
+    if (data) onDone();
+    else if (entry) onConflict();
+  }
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void save(entry?.version);
+  };
+  const field = (name: keyof Values, type = 'text') => (
+    <Field
+      key={name}
+      label={labels[name]}
+      type={type}
+      value={values[name]}
+      onChange={(value) => setValues({ ...values, [name]: value })}
+      error={errors[name]}
+    />
+  );
+  return (
+    <Panel title={entry ? words.edit : words.add} onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        {!isConflict && <FailureNotice failure={failure} />}
+        {isConflict && (
+          <div className="notice warn" role="alert">
+            <span>{words.changed}</span>
+            {current && current.version !== entry?.version && (
+              <Button onPress={() => void save(current.version)}>{words.overwrite}</Button>
+            )}
+          </div>
+        )}
+        <div className="row end">
+          {field('plateType')}
+          {field('plateCode')}
+          {field('plateNumber')}
+        </div>
+        {field('referenceId')}
+        <div className="row end">
+          {field('vehicleType')}
+          {field('note')}
+        </div>
+        <div className="row end">
+          {field('validFrom', 'datetime-local')}
+          {field('validUntil', 'datetime-local')}
+        </div>
+        {field('maxEntries', 'number')}
+        <HoursFields hours={hours} error={errors.hours} onChange={setHours} />
+        <footer className="dialog-footer">
+          <Button onPress={onClose}>{texts.state.cancel}</Button>
+          <Button look="primary" type="submit" isDisabled={sending}>
+            {words.save}
+          </Button>
+        </footer>
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,35 @@
+/** @jsxImportSource react */
+import { type EntryFieldsFragment, RemoveEntryDocument } from '../generated/operations.ts';
+import { useChange } from '../graph/use-change.ts';
+import { texts } from '../texts.ts';
+import { Confirmation } from '../ui/panel.tsx';
+import { plateText } from '../ui/plate.tsx';
+import { FailureNotice } from '../ui/view-state.tsx';
+
+/** Removes an entry, unless another user has changed it meanwhile. */
+export function EntryRemoval(props: {
+  entry: EntryFieldsFragment;
+  onConflict(): void;
+  onDone(): void;
+  onClose(): void;
+}) {
+  const { entry, onConflict, onDone, onClose } = props;
+  const { id, locationId, version } = entry;
+  const removing = useChange(RemoveEntryDocument);
+  async function remove() {
+    const data = await removing.send({ locationId, id, expectedVersion: version });
+    if (data) onDone();
+    else onConflict();
+  }
+  return (
+    <Confirmation
+      question={texts.whitelist.removeAsk(plateText(entry))}
+      action={texts.whitelist.remove}
+      sending={removing.sending}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    >
+      <FailureNotice failure={removing.failure} />
+    </Confirmation>
+  );
+}

@@ -1,0 +1,41 @@
+/** @jsxImportSource react */
+import type { EntryFieldsFragment } from '../generated/operations.ts';
+import { texts } from '../texts.ts';
+import { Plate } from '../ui/plate.tsx';
+import { Time } from '../ui/time.tsx';
+
+const { whitelist: words } = texts;
+
+/** The weekly hours of an entry as text. */
+export const hoursText = (hours: EntryFieldsFragment['hours']): string =>
+  hours.length === 0
+    ? words.allHours
+    : hours
+        .map(({ days, from, to }) => `${days.map((day) => words.days[day]).join(' ')} ${from}–${to}`)
+        .join('; ');
+
+/** How many entries a vehicle has made, and how many it may make. */
+export const usesText = ({ entriesRecorded, maxEntries }: EntryFieldsFragment): string =>
+  maxEntries === null ? String(entriesRecorded) : `${entriesRecorded} / ${maxEntries}`;
+
+/** From when and until when an entry is valid. */
+export function Validity({ entry, zone }: { entry: EntryFieldsFragment; zone: string | undefined }) {
+  const { validFrom, validUntil } = entry;
+  if (!validFrom && !validUntil) return <>–</>;
+  return (
+    <>
+      {validFrom && <Time at={validFrom} zone={zone} />} –{' '}
+      {validUntil && <Time at={validUntil} zone={zone} />}
+    </>
+  );
+}
+
+/** An entry of a whitelist in a few lines. */
+export function EntrySummary({ entry, zone }: { entry: EntryFieldsFragment; zone: string | undefined }) {
+  return (
+    <p>
+      <Plate of={entry} /> {entry.referenceId} · {hoursText(entry.hours)} ·{' '}
+      <Validity entry={entry} zone={zone} /> · {words.uses}: {usesText(entry)}
+    </p>
+  );
+}

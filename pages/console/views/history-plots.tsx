@@ -1,0 +1,156 @@
+/** @jsxImportSource react */
+import { useMemo, useState } from 'react';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import {
+  type HistoryInterval,
+  LocationHistoryDocument,
+  type LocationHistoryQuery,
+} from '../generated/operations.ts';
+import { useView } from '../graph/use-view.ts';
+import { texts } from '../texts.ts';
+import { AsGraphql } from '../ui/as-graphql.tsx';
+import { DataTable } from '../ui/data-table.tsx';
+import { Plot, type Series } from '../ui/plot.tsx';
+import { timeText, useZone } from '../ui/time.tsx';
+import { ViewState } from '../ui/view-state.tsx';
+
+const hourMs = 3_600_000;
+
+/** The periods that can be chosen; each has at most 750 points, for one or two points of the rate limit. */
+const periods = {
+  day: { hours: 24, interval: 'QUARTER_HOUR' },
+  week: { hours: 24 * 7, interval: 'HOUR' },
+  month: { hours: 24 * 31, interval: 'HOUR' },
+} as const satisfies Record<string, { hours: number; interval: HistoryInterval }>;
+
+type Period = keyof typeof periods;
+type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
+
+/** Sums entries and exits by hour, from points with shorter intervals. */
+function byHour(points: Points) {
+  const hours = new Map<number, { entries: number; exits: number }>();
+  for (const { at, entries, exits } of points) {
+    const hour = Math.floor(Date.parse(at) / hourMs) * hourMs;
+    const sums = hours.get(hour) ?? { entries: 0, exits: 0 };
+    hours.set(hour, { entries: sums.entries + entries, exits: sums.exits + exits });
+  }
+  return [...hours].map(([at, sums]) => ({ at, ...sums }));
+}
+
+/** The occupancy of a location as a line, and its entries and exits by hour as bars. */
+function Plots({ points, zone, capacity }: { points: Points; zone: string; capacity: number | null }) {
+  const { location: words } = texts;
+  const at = useMemo(() => points.map((point) => Date.parse(point.at) / 1000), [points]);
+  const occupancy = useMemo((): Series[] => {
+    const inside: Series = {
+      name: words.inside,
+      values: points.map(({ occupied }) => occupied),
+      color: '--plot-1',
+      look: 'area',
+    };
+    if (capacity === null) return [inside];
+    return [
+      inside,
+      { name: words.capacity, values: points.map(() => capacity), color: '--quiet', look: 'dashes' },
+    ];
+  }, [points, capacity]);
+  const hours = useMemo(() => byHour(points), [points]);
+  const hourStarts = useMemo(() => hours.map((hour) => hour.at / 1000), [hours]);
+  const traffic = useMemo(
+    (): Series[] => [
+      { name: words.entries, values: hours.map(({ entries }) => entries), color: '--plot-2', look: 'bars' },
+      { name: words.exits, values: hours.map(({ exits }) => exits), color: '--plot-3', look: 'bars' },
+    ],
+    [hours],
+  );
+  return (
+    <div className="columns">
+      <section className="card">
+        <h2>{words.occupancy}</h2>
+        <Plot
+          label={words.occupancy}
+          at={at}
+          series={occupancy}
+          zone={zone}
+          height={240}
+          table={
+            <DataTable
+              label={words.occupancy}
+              rows={points}
+              keyOf={(point) => point.at}
+              columns={[
+                { title: words.time, cell: (point) => timeText(point.at, zone) },
+                { title: words.inside, cell: (point) => point.occupied, numeric: true },
+              ]}
+            />
+          }
+        />
+      </section>
+      <section className="card">
+        <h2>{words.traffic}</h2>
+        <Plot
+          label={words.traffic}
+          at={hourStarts}
+          series={traffic}
+          zone={zone}
+          height={240}
+          table={
+            <DataTable
+              label={words.traffic}
+              rows={hours}
+              keyOf={(hour) => String(hour.at)}
+              columns={[
+                { title: words.time, cell: (hour) => timeText(hour.at, zone) },
+                { title: words.entries, cell: (hour) => hour.entries, numeric: true },
+                { title: words.exits, cell: (hour) => hour.exits, numeric: true },
+              ]}
+            />
+          }
+        />
+      </section>
+    </div>
+  );
+}
+
+/** The history of a location for the period that the user chooses. */
+export function HistoryPlots(props: { id: string; zone: string | undefined; capacity: number | null }) {
+  const { id, capacity } = props;
+  const zone = useZone(props.zone);
+  const [period, setPeriod] = useState<Period>('day');
+  const variables = useMemo(() => {
+    const { hours, interval } = periods[period];
+    const now = Date.now();
+    return {
+      id,
+      interval,
+      from: new Date(now - hours * hourMs).toISOString(),
+      to: new Date(now).toISOString(),
+    };
+  }, [id, period]);
+  const view = useView(LocationHistoryDocument, variables);
+  return (
+    <section aria-label={texts.location.occupancy}>
+      <div className="row">
+        <ToggleButtonGroup
+          className="toggles"
+          aria-label={texts.location.period}
+          selectedKeys={[period]}
+          disallowEmptySelection
+          onSelectionChange={([chosen]) => setPeriod(chosen as Period)}
+        >
+          {(Object.keys(periods) as Period[]).map((name) => (
+            <ToggleButton key={name} id={name}>
+              {texts.location[name]}
+            </ToggleButton>
+          ))}
+        </ToggleButtonGroup>
+        <AsGraphql operation={view.operation} />
+      </div>
+      <ViewState view={view}>
+        {({ location }) => (
+          <Plots points={location?.occupancyHistory ?? []} zone={zone} capacity={capacity} />
+        )}
+      </ViewState>
+    </section>
+  );
+}

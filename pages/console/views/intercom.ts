@@ -1,0 +1,74 @@
+import type { WhyQuery } from '../generated/operations.ts';
+import { texts } from '../texts.ts';
+
+const { sentences, spoken } = texts.why;
+
+type Decision = NonNullable<WhyQuery['plateAccess']>;
+type Hours = NonNullable<Decision['entry']>['hours'][number];
+type Day = Hours['days'][number];
+
+const week = Object.keys(spoken.days) as Day[];
+
+/** Joins texts as in speech: `a`, `a and b`, `a, b and c`. */
+const listed = (parts: readonly string[]) =>
+  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${spoken.and} ${parts.at(-1)}`;
+
+/** Days of the week in words; three or more in a row as `Monday to Friday`. */
+function daysText(days: readonly Day[]): string {
+  if (days.length === week.length) return spoken.everyDay;
+  const runs: Day[][] = [];
+  for (const day of week.filter((each) => days.includes(each))) {
+    const run = runs.at(-1);
+    if (run && week.indexOf(run.at(-1)!) + 1 === week.indexOf(day)) run.push(day);
+    else runs.push([day]);
+  }
+  const names = runs.flatMap((run) => {
+    const all = run.map((day) => spoken.days[day]);
+    return all.length > 2 ? [spoken.dayToDay(all[0]!, all.at(-1)!)] : all;
+  });
+  return listed(names);
+}
+
+function timesText({ from, to }: Hours): string {
+  if (from === '00:00' && to === '24:00') return spoken.allDay;
+  return spoken.fromTo(from, to <= from ? spoken.nextDay(to) : to);
+}
+
+/** Hours of the week as a person says them, such as `Monday to Friday from 07:00 to 19:00`. */
+const hoursText = (hours: readonly Hours[]) =>
+  listed(hours.map((each) => `${daysText(each.days)} ${timesText(each)}`));
+
+/** An instant as a person says it by the clocks of a place, such as `Saturday 21 November at 23:21`. */
+function instantText(at: string, zone: string): string {
+  const text = (options: Intl.DateTimeFormatOptions, instant = new Date(at)) =>
+    new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(instant);
+  const year = text({ year: 'numeric' });
+  const isThisYear = year === text({ year: 'numeric' }, new Date());
+  const date = text({ weekday: 'long', day: 'numeric', month: 'long' }).replace(',', '');
+  const time = text({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  return spoken.dateAt(isThisYear ? date : `${date} ${year}`, time);
+}
+
+/**
+ * A sentence for the driver at the intercom, with the values of the failed check.
+ *
+ * @param options.zone the time zone of the location
+ * @param options.quota how many vehicles of the reference may be inside; undefined when it is not known
+ */
+export function intercomSentence(
+  { reason, entry }: Pick<Decision, 'reason' | 'entry'>,
+  { zone, quota }: { zone: string; quota: number | undefined },
+): string {
+  const plain = sentences[reason];
+  if (!entry) return plain;
+  const { validFrom, validUntil, hours, maxEntries, entriesRecorded, referenceId } = entry;
+  if (reason === 'NOT_YET_VALID' && validFrom) return spoken.begins(instantText(validFrom, zone));
+  if (reason === 'EXPIRED' && validUntil) return spoken.ended(instantText(validUntil, zone));
+  if (reason === 'OUTSIDE_HOURS' && hours.length > 0) return spoken.validAt(hoursText(hours));
+  if (reason === 'QUOTA_REACHED' && quota !== undefined) return spoken.quota(referenceId, quota);
+  if (reason === 'USED_UP' && maxEntries !== null) return spoken.usedUp(maxEntries);
+  if (reason === 'LISTED' && maxEntries !== null) {
+    return `${plain} ${spoken.entriesLeft(Math.max(0, maxEntries - entriesRecorded - 1))}`;
+  }
+  return plain;
+}

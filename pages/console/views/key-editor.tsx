@@ -1,0 +1,185 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import {
+  ChangeKeyDocument,
+  IssueKeyDocument,
+  type KeyFieldsFragment,
+  type Permission,
+} from '../generated/operations.ts';
+import { fieldMessages } from '../graph/failure.ts';
+import { useKey } from '../graph/key-context.tsx';
+import { useChange } from '../graph/use-change.ts';
+import { type KnownLocation, useFoundLocations } from '../graph/use-locations.ts';
+import { texts } from '../texts.ts';
+import { Button, Field } from '../ui/controls.tsx';
+import { LocationSearch } from '../ui/location-search.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Secret } from '../ui/secret.tsx';
+import { instantOf, localOf } from '../ui/time.tsx';
+import { FailureNotice } from '../ui/view-state.tsx';
+
+const { keys: words } = texts;
+
+/** Adds a value to a list, or removes it. */
+const toggled = <Value,>(list: readonly Value[], value: Value) =>
+  list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
+
+/** A group of checkboxes. */
+function Ticks<Value extends string>(props: {
+  legend: string;
+  options: readonly { value: Value; name: string }[];
+  ticked: readonly Value[];
+  onChange(ticked: Value[]): void;
+}) {
+  const { legend, options, ticked, onChange } = props;
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {options.map(({ value, name }) => (
+        <label key={value} className="check">
+          <input
+            type="checkbox"
+            checked={ticked.includes(value)}
+            onChange={() => onChange(toggled(ticked, value))}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The most locations that are shown as checkboxes. Others are found by search. */
+const tickedLocations = 100;
+
+/** The locations of a key as checkboxes, with a search when there are more. */
+function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
+  const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });
+  const [added, setAdded] = useState<readonly KnownLocation[]>([]);
+  if (!locations || locations.length === 0) return null;
+  const offered = [...locations, ...added.filter(({ id }) => !locations.some((other) => other.id === id))];
+  const unnamed = ids.filter((id) => !offered.some((location) => location.id === id));
+  return (
+    <>
+      <Ticks
+        legend={words.locations}
+        options={[
+          ...offered.map(({ id, name }) => ({ value: id, name })),
+          ...unnamed.map((id) => ({ value: id, name: id })),
+        ]}
+        ticked={ids}
+        onChange={onChange}
+      />
+      {hasMore && (
+        <LocationSearch
+          label={words.addLocation}
+          chosen={undefined}
+          onChoose={(location) => {
+            setAdded([...added, location]);
+            if (!ids.includes(location.id)) onChange([...ids, location.id]);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/**
+ * Issues a key and shows its secret once, or changes a key. A key can grant only permissions that it has itself.
+ *
+ * @param props.edited the key to change; undefined to issue one
+ */
+export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone(): void; onClose(): void }) {
+  const { edited, onDone, onClose } = props;
+  const { viewer } = useKey();
+  const [name, setName] = useState(edited?.name ?? '');
+  const [permissions, setPermissions] = useState<Permission[]>(edited?.permissions ?? []);
+  const [locationIds, setLocationIds] = useState<string[]>(edited?.locationIds ?? []);
+  const [hourlyLimit, setHourlyLimit] = useState(edited?.hourlyLimit.toString() ?? '');
+  const [burstLimit, setBurstLimit] = useState(edited?.burstLimit.toString() ?? '');
+  const [expiresAt, setExpiresAt] = useState(localOf(edited?.expiresAt));
+  const [secret, setSecret] = useState<string>();
+  const issuing = useChange(IssueKeyDocument);
+  const changing = useChange(ChangeKeyDocument);
+  const { failure, sending } = edited ? changing : issuing;
+  const errors = fieldMessages(failure);
+
+  async function save() {
+    const number = (text: string) => (text === '' ? undefined : Number(text));
+    const input = {
+      name,
+      permissions,
+      locationIds,
+      hourlyLimit: number(hourlyLimit),
+      burstLimit: number(burstLimit),
+      expiresAt: instantOf(expiresAt),
+    };
+    if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
+    const { locationIds: _, ...unscoped } = input;
+    // An operator's key is not limited to locations.
+    if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
+  }
+
+  if (secret) {
+    return (
+      <Panel title={words.issue} onClose={onDone}>
+        <Secret secret={secret} />
+        <footer className="dialog-footer">
+          <Button look="primary" onPress={onDone}>
+            {words.done}
+          </Button>
+        </footer>
+      </Panel>
+    );
+  }
+  return (
+    <Panel title={edited ? `${words.change} ${edited.name}` : words.issue} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <FailureNotice failure={failure} />
+        <Field label={words.name} value={name} onChange={setName} error={errors.name} />
+        <Ticks
+          legend={words.permissions}
+          options={viewer.permissions.map((value) => ({ value, name: value }))}
+          ticked={permissions}
+          onChange={setPermissions}
+        />
+        <LocationScope ids={locationIds} onChange={setLocationIds} />
+        <div className="row end">
+          <Field
+            label={words.hourlyLimit}
+            type="number"
+            value={hourlyLimit}
+            onChange={setHourlyLimit}
+            error={errors.hourlyLimit}
+          />
+          <Field
+            label={words.burstLimit}
+            type="number"
+            value={burstLimit}
+            onChange={setBurstLimit}
+            error={errors.burstLimit}
+          />
+        </div>
+        <Field
+          label={words.expiresAt}
+          type="datetime-local"
+          value={expiresAt}
+          onChange={setExpiresAt}
+          error={errors.expiresAt}
+        />
+        <footer className="dialog-footer">
+          <Button onPress={onClose}>{texts.state.cancel}</Button>
+          <Button look="primary" type="submit" isDisabled={sending}>
+            {edited ? words.save : words.issue}
+          </Button>
+        </footer>
+      </form>
+    </Panel>
+  );
+}

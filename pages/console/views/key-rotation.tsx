@@ -1,0 +1,61 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import { type KeyFieldsFragment, RotateKeyDocument } from '../generated/operations.ts';
+import { fieldMessages } from '../graph/failure.ts';
+import { useChange } from '../graph/use-change.ts';
+import { texts } from '../texts.ts';
+import { Button, Field } from '../ui/controls.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Secret } from '../ui/secret.tsx';
+import { FailureNotice } from '../ui/view-state.tsx';
+
+const { keys: words } = texts;
+
+/** Issues a new secret for a key and shows it once. */
+export function KeyRotation({
+  rotated,
+  onDone,
+  onClose,
+}: {
+  rotated: KeyFieldsFragment;
+  onDone(): void;
+  onClose(): void;
+}) {
+  const [hours, setHours] = useState('24');
+  const [secret, setSecret] = useState<string>();
+  const rotating = useChange(RotateKeyDocument);
+  async function rotate() {
+    const data = await rotating.send({ id: rotated.id, graceSeconds: Math.round(Number(hours) * 3600) });
+    setSecret(data?.rotateApiKey?.secret);
+  }
+  return (
+    <Panel title={`${words.rotate} ${rotated.name}`} onClose={secret ? onDone : onClose}>
+      {secret ? (
+        <Secret secret={secret} />
+      ) : (
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void rotate();
+          }}
+        >
+          <p>{words.rotateAbout}</p>
+          <FailureNotice failure={rotating.failure} />
+          <Field
+            label={words.grace}
+            type="number"
+            value={hours}
+            onChange={setHours}
+            error={fieldMessages(rotating.failure).graceSeconds}
+          />
+          <footer className="dialog-footer">
+            <Button look="primary" type="submit" isDisabled={rotating.sending}>
+              {words.rotate}
+            </Button>
+          </footer>
+        </form>
+      )}
+    </Panel>
+  );
+}

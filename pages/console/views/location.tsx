@@ -1,0 +1,126 @@
+/** @jsxImportSource react */
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { LocationActivityDocument, LocationNameDocument } from '../generated/operations.ts';
+import { useKey } from '../graph/key-context.tsx';
+import { useLiveStatuses } from '../graph/use-live-statuses.ts';
+import { useView } from '../graph/use-view.ts';
+import { addressOf } from '../navigation.ts';
+import { texts } from '../texts.ts';
+import { Badge } from '../ui/controls.tsx';
+import { usePages } from '../ui/use-pages.ts';
+import { ViewHeader } from '../ui/view-header.tsx';
+import { Permitted, ViewState } from '../ui/view-state.tsx';
+import type { StatusFieldsFragment } from '../generated/operations.ts';
+import { Events, Sessions } from './activity-tables.tsx';
+import { HistoryPlots } from './history-plots.tsx';
+import { Fullness, StateBadge } from './site-tile.tsx';
+
+/** After changes, events and sessions are read at most once in this time, for one point of the rate limit. */
+const activityPauseMs = 60_000;
+
+/** Calls a function after changes, at most once in the interval (throttled). */
+function useAfterPause(callback: () => void): () => void {
+  const last = useRef(Date.now());
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(callback);
+  latest.current = callback;
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    if (timer.current) return;
+    const waitMs = Math.max(0, last.current + activityPauseMs - Date.now());
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      last.current = Date.now();
+      latest.current();
+    }, waitMs);
+  };
+}
+
+/** Events and sessions of a location, read again after it has changed. */
+function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
+  const [onlyInside, setOnlyInside] = useState(true);
+  const pages = usePages();
+  const view = useView(LocationActivityDocument, {
+    id,
+    open: onlyInside ? true : null,
+    sessionsAfter: pages.after,
+  });
+  const readAgain = useAfterPause(view.reload);
+  useEffect(() => {
+    if (changes > 0) readAgain();
+  }, [changes]);
+  return (
+    <ViewState view={view}>
+      {({ parkingSessions, parkingEvents }) => (
+        <div className="columns">
+          <Sessions
+            sessions={parkingSessions?.nodes ?? []}
+            zone={zone}
+            onlyInside={onlyInside}
+            onFilter={(only) => {
+              pages.restart();
+              setOnlyInside(only);
+            }}
+            steps={pages.steps(parkingSessions?.pageInfo)}
+            operation={view.operation}
+          />
+          <Events events={parkingEvents?.nodes ?? []} zone={zone} operation={view.operation} />
+        </div>
+      )}
+    </ViewState>
+  );
+}
+
+/** A location: its occupancy now and before, the vehicles inside, and its latest events. */
+export function LocationView({ id }: { id: string }) {
+  const { may } = useKey();
+  const named = useView(LocationNameDocument, { id }, { pause: !may('READ_LOCATIONS') });
+  const [status, setStatus] = useState<StatusFieldsFragment>();
+  const [changes, setChanges] = useState(0);
+  const ids = useMemo(() => [id], [id]);
+  const isFirst = useRef(true);
+  const isLive = useLiveStatuses(ids, (next) => {
+    setStatus(next);
+    if (!isFirst.current) setChanges((count) => count + 1);
+    isFirst.current = false;
+  });
+  const location = named.data?.location;
+  const zone = location?.timezone;
+  return (
+    <>
+      <a className="back" href={addressOf('sites')}>
+        ← {texts.location.back}
+      </a>
+      <ViewHeader title={location?.name ?? status?.name ?? id} operation={named.operation}>
+        {isLive && <Badge tone="good">{texts.sites.live}</Badge>}
+        {may('READ_WHITELIST') && (
+          <a className="button plain" href={addressOf('whitelist', id)}>
+            {texts.location.whitelist}
+          </a>
+        )}
+        {may('READ_WHITELIST') && (
+          <a className="button plain" href={addressOf('why', id)}>
+            {texts.location.why}
+          </a>
+        )}
+      </ViewHeader>
+      {may('READ_LOCATIONS') && <ViewState view={named}>{() => null}</ViewState>}
+      {status && (
+        <section className="card summary" aria-label={texts.sites.title}>
+          <div>
+            <Fullness status={status} />
+          </div>
+          <div>
+            <StateBadge status={status} />
+            <p className="quiet">{location?.address}</p>
+            <p className="quiet">{zone}</p>
+          </div>
+        </section>
+      )}
+      <Permitted need={['READ_ACTIVITY']}>
+        {may('READ_LOCATIONS') && <HistoryPlots id={id} zone={zone} capacity={location?.capacity ?? null} />}
+        <Activity id={id} zone={zone} changes={changes} />
+      </Permitted>
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import { type QuotaEnforcement, QuotaOfDocument, SetQuotaDocument } from '../generated/operations.ts';
+import { fieldMessages } from '../graph/failure.ts';
+import { useChange } from '../graph/use-change.ts';
+import { useView } from '../graph/use-view.ts';
+import { texts } from '../texts.ts';
+import { AsGraphql } from '../ui/as-graphql.tsx';
+import { Button, Choice, Field } from '../ui/controls.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { FailureNotice, ViewState } from '../ui/view-state.tsx';
+
+const { whitelist: words } = texts;
+
+/** The quota of a reference, with the number of its vehicles inside. */
+export function QuotaForm(props: {
+  locationId: string;
+  referenceId: string;
+  mayWrite: boolean;
+  onClose(): void;
+}) {
+  const { locationId, referenceId, mayWrite, onClose } = props;
+  const view = useView(QuotaOfDocument, { locationId, referenceId });
+  const setting = useChange(SetQuotaDocument);
+  const quota = view.data?.quotas?.nodes[0];
+  const [inside, setInside] = useState<string>();
+  const [enforcement, setEnforcement] = useState<QuotaEnforcement>();
+
+  async function save() {
+    const text = inside ?? quota?.inside.toString() ?? '';
+    const data = await setting.send({
+      locationId,
+      referenceId,
+      inside: text === '' ? null : Number(text),
+      enforcement: enforcement ?? quota?.enforcement ?? 'HARD',
+    });
+    if (data) view.reload();
+  }
+
+  return (
+    <Panel title={`${words.quota} ${referenceId}`} onClose={onClose}>
+      <ViewState view={view}>
+        {() => <p>{quota ? words.quotaUse(quota.used, quota.inside) : words.noQuota}</p>}
+      </ViewState>
+      <FailureNotice failure={setting.failure} />
+      {mayWrite && (
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void save();
+          }}
+        >
+          <Field
+            label={words.quotaInside}
+            type="number"
+            value={inside ?? quota?.inside.toString() ?? ''}
+            onChange={setInside}
+            error={fieldMessages(setting.failure).inside}
+          />
+          <Choice
+            label={words.enforcement}
+            value={enforcement ?? quota?.enforcement ?? 'HARD'}
+            options={[
+              ['HARD', words.enforcements.HARD],
+              ['REPORT', words.enforcements.REPORT],
+            ]}
+            onChange={setEnforcement}
+          />
+          <footer className="dialog-footer">
+            <AsGraphql operation={view.operation} />
+            <Button look="primary" type="submit" isDisabled={setting.sending}>
+              {words.setQuota}
+            </Button>
+          </footer>
+        </form>
+      )}
+    </Panel>
+  );
+}

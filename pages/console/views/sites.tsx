@@ -1,0 +1,124 @@
+/** @jsxImportSource react */
+import { useEffect, useMemo, useState } from 'react';
+import {
+  SiteHistoriesDocument,
+  SiteNamesDocument,
+  SitesDocument,
+  SiteStatusesDocument,
+  type StatusFieldsFragment,
+} from '../generated/operations.ts';
+import { useKey } from '../graph/key-context.tsx';
+import { useLiveStatuses } from '../graph/use-live-statuses.ts';
+import { useView } from '../graph/use-view.ts';
+import { goTo } from '../navigation.ts';
+import { texts } from '../texts.ts';
+import { Badge, Button, Field } from '../ui/controls.tsx';
+import { Pager } from '../ui/data-table.tsx';
+import { usePages } from '../ui/use-pages.ts';
+import { ViewHeader } from '../ui/view-header.tsx';
+import { ViewState } from '../ui/view-state.tsx';
+import { type Site, SiteTile } from './site-tile.tsx';
+
+/** The tiles of a page: as many as a request for their plots can cover for one point of the rate limit. */
+const pageSize = 20;
+
+const dayMs = 24 * 3_600_000;
+
+/** How often the plots are read again, for one point of the rate limit. */
+const plotRefreshMs = 15 * 60_000;
+
+/** The last 24 hours, counted from the last read of the plots. */
+function useLastDay() {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), plotRefreshMs);
+    return () => clearInterval(timer);
+  }, []);
+  return useMemo(
+    () => ({ from: new Date(now - dayMs).toISOString(), to: new Date(now).toISOString() }),
+    [now],
+  );
+}
+
+const siteOfStatus = (status: StatusFieldsFragment): Site => ({
+  id: status.locationId,
+  name: status.name,
+  address: null,
+  timezone: undefined,
+  status,
+});
+
+/** A form that opens a location by its identifier, for keys without a list of locations. */
+function OpenById() {
+  const [id, setId] = useState('');
+  return (
+    <form
+      className="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        goTo('sites', id.trim());
+      }}
+    >
+      <Field label={texts.state.locationId} value={id} onChange={setId} />
+      <Button type="submit">{texts.state.openLocation}</Button>
+    </form>
+  );
+}
+
+/** A live tile for each location in the key's scope. */
+export function Sites() {
+  const { may } = useKey();
+  const [asTables, setAsTables] = useState(false);
+  const pages = usePages();
+  const page = { first: pageSize, after: pages.after };
+  const named = may('READ_LOCATIONS');
+  const withStatus = named && may('READ_STATUS');
+  const full = useView(SitesDocument, page, { pause: !withStatus });
+  const names = useView(SiteNamesDocument, page, { pause: !named || withStatus });
+  const statuses = useView(SiteStatusesDocument, {}, { pause: named || !may('READ_STATUS') });
+  const view = withStatus ? full : named ? names : statuses;
+  const lastDay = useLastDay();
+  const histories = useView(
+    SiteHistoriesDocument,
+    { ...page, ...lastDay },
+    { pause: !named || !may('READ_ACTIVITY') },
+  );
+  const historyOf = new Map(histories.data?.locations?.nodes.map((node) => [node.id, node.occupancyHistory]));
+  const list = full.data?.locations ?? names.data?.locations;
+  const sites: Site[] =
+    full.data?.locations?.nodes ??
+    names.data?.locations?.nodes.map((node) => ({ ...node, status: undefined })) ??
+    (statuses.data?.locationStatuses ?? []).map(siteOfStatus);
+  const shown = sites.slice(0, pageSize);
+  const isLive = useLiveStatuses(
+    useMemo(() => shown.map(({ id }) => id), [shown.map(({ id }) => id).join()]),
+  );
+
+  return (
+    <>
+      <ViewHeader title={texts.sites.title} operation={view.operation}>
+        {isLive && <Badge tone="good">{texts.sites.live}</Badge>}
+        <label className="check">
+          <input type="checkbox" checked={asTables} onChange={(event) => setAsTables(event.target.checked)} />
+          {texts.sites.tables}
+        </label>
+      </ViewHeader>
+      {!named && !may('READ_STATUS') ? (
+        <OpenById />
+      ) : (
+        <ViewState<unknown> view={view} isEmpty={() => sites.length === 0} empty={texts.sites.empty}>
+          {() => (
+            <>
+              <ul className="tiles">
+                {shown.map((site) => (
+                  <SiteTile key={site.id} site={site} history={historyOf.get(site.id)} asTable={asTables} />
+                ))}
+              </ul>
+              <Pager {...pages.steps(list?.pageInfo)} />
+            </>
+          )}
+        </ViewState>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import { ImportEntriesDocument, type ImportMode, type WhitelistEntryInput } from '../generated/operations.ts';
+import type { RejectedRow } from '../csv.ts';
+import type { Failure } from '../graph/failure.ts';
+import { useChange } from '../graph/use-change.ts';
+
+/** The rows in one request: the most for one point of the rate limit. */
+const rowsPerRequest = 1000;
+
+/** The progress and counts of an import or of a dry run. */
+export interface ImportProgress {
+  rows: number;
+  done: number;
+  created: number;
+  updated: number;
+  unchanged: number;
+  rejects: RejectedRow[];
+}
+
+/** Sends rows in batches, as a dry run or an import, and adds up the results. */
+export function useImport(locationId: string): {
+  progress: ImportProgress | undefined;
+  failure: Failure | undefined;
+  /** Resolves with whether all batches succeeded. */
+  run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean): Promise<boolean>;
+} {
+  const importing = useChange(ImportEntriesDocument);
+  const [progress, setProgress] = useState<ImportProgress>();
+
+  async function run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean) {
+    const sums = { rows: entries.length, done: 0, created: 0, updated: 0, unchanged: 0 };
+    const rejects: RejectedRow[] = [];
+    setProgress({ ...sums, rejects });
+    for (let start = 0; start < entries.length; start += rowsPerRequest) {
+      const part = entries.slice(start, start + rowsPerRequest);
+      const data = await importing.send({ locationId, entries: part, mode, dryRun });
+      const result = data?.importWhitelistEntries;
+      if (!result) return false;
+      sums.done += part.length;
+      sums.created += result.created;
+      sums.updated += result.updated;
+      sums.unchanged += result.unchanged;
+      for (const { index, error } of result.rows) {
+        if (!error) continue;
+        const { field, message, value } = error;
+        const row = start + index + 1;
+        rejects.push({ row, entry: part[index]!, field: field ?? '', message, value: String(value ?? '') });
+      }
+      setProgress({ ...sums, rejects: [...rejects] });
+    }
+    return true;
+  }
+
+  return { progress, failure: importing.failure, run };
+}

@@ -1,0 +1,25 @@
+/** @jsxImportSource react */
+import type { WebhookFieldsFragment } from '../generated/operations.ts';
+import { texts } from '../texts.ts';
+import { Badge } from '../ui/controls.tsx';
+import { Time } from '../ui/time.tsx';
+
+const { webhooks: words } = texts;
+
+/** Whether a receiver accepts its messages; if not, since when. */
+export function WebhookState({ webhook }: { webhook: WebhookFieldsFragment }) {
+  const { enabled, disabledAt, failingSince } = webhook;
+  if (!enabled) {
+    return (
+      <>
+        <Badge tone="bad">{words.disabledSince}</Badge> <Time at={disabledAt} />
+      </>
+    );
+  }
+  if (!failingSince) return <Badge tone="good">{words.ok}</Badge>;
+  return (
+    <>
+      <Badge tone="warn">{words.failingSince}</Badge> <Time at={failingSince} />
+    </>
+  );
+}

@@ -1,0 +1,172 @@
+/** @jsxImportSource react */
+import { useMemo, useState } from 'react';
+import { type EntryFieldsFragment, WhitelistDocument, WhyDocument } from '../generated/operations.ts';
+import { useKey } from '../graph/key-context.tsx';
+import { useLocation } from '../graph/use-locations.ts';
+import { useView } from '../graph/use-view.ts';
+import { texts } from '../texts.ts';
+import { Button, Choice, Field } from '../ui/controls.tsx';
+import { Pager } from '../ui/data-table.tsx';
+import { LocationChoice } from '../ui/location-choice.tsx';
+import { usePages } from '../ui/use-pages.ts';
+import { ViewHeader } from '../ui/view-header.tsx';
+import { ViewState } from '../ui/view-state.tsx';
+import { CsvPanel } from './csv-panel.tsx';
+import { EntryForm } from './entry-form.tsx';
+import { EntryRemoval } from './entry-removal.tsx';
+import { EntryTable } from './entry-table.tsx';
+import { QuotaForm } from './quota-form.tsx';
+
+const { whitelist: words } = texts;
+
+/** The number of entries on a page. */
+const pageSize = 25;
+
+type SearchBy = keyof typeof words.by;
+interface Search {
+  by: SearchBy;
+  term: string;
+  onlyValid: boolean;
+}
+
+/** The dialog that is open. */
+type Open =
+  | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
+  | { kind: 'remove'; entry: EntryFieldsFragment }
+  | { kind: 'quota'; referenceId: string }
+  | { kind: 'csv' };
+
+/** A search: the field, the text, and whether only entries that are valid now match. */
+function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Search): void }) {
+  const [by, setBy] = useState<SearchBy>(search.by);
+  const [term, setTerm] = useState(search.term);
+  const options = (Object.keys(words.by) as SearchBy[]).map((name) => [name, words.by[name]] as const);
+  return (
+    <form
+      className="card row end"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch({ ...search, by, term: term.trim() });
+      }}
+    >
+      <Choice label={words.searchBy} value={by} options={options} onChange={setBy} />
+      <Field label={words.by[by]} value={term} onChange={setTerm} />
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={search.onlyValid}
+          onChange={(event) => onSearch({ ...search, onlyValid: event.target.checked })}
+        />
+        {words.onlyValid}
+      </label>
+      <Button type="submit" look="primary">
+        {words.search}
+      </Button>
+    </form>
+  );
+}
+
+/** The results of a search: a page of the list, or the entries that match the text of a camera. */
+function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
+  const { by, term, onlyValid } = search;
+  const byText = by === 'text' && term !== '';
+  const validAt = useMemo(() => (onlyValid ? new Date().toISOString() : undefined), [onlyValid]);
+  const filter = by === 'text' || term === '' ? {} : { [by]: term };
+  const list = useView(
+    WhitelistDocument,
+    { locationId: locationId ?? '', first: pageSize, after, validAt, ...filter },
+    { pause: !locationId || byText },
+  );
+  const reading = useView(
+    WhyDocument,
+    { locationId: locationId ?? '', reading: { text: term } },
+    { pause: !locationId || !byText },
+  );
+  if (!byText) {
+    return { view: list, entries: list.data?.whitelist?.nodes, pageInfo: list.data?.whitelist?.pageInfo };
+  }
+  const decision = reading.data?.plateAccess;
+  const found = decision && [
+    ...(decision.entry ? [decision.entry] : []),
+    ...decision.candidates.map(({ entry }) => entry).filter(({ id }) => id !== decision.entry?.id),
+  ];
+  return { view: reading, entries: found, pageInfo: undefined };
+}
+
+/** The whitelist of a location, with search, changes, import and export. */
+export function WhitelistView({ locationId }: { locationId: string | undefined }) {
+  const { may } = useKey();
+  const zone = useLocation(locationId)?.timezone;
+  const pages = usePages();
+  const [search, setSearch] = useState<Search>({ by: 'plateNumber', term: '', onlyValid: false });
+  const [open, setOpen] = useState<Open>();
+  const { view, entries, pageInfo } = useEntries(locationId, search, pages.after);
+  const mayWrite = may('WRITE_WHITELIST');
+  const close = () => setOpen(undefined);
+  const changed = () => {
+    view.reload();
+    close();
+  };
+  return (
+    <>
+      <ViewHeader title={words.title} operation={view.operation}>
+        <LocationChoice view="whitelist" locationId={locationId} />
+        <Button onPress={() => setOpen({ kind: 'csv' })}>{texts.csv.title}</Button>
+        {mayWrite && (
+          <Button look="primary" onPress={() => setOpen({ kind: 'edit', entry: undefined })}>
+            {words.add}
+          </Button>
+        )}
+      </ViewHeader>
+      <SearchForm
+        search={search}
+        onSearch={(next) => {
+          pages.restart();
+          setSearch(next);
+        }}
+      />
+      {locationId && (
+        <section className="card">
+          <ViewState<unknown> view={view} isEmpty={() => entries?.length === 0} empty={words.empty}>
+            {() => (
+              <EntryTable
+                entries={entries ?? []}
+                zone={zone}
+                mayWrite={mayWrite}
+                onEdit={(entry) => setOpen({ kind: 'edit', entry })}
+                onRemove={(entry) => setOpen({ kind: 'remove', entry })}
+                onQuota={(referenceId) => setOpen({ kind: 'quota', referenceId })}
+              />
+            )}
+          </ViewState>
+          <Pager {...pages.steps(pageInfo)} />
+        </section>
+      )}
+      {locationId && open?.kind === 'edit' && (
+        <EntryForm
+          locationId={locationId}
+          entry={open.entry}
+          current={entries?.find(({ id }) => id === open.entry?.id)}
+          onConflict={view.reload}
+          onDone={changed}
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'remove' && (
+        <EntryRemoval entry={open.entry} onConflict={view.reload} onDone={changed} onClose={close} />
+      )}
+      {locationId && open?.kind === 'quota' && (
+        <QuotaForm
+          locationId={locationId}
+          referenceId={open.referenceId}
+          mayWrite={mayWrite}
+          onClose={close}
+        />
+      )}
+      {locationId && open?.kind === 'csv' && (
+        <CsvPanel locationId={locationId} mayWrite={mayWrite} onImported={view.reload} onClose={close} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,160 @@
+/** @jsxImportSource react */
+import { useState } from 'react';
+import {
+  QuotaOfDocument,
+  WhyDocument,
+  type WhyQuery,
+  type WhyQueryVariables,
+} from '../generated/operations.ts';
+import { useLocation } from '../graph/use-locations.ts';
+import { useView } from '../graph/use-view.ts';
+import { texts } from '../texts.ts';
+import { Badge, Button, Choice, Field } from '../ui/controls.tsx';
+import { DataTable } from '../ui/data-table.tsx';
+import { LocationChoice } from '../ui/location-choice.tsx';
+import { Plate } from '../ui/plate.tsx';
+import { instantOf, readerZone } from '../ui/time.tsx';
+import { ViewHeader } from '../ui/view-header.tsx';
+import { ViewState } from '../ui/view-state.tsx';
+import { EntrySummary } from './entry-summary.tsx';
+import { intercomSentence } from './intercom.ts';
+
+const { why: words } = texts;
+
+type Decision = NonNullable<WhyQuery['plateAccess']>;
+type Candidate = Decision['candidates'][number];
+
+const differencesText = ({ readAs, differences }: Candidate) =>
+  [
+    ...(readAs ? [words.readAs(readAs)] : []),
+    ...differences.map(({ listed, read }) => words.difference(listed, read)),
+  ].join('; ');
+
+/** A gate decision: the sentence for the driver, each check, and similar plates. */
+function DecisionView({ decision, zone }: { decision: Decision; zone: string | undefined }) {
+  const { allowed, reason, checks, entry, candidates } = decision;
+  const quotas = useView(
+    QuotaOfDocument,
+    { locationId: entry?.locationId ?? '', referenceId: entry?.referenceId ?? '' },
+    { pause: reason !== 'QUOTA_REACHED' },
+  );
+  const quota = quotas.data?.quotas?.nodes[0]?.inside;
+  return (
+    <div className="columns" aria-live="polite">
+      <section className={`card verdict ${allowed ? '' : 'refused'}`}>
+        <div className="row">
+          <h2>{allowed ? words.admitted : words.refused}</h2>
+          <Badge tone={allowed ? 'good' : 'bad'}>{reason}</Badge>
+        </div>
+        <p className="quiet">{words.say}</p>
+        <blockquote>{intercomSentence(decision, { zone: zone ?? readerZone, quota })}</blockquote>
+        {entry && (
+          <>
+            <h3>{words.entry}</h3>
+            <EntrySummary entry={entry} zone={zone} />
+          </>
+        )}
+      </section>
+      <section className="card">
+        <h3>{words.checks}</h3>
+        <DataTable
+          label={words.checks}
+          rows={checks}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: words.check, cell: ({ name }) => name },
+            {
+              title: words.result,
+              cell: ({ passed }) => (
+                <Badge tone={passed ? 'good' : 'bad'}>{passed ? words.passed : words.failed}</Badge>
+              ),
+            },
+            { title: words.detail, cell: ({ detail }) => <span className="wrap">{detail}</span> },
+          ]}
+        />
+        {candidates.length > 0 && (
+          <>
+            <h3>{words.candidates}</h3>
+            <DataTable
+              label={words.candidates}
+              rows={candidates}
+              keyOf={(candidate) => candidate.entry.id}
+              columns={[
+                { title: texts.location.plate, cell: (candidate) => <Plate of={candidate.entry} /> },
+                { title: texts.whitelist.reference, cell: (candidate) => candidate.entry.referenceId },
+                {
+                  title: words.detail,
+                  cell: (candidate) => <span className="wrap">{differencesText(candidate)}</span>,
+                },
+              ]}
+            />
+          </>
+        )}
+      </section>
+    </div>
+  );
+}
+
+const emptyQuestion = { text: '', plateType: '', plateCode: '', plateNumber: '', at: '' };
+type Question = typeof emptyQuestion;
+
+/** Requests a gate decision and shows its reasons. */
+export function WhyView({ locationId }: { locationId: string | undefined }) {
+  const [by, setBy] = useState<'text' | 'plate'>('text');
+  const [question, setQuestion] = useState(emptyQuestion);
+  const [asked, setAsked] = useState<WhyQueryVariables>();
+  const zone = useLocation(locationId)?.timezone;
+  const view = useView(WhyDocument, asked ?? { locationId: '' }, { pause: !asked });
+  const set = (name: keyof Question) => (value: string) => setQuestion({ ...question, [name]: value });
+  const { text, plateType, plateCode, plateNumber, at } = question;
+
+  function ask() {
+    if (!locationId) return;
+    const what = by === 'text' ? { reading: { text } } : { plate: { plateType, plateCode, plateNumber } };
+    setAsked({ locationId, ...what, at: instantOf(at) ?? new Date().toISOString() });
+  }
+
+  return (
+    <>
+      <ViewHeader title={words.title} operation={asked && view.operation}>
+        <LocationChoice view="why" locationId={locationId} />
+      </ViewHeader>
+      <p className="quiet">{words.about}</p>
+      <form
+        className="card row end"
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+      >
+        <Choice
+          label={words.by}
+          value={by}
+          options={[
+            ['text', words.byText],
+            ['plate', words.byPlate],
+          ]}
+          onChange={setBy}
+        />
+        {by === 'text' ? (
+          <Field label={words.text} value={text} onChange={set('text')} />
+        ) : (
+          <>
+            <Field label={words.plateType} value={plateType} onChange={set('plateType')} />
+            <Field label={words.plateCode} value={plateCode} onChange={set('plateCode')} />
+            <Field label={words.plateNumber} value={plateNumber} onChange={set('plateNumber')} />
+          </>
+        )}
+        <Field label={words.at} type="datetime-local" value={at} onChange={set('at')} />
+        <Button look="primary" type="submit">
+          {words.ask}
+        </Button>
+      </form>
+      {asked && (
+        <ViewState view={view}>
+          {({ plateAccess }) => plateAccess && <DecisionView decision={plateAccess} zone={zone} />}
+        </ViewState>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Child } from 'hono/jsx';
+import { addresses } from './layout.tsx';
+
+/** The pages in the navigation of the header, in order. */
+const headerLinks = [
+  { address: addresses.console, name: 'Console' },
+  { address: addresses.explorer, name: 'Explorer' },
+  { address: addresses.reference, name: 'Reference' },
+  { address: addresses.guide, name: 'Guide' },
+];
+
+/**
+ * The header of all pages, with links to the start page and to the other pages.
+ *
+ * @param props.current the address of the current page
+ * @param props.children additional content, such as the key field
+ */
+export function Header({ current, children }: { current: string; children?: Child }) {
+  return (
+    <header class="site-header">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <a class="brand" href={addresses.home}>
+        <span class="brand-mark" aria-hidden="true">
+          P
+        </span>
+        Parking gateway
+      </a>
+      <nav aria-label="Pages">
+        {headerLinks.map(({ address, name }) => (
+          <a href={address} aria-current={address === current ? 'page' : undefined}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,24 @@
+import { raw } from 'hono/html';
+import { highlight, type Language } from './highlight.ts';
+
+/** A block of source text. It is focusable, so that it can be scrolled with the keyboard. */
+export const Code = ({
+  text,
+  label,
+  language,
+}: {
+  text: string;
+  label: string;
+  language?: Language | undefined;
+}) => (
+  <div class="code">
+    <pre tabindex={0} role="group" aria-label={label}>
+      <code>{raw(highlight(text, language))}</code>
+    </pre>
+  </div>
+);
+
+/** A value as JSON. */
+export const Json = ({ value, label }: { value: unknown; label: string }) => (
+  <Code text={JSON.stringify(value, null, 2)} label={label} language="json" />
+);

@@ -1,0 +1,75 @@
+import markdownIt from 'markdown-it';
+
+/** The languages of the examples. */
+export type Language = 'json' | 'graphql' | 'sh' | 'ts' | 'python';
+
+const quoted = String.raw`"(?:[^"\\]|\\[^])*"`;
+const singleQuoted = String.raw`'(?:[^'\\]|\\[^])*'`;
+
+/** The patterns of highlighted tokens in each language. The first pattern that matches at a position wins. */
+const tokens: Record<Language, readonly (readonly [kind: string, pattern: string])[]> = {
+  json: [
+    ['name', String.raw`${quoted}(?=\s*:)`],
+    ['string', quoted],
+    ['number', String.raw`-?\b\d[\d.]*\b|\b(?:true|false|null)\b`],
+  ],
+  graphql: [
+    ['comment', '#.*'],
+    ['string', quoted],
+    ['keyword', String.raw`^(?:query|mutation|subscription|fragment)\b|\.\.\.|\bon(?= [A-Z])`],
+    ['name', String.raw`\$\w+|\w+(?=:)`],
+    ['number', String.raw`\b\d+\b`],
+  ],
+  sh: [
+    ['comment', String.raw`(?<=^|\s)#.*`],
+    ['string', `${singleQuoted}|${quoted}`],
+    ['keyword', String.raw`^\w+(?= )`],
+    ['name', String.raw`\$\w+|(?<=\s)--?[A-Za-z][\w-]*`],
+  ],
+  ts: [
+    ['comment', '//.*'],
+    ['string', `${singleQuoted}|${quoted}|\`[^\`]*\``],
+    [
+      'keyword',
+      String.raw`\b(?:import|from|const|let|await|async|for|of|new|function|return|if|type|export)\b`,
+    ],
+    ['number', String.raw`\b\d+\b|\b(?:true|false|null)\b`],
+  ],
+  python: [
+    ['comment', '#.*'],
+    ['string', `"""[^]*?"""|${quoted}|${singleQuoted}`],
+    ['keyword', String.raw`\b(?:import|from|with|as|for|in|if|def|return|while|not)\b`],
+    ['number', String.raw`\b\d+\b|\b(?:True|False|None)\b`],
+  ],
+};
+
+/** The names of the languages in Markdown code blocks. */
+const otherNames: Record<string, Language> = { bash: 'sh', typescript: 'ts', py: 'python' };
+
+/** The language with a name; undefined when it has no highlighting. */
+export function languageOf(name: string): Language | undefined {
+  return Object.hasOwn(tokens, name) ? (name as Language) : otherNames[name];
+}
+
+const patterns = new Map(
+  Object.entries(tokens).map(([language, kinds]) => [
+    language,
+    new RegExp(kinds.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join('|'), 'gm'),
+  ]),
+);
+
+const { escapeHtml } = markdownIt().utils;
+
+/** Source text as HTML: each highlighted token is a span with its kind as the class, and all text is escaped. */
+export function highlight(text: string, language: Language | undefined): string {
+  const pattern = language && patterns.get(language);
+  if (!pattern) return escapeHtml(text);
+  let html = '';
+  let end = 0;
+  for (const match of text.matchAll(pattern)) {
+    const [kind] = Object.entries(match.groups!).find(([, token]) => token !== undefined)!;
+    html += `${escapeHtml(text.slice(end, match.index))}<span class="${kind}">${escapeHtml(match[0])}</span>`;
+    end = match.index + match[0].length;
+  }
+  return html + escapeHtml(text.slice(end));
+}
