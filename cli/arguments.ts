@@ -1,29 +1,65 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { PlateInput } from './generated/operations.ts';
+import { exitCode, Failure } from './failure.ts';
+import type { PlateInput, WebhookEvent } from './generated/operations.ts';
 
 /** Reads a whole number from the command line. */
 export function wholeNumber(value: string): number {
-  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Not a whole number.');
+  if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be a whole number.');
   return Number(value);
 }
 
-/** Gathers the values of an option that may be said more than once. */
+/** The values of a GraphQL enum in lower case, as the options accept them. */
+export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
+  Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
+
+/** Collects the values of an option that may be given more than once. */
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
+
+/** Reads the name of an event in the form of messages, `whitelist.created`, or of the graph, `WHITELIST_CREATED`. */
+export const webhookEvent = (value: string) =>
+  // The gateway rejects unknown names.
+  value.trim().toUpperCase().replaceAll('.', '_') as WebhookEvent;
+
+/** Collects the events of an option: several values, or one value with commas. */
+export const webhookEvents = (value: string, earlier: readonly WebhookEvent[] = []) => [
+  ...earlier,
+  ...value.split(',').map(webhookEvent),
+];
 
 /** Reads a plate: its type, code and number with spaces, slashes or hyphens between them. */
 export function plate(value: string): PlateInput {
   const [plateType, plateCode, plateNumber, ...more] = value.trim().split(/[\s/-]+/);
   if (!plateType || !plateCode || !plateNumber || more.length > 0) {
-    throw new InvalidArgumentError('A plate is its type, code and number, such as DXB/A/7001.');
+    throw new InvalidArgumentError('Must be a plate: type, code and number, such as DXB/A/7001.');
   }
   return { plateType, plateCode, plateNumber };
 }
 
-/** A plate as people read it. */
+/** A plate as text for people. */
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateInput) =>
   `${plateType} ${plateCode} ${plateNumber}`;
 
-/** Adds the option that names a location, as most commands need it. */
+/** The option of commands that write CSV, for files that are opened in a spreadsheet. */
+export const safeCsvOption = [
+  '--safe-csv',
+  "put ' before texts that a spreadsheet would run as a formula (=, +, -, @); such a file cannot be imported",
+] as const;
+
+/**
+ * Rejects an update without any field.
+ *
+ * @throws {Failure} when no option was given
+ */
+export function requireChange(options: object): void {
+  if (Object.keys(options).length === 0)
+    throw new Failure('Nothing to change: give at least one option; --help lists them.', exitCode.usage);
+}
+
+/** The examples at the end of the help of a command. */
+export const examples = (...lines: readonly string[]) =>
+  ['', 'Examples:', ...lines.map((line) => `  $ ${line}`)].join('\n');
+
+/** Adds the option `--location`, which most commands need. */
 export function withLocation(command: Command): Command {
   return command.requiredOption('--location <location>', 'the location: its id, slug or name');
 }

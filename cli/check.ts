@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { collect, plateText, wholeNumber, withLocation } from './arguments.ts';
+import { collect, examples, plateText, wholeNumber, withLocation } from './arguments.ts';
 import { locationIdOf } from './find.ts';
 import { CheckReadingDocument, type EntryFieldsFragment } from './generated/operations.ts';
 import type { Session } from './session.ts';
@@ -36,19 +36,29 @@ async function check({ client, output }: Session, text: string, options: CheckOp
 /** Adds `check`. */
 export function addCheckCommand(program: Command, open: () => Session): void {
   withLocation(program.command('check'))
-    .description('say whether a vehicle may enter, by the text that a camera read (READ_WHITELIST)')
-    .argument('<text>', 'what was read, such as "A 12345"')
-    .option('--plate-type <type>', 'only entries of this type, such as DXB')
+    .description('check whether a vehicle may enter, by the text that a camera read (READ_WHITELIST)')
+    .addHelpText(
+      'after',
+      examples(
+        "pms check 'A 12345' --location marina-gate",
+        "pms check 'A 12345' --location marina-gate --alternative 'A 12346' --tolerance 1",
+      ),
+    )
+    .argument('<text>', 'the text that the camera read, such as "A 12345"')
+    .option('--plate-type <type>', 'only match entries of this plate type, such as DXB')
     .addOption(
-      new Option('--alternative <text>', 'what else it may be; may be said more than once')
+      new Option('--alternative <text>', 'another possible reading; may be given more than once')
         .argParser(collect)
         .default([], 'none'),
     )
     .addOption(
-      new Option('--tolerance <characters>', 'also take entries that differ by so many confusable characters')
+      new Option(
+        '--tolerance <characters>',
+        'also match entries that differ by up to this many confusable characters',
+      )
         .argParser(wholeNumber)
         .default(0),
     )
-    .option('--at <time>', 'the time in question, ISO 8601; now when left out')
+    .option('--at <time>', 'the time of entry, ISO 8601 (default: now)')
     .action((text: string, options: CheckOptions) => check(open(), text, options));
 }

@@ -3,50 +3,65 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { print } from 'graphql';
 import { type Connection, type GatewayOptions, jsonType } from './connection.ts';
 import { Failure } from './failure.ts';
-import { failureOf, type GraphError, pauseAfter } from './gateway-fetch.ts';
+import { failureOf, type GraphError, notGateway, pauseOf } from './gateway-fetch.ts';
 
-/** Asks the graph of a gateway over HTTP. */
+/** A GraphQL client of a gateway, over HTTP. */
 export interface Client {
   /**
-   * Runs an operation. What the rate limit refuses is sent again when `Retry-After` is over.
+   * Runs an operation. After a 429 it waits for `Retry-After` and sends the operation again.
    *
-   * @param options.repeatable whether sending it twice does no harm: then it is also sent again, a few times,
-   * when the gateway cannot be reached or fails after it has answered before
-   * @throws {Failure} with what the gateway said
+   * @param options.repeatable whether the operation may safely run twice. It is then also retried a few times when the
+   * gateway becomes unreachable or fails, provided that the gateway has answered before
+   * @param options.stopping ends the pause before a retry, with an AbortError
+   * @throws {Failure} with the error that the gateway answered
    */
   run<Data, Variables>(
     document: TypedDocumentNode<Data, Variables>,
     variables: Variables,
-    options?: { repeatable?: boolean },
+    options?: RunOptions,
   ): Promise<Answered<Data>>;
+}
+
+interface RunOptions {
+  repeatable?: boolean;
+  stopping?: AbortSignal | undefined;
 }
 
 /** The data of an operation without errors: root fields are null only together with an error. */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
-/** How often an operation is sent again after the gateway failed: for half a minute. */
+/** How often an operation is retried after the gateway failed: for half a minute in all. */
 const maxRetries = 5;
 
-/** The body of an answer of the graph. */
+/** The body of a GraphQL response. */
 export interface GraphAnswer<Data> {
   data?: Data;
   errors?: GraphError[];
 }
 
+const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
+  typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
+
 /** Creates a client. */
 export function createClient(connection: Connection, { onWait }: Pick<GatewayOptions, 'onWait'>): Client {
-  /** Sends an operation once; a failure is temporary when sending it again may help. */
-  async function send<Data>(body: string): Promise<{ answer: GraphAnswer<Data>; response: Response }> {
-    const { body: answered, response } = await connection.send('/graphql', {
-      method: 'POST',
-      headers: jsonType,
-      body,
-    });
-    const answer = answered as GraphAnswer<Data>;
+  /** Sends an operation once. A failure is temporary when a retry may succeed. */
+  async function send<Data>(
+    body: string,
+    stopping: AbortSignal | undefined,
+  ): Promise<{ answer: GraphAnswer<Data>; response: Response }> {
+    const { body: answer, response } = await connection.send(
+      '/graphql',
+      { method: 'POST', headers: jsonType, body },
+      stopping,
+    );
     if (response.status >= 500) {
-      const { message } = failureOf(answer.errors ?? [{ message: 'The gateway failed' }], response);
-      throw new Failure(message, undefined, { temporary: true });
+      const errors = isGraphAnswer<Data>(answer) ? answer.errors : undefined;
+      const failure = failureOf(errors ?? [{ message: 'The gateway failed; try again later' }], response);
+      const { message, retryAfterSeconds } = failure;
+      throw new Failure(message, undefined, { temporary: true, retryAfterSeconds });
     }
+    if (!isGraphAnswer<Data>(answer))
+      throw notGateway(response.url, `status ${response.status} with JSON that is not a GraphQL response`);
     return { answer, response };
   }
 
@@ -54,24 +69,25 @@ export function createClient(connection: Connection, { onWait }: Pick<GatewayOpt
     async run<Data, Variables>(
       document: TypedDocumentNode<Data, Variables>,
       variables: Variables,
-      { repeatable = false }: { repeatable?: boolean } = {},
+      { repeatable = false, stopping }: RunOptions = {},
     ): Promise<Answered<Data>> {
       const body = JSON.stringify({ query: print(document), variables });
       for (let failures = 0; ;) {
         try {
-          const { answer, response } = await send<Data>(body);
+          const { answer, response } = await send<Data>(body, stopping);
           if (answer.errors || !answer.data) {
             throw failureOf(answer.errors ?? [{ message: 'The answer has no data' }], response);
           }
           return answer.data as Answered<Data>;
         } catch (error) {
-          // A gateway that never answered is not there, or not at this address: to try again would only hide it.
+          // A gateway that has never answered is probably at another address. Retries would only hide the mistake.
           const mayHelp =
             error instanceof Failure && error.temporary && repeatable && connection.hasAnswered();
           if (!mayHelp || failures === maxRetries) throw error;
           failures += 1;
-          onWait(error.message, pauseAfter(failures));
-          await sleep(pauseAfter(failures) * 1000);
+          const seconds = pauseOf(error, failures);
+          onWait(error.message, seconds);
+          await sleep(seconds * 1000, undefined, { signal: stopping });
         }
       }
     },

@@ -1,8 +1,8 @@
-/** Where two answers differ. */
+/** A field in which two responses differ. */
 export interface Difference {
   /** The field, such as `data[3].note`. */
   field: string;
-  /** Undefined where the answer does not have the field. */
+  /** The value in the REST response; undefined when it does not have the field. */
   rest: unknown;
   graph: unknown;
 }
@@ -11,8 +11,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Where two JSON values differ, to the deepest field. The order of the fields of an object does not matter; the order
- * of a list does, and its length is a field of its own, `length`.
+ * The deepest fields in which two JSON values differ. The order of the fields of an object does not matter, but the
+ * order of a list does. The length of a list is compared as a field `length`.
  */
 export function differencesOf(rest: unknown, graph: unknown, field = ''): Difference[] {
   if (Array.isArray(rest) && Array.isArray(graph)) {

@@ -1,29 +1,48 @@
 import { Argument, type Command } from 'commander';
+import { examples } from './arguments.ts';
 
-/** The shells that a script is written for. */
-const shells = ['bash', 'zsh'] as const;
+/** The shells that have a completion script. */
+const shells = ['bash', 'zsh', 'fish'] as const;
 
 /** A command and what may follow it on the line. */
 interface CompletedCommand {
   /** The words that lead to it, such as `keys list`; empty for the program itself. */
   path: string;
-  words: string[];
+  words: Word[];
+  takesFile: boolean;
 }
 
-/** All commands of a program, from its own down. */
+/** A completion candidate and its description. */
+interface Word {
+  text: string;
+  explanation: string;
+}
+
+/** The placeholder of file names in the help. */
+const fileName = '<file>';
+
+/** A command and all commands below it. */
 function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   const help = command.createHelp();
-  const subcommands = help.visibleCommands(command);
-  const options = help.visibleOptions(command).flatMap(({ long }) => long ?? []);
-  const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
-  const names = subcommands.map((subcommand) => subcommand.name());
+  const subcommands = help
+    .visibleCommands(command)
+    .map((subcommand) => ({ text: subcommand.name(), explanation: subcommand.description() }));
+  const choices = command.registeredArguments.flatMap(({ argChoices = [] }) =>
+    argChoices.map((text) => ({ text, explanation: '' })),
+  );
+  const options = help
+    .visibleOptions(command)
+    .flatMap(({ long, description }) => (long ? [{ text: long, explanation: description }] : []));
+  const takesFile = command.registeredArguments.some(
+    (argument) => `<${help.argumentTerm(argument)}>` === fileName,
+  );
   return [
-    { path: path.join(' '), words: [...names, ...choices, ...options] },
+    { path: path.join(' '), words: [...subcommands, ...choices, ...options], takesFile },
     ...command.commands.flatMap((subcommand) => commandsOf(subcommand, [...path, subcommand.name()])),
   ];
 }
 
-/** The values that options take, of all commands: an option has the same meaning everywhere. */
+/** The allowed values of the options of all commands. An option has the same meaning in every command. */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>
     long && argChoices ? [[long, argChoices]] : [],
@@ -31,14 +50,22 @@ function choicesOf(command: Command): Map<string, readonly string[]> {
   return new Map([...own, ...command.commands.flatMap((subcommand) => [...choicesOf(subcommand)])]);
 }
 
-/** The lines that both shells have: from `typed`, the words before the cursor, to `candidates` for the next one. */
+/** The options, of all commands, that take a file. */
+function fileOptionsOf(command: Command): string[] {
+  const own = command.options.flatMap(({ long, flags }) => (long && flags.endsWith(fileName) ? [long] : []));
+  return [...new Set([...own, ...command.commands.flatMap(fileOptionsOf)])];
+}
+
+/** The lines that bash and zsh share. They turn `typed`, the words before the cursor, into `candidates`. */
 function candidateLines(program: Command): string {
   const commands = commandsOf(program);
   const paths = commands.flatMap(({ path }) => (path === '' ? [] : [`'${path}'`]));
   const values = [...choicesOf(program)].map(
     ([option, words]) => `${option}) candidates='${words.join(' ')}' ;;`,
   );
-  const followers = commands.map(({ path, words }) => `'${path}') candidates='${words.join(' ')}' ;;`);
+  const followers = commands.map(
+    ({ path, words }) => `'${path}') candidates='${words.map(({ text }) => text).join(' ')}' ;;`,
+  );
   return `  local so_far='' previous='' candidates='' word
   for word in "\${typed[@]}"; do
     previous="$word"
@@ -52,6 +79,44 @@ function candidateLines(program: Command): string {
       ${followers.join('\n      ')}
     esac ;;
   esac`;
+}
+
+/** A text in single quotes for fish. */
+const fishText = (text: string) => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
+
+/** The same lines for fish, which also shows the description of each candidate. */
+function fishLines(program: Command): string {
+  const commands = commandsOf(program);
+  const paths = commands.flatMap(({ path }) => (path === '' ? [] : [fishText(path)]));
+  const values = [...choicesOf(program)].map(
+    ([option, words]) => `case ${option}
+      printf '%s\\n' ${words.join(' ')}
+      return`,
+  );
+  const followers = commands.map(
+    ({ path, words, takesFile }) => `case ${fishText(path)}
+      printf '%s\\t%s\\n' ${words.flatMap(({ text, explanation }) => [text, fishText(explanation)]).join(' ')}${
+        takesFile ? '\n      __fish_complete_path (commandline -ct)' : ''
+      }`,
+  );
+  return `  set -l so_far ''
+  set -l previous ''
+  for word in (commandline -opc)[2..]
+    set previous $word
+    switch (string trim -- "$so_far $word")
+      case ${paths.join(' ')}
+        set so_far (string trim -- "$so_far $word")
+    end
+  end
+  switch $previous
+    ${values.join('\n    ')}
+    case ${fileOptionsOf(program).join(' ')}
+      __fish_complete_path (commandline -ct)
+      return
+  end
+  switch $so_far
+    ${followers.join('\n    ')}
+  end`;
 }
 
 const scripts: Record<(typeof shells)[number], (program: Command) => string> = {
@@ -71,6 +136,11 @@ ${candidateLines(program)}
 }
 compdef _pms pms
 `,
+  fish: (program) => `function __pms_candidates
+${fishLines(program)}
+end
+complete -c pms -f -a '(__pms_candidates)'
+`,
 };
 
 /** Adds `completion`. */
@@ -78,6 +148,14 @@ export function addCompletionCommand(program: Command, write: (text: string) => 
   program
     .command('completion')
     .description('print a script that completes commands and options: source <(pms completion bash)')
+    .addHelpText(
+      'after',
+      examples(
+        'source <(pms completion bash)',
+        'pms completion zsh > ~/.zsh/completions/_pms',
+        'pms completion fish > ~/.config/fish/completions/pms.fish',
+      ),
+    )
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .action((shell: (typeof shells)[number]) => write(scripts[shell](program)));
 }

@@ -1,46 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
-import { fetchFromGateway, reasonOf } from './gateway-fetch.ts';
+import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gateway-fetch.ts';
 
-/** What a gateway answered. */
+/** A response of a gateway. */
 interface GatewayAnswer {
   response: Response;
-  /** Its JSON. */
+  /** The parsed JSON body. */
   body: unknown;
 }
 
 /** Sends requests to one gateway with one key. */
 export interface Connection {
   /**
-   * Sends a request once. What the rate limit refuses is sent again when `Retry-After` is over.
+   * Sends a request once. After a 429 it waits for `Retry-After` and sends the request again.
    *
    * @param path the path and query of the address
+   * @param stopping ends the wait for the rate limit, with an AbortError
    * @throws {Failure} that is temporary when no gateway answered
    */
   send(
     path: string,
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
+    stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
   /** Whether the gateway has answered before. */
   hasAnswered(): boolean;
 }
 
-/** Where the gateway is, and who asks. */
+/** The address of the gateway and the key. */
 export interface GatewayOptions {
   url: string;
   key: string;
-  /** Is told why, and for how many seconds, a request waits. */
+  /** Called when a request has to wait, with the reason and the seconds. */
   onWait: (reason: string, seconds: number) => void;
 }
 
 /** The media type of a body. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
+/** The error codes of a connection whose server does not speak HTTP, with the text for the error message. */
+const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
+  { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
+  { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
+  // A gateway that is shutting down closes connections as well.
+  { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
+];
+
 /** Creates a connection. Nothing is sent before the first request. */
 export function createConnection({ url, key, onWait }: GatewayOptions): Connection {
   let answered = false;
 
-  /** Sends a request whatever the answer says. */
+  /** Sends a request and returns the response, also when it is an error. */
   async function exchange(address: URL, init: RequestInit): Promise<GatewayAnswer> {
     let response: Response;
     let text: string;
@@ -49,8 +59,11 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
       text = await response.text();
     } catch (error) {
       if (error instanceof Failure) throw error;
+      const reason = reasonOf(error);
+      const { difference, temporary = false } = strangeAnswers.find(({ codes }) => codes.test(reason)) ?? {};
+      if (difference !== undefined && !answered) throw notGateway(address.href, difference, { temporary });
       throw new Failure(
-        `No answer from ${address.origin} (${reasonOf(error)}). Is the gateway running there?`,
+        `No answer from ${address.origin} (${reason}). Is the gateway running there?`,
         undefined,
         { temporary: true },
       );
@@ -58,26 +71,26 @@ export function createConnection({ url, key, onWait }: GatewayOptions): Connecti
     try {
       return { response, body: JSON.parse(text) as unknown };
     } catch {
-      throw new Failure(
-        `${address.href} does not answer as a gateway does (status ${response.status}, no JSON). Is the address right?`,
-        undefined,
-        { temporary: response.status >= 500 },
-      );
+      const { status, headers } = response;
+      const type = headers.get('Content-Type')?.split(';')[0] ?? 'text';
+      throw notGateway(address.href, `status ${status} with ${type} instead of JSON`, {
+        temporary: status >= 500,
+      });
     }
   }
 
   return {
     hasAnswered: () => answered,
-    async send(path, init) {
+    async send(path, init, stopping) {
       const address = new URL(path, url);
       const headers = { ...init.headers, 'X-API-Key': key };
       for (;;) {
         const answer = await exchange(address, { ...init, headers });
         if (answer.response.status < 500) answered = true;
         if (answer.response.status !== 429) return answer;
-        const seconds = Number(answer.response.headers.get('Retry-After') ?? 1);
+        const seconds = retryAfterSeconds(answer.response) ?? 1;
         onWait('The rate limit of the key is reached', seconds);
-        await sleep(seconds * 1000);
+        await sleep(seconds * 1000, undefined, { signal: stopping });
       }
     },
   };

@@ -4,7 +4,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 import { shellCommands } from './shell-words.ts';
 
-/** The options of curl that say what is sent, with their short forms. */
+/** The curl options that describe the request, with their short forms. */
 const meaningful = {
   request: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
@@ -18,7 +18,7 @@ const meaningful = {
   url: { type: 'string' },
 } as const;
 
-/** Options that change how curl sends or shows something, and take a value. */
+/** Options with a value that change how curl sends or prints, but not the request. */
 const ignoredWithValue = {
   'user-agent': 'A',
   referer: 'e',
@@ -39,7 +39,7 @@ const ignoredWithValue = {
   resolve: '',
 } as const;
 
-/** The same without a value. */
+/** Such options without a value. */
 const ignoredFlags = {
   silent: 's',
   'show-error': 'S',
@@ -72,9 +72,9 @@ const options = {
 };
 
 /**
- * The REST calls of curl lines, as people and browsers write them. Commands other than curl are left out.
+ * The REST calls of curl lines, as people and browsers write them. Commands other than curl are skipped.
  *
- * @throws {Failure} for a line that curl itself would not take, or that says something that is not known here
+ * @throws {Failure} for a line that curl itself would reject, or that has an unsupported option
  */
 export const curlCalls = (script: string): RestCall[] =>
   shellCommands(script)
@@ -87,7 +87,7 @@ function callOf(args: string[]): RestCall {
   const [address, ...more] = addresses;
   if (address === undefined || more.length > 0) {
     throw new Failure(
-      `A curl line must have one address: ${addresses.join(' ') || 'it has none'}`,
+      `A curl line must have exactly one address, not ${addresses.join(' ') || 'none'}`,
       exitCode.usage,
     );
   }
@@ -138,11 +138,11 @@ function dataOf(values: Values): string[] {
   ];
 }
 
-/** A body that the line takes from a file. */
+/** Reads the body from the file that the line names. */
 function readData(path: string): string {
   if (path === '-') {
     throw new Failure(
-      'The curl line takes its body from the standard input: put the body in its place',
+      'The curl line reads its body from the standard input: write the body into the line instead',
       exitCode.usage,
     );
   }

@@ -1,39 +1,22 @@
 import { createInterface } from 'node:readline/promises';
 import { DateTimeISOResolver } from 'graphql-scalars';
-import type {
+import type { FileRow, Rejection } from './batch-import.ts';
+import {
   AccessReason,
-  ParkingEventInput,
+  type ParkingEventInput,
   ParkingEventKind,
-  ReadingInput,
+  type ReadingInput,
 } from './generated/operations.ts';
 
-/** Why a line is not recorded. */
-export interface Rejection {
-  code: string;
-  message: string;
-  field?: string | null;
-  value?: unknown;
-}
-
-/** A line of a file of events. What is not even an event has no more than a rejection. */
-export interface EventLine {
-  /** Counted from 1. */
-  line: number;
+/** A line of an event file. A malformed line has a rejection. */
+export interface EventLine extends FileRow {
   event: unknown;
-  rejection?: Rejection | undefined;
 }
 
-const kinds: Record<ParkingEventKind, true> = { ENTRY: true, EXIT: true };
-const reasons: Record<AccessReason, true> = {
-  LISTED: true,
-  NOT_LISTED: true,
-  NOT_YET_VALID: true,
-  EXPIRED: true,
-  OUTSIDE_HOURS: true,
-  QUOTA_REACHED: true,
-  USED_UP: true,
-};
-const isText = (value: unknown) => typeof value === 'string';
+const kinds = Object.keys(ParkingEventKind);
+const reasons = Object.keys(AccessReason);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isOneOf = (values: readonly string[], value: unknown) => isText(value) && values.includes(value);
 const isAbsent = (value: unknown) => value === undefined || value === null;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -62,27 +45,24 @@ const readingRules: Record<keyof ReadingInput, Rule> = {
   confidence: [(value) => isAbsent(value) || typeof value === 'number', 'Must be a number'],
   alternatives: [
     (value) => isAbsent(value) || (Array.isArray(value) && value.every(isText)),
-    'Must be a list of texts',
+    'Must be a list of strings',
   ],
 };
 
 const eventRules: Record<keyof ParkingEventInput, Rule> = {
   eventId: [isText, 'Must be a text'],
-  kind: [(value) => isText(value) && Object.hasOwn(kinds, value as string), 'Must be ENTRY or EXIT'],
+  kind: [(value) => isOneOf(kinds, value), `Must be ${kinds.join(' or ')}`],
   plate: [
     (value) => isAbsent(value) || isObject(value),
     'Must be an object with plateType, plateCode and plateNumber',
   ],
   reading: [(value) => isAbsent(value) || isObject(value), 'Must be an object with text'],
   occurredAt: [isTime, 'Must be an ISO 8601 date and time with an offset, such as 2026-01-31T08:00:00Z'],
-  decision: [
-    (value) => isAbsent(value) || Object.hasOwn(reasons, String(value)),
-    `Must be one of ${Object.keys(reasons).join(', ')}`,
-  ],
+  decision: [(value) => isAbsent(value) || isOneOf(reasons, value), `Must be one of ${reasons.join(', ')}`],
   entryId: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
 };
 
-/** What is wrong with the fields of an object. */
+/** The first field of an object that breaks a rule, if there is one. */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {
@@ -95,8 +75,8 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 }
 
 /**
- * What is wrong with the form of an event: it would fail the whole call, and the graph would not look at the other
- * events. What a form cannot say, the graph does.
+ * Why an event is malformed, if it is. A malformed event would fail the whole GraphQL request, before the gateway checks
+ * any other event. The gateway itself checks everything else.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
@@ -108,7 +88,7 @@ function formFault(event: unknown): Rejection | undefined {
   );
 }
 
-/** Reads events from JSON lines: each an event, or a line of a file of rejected events, whose `event` it takes. */
+/** Reads events from JSON lines. In a line of a file of rejected events, the event is the field `event`. */
 export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerator<EventLine> {
   let line = 0;
   for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {
@@ -119,7 +99,7 @@ export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerat
       const event = isObject(parsed) && 'event' in parsed ? parsed.event : parsed;
       yield { line, event, rejection: formFault(event) };
     } catch {
-      yield { line, event: text, rejection: { code: 'VALIDATION_ERROR', message: 'Is not JSON' } };
+      yield { line, event: text, rejection: { code: 'VALIDATION_ERROR', message: 'Must be JSON' } };
     }
   }
 }

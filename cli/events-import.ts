@@ -1,42 +1,32 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
+import type { WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { withLocation } from './arguments.ts';
-import { type EventLine, readEventLines, type Rejection } from './event-lines.ts';
+import { examples, withLocation } from './arguments.ts';
+import { batchesOf, importInBatches, type RejectedRows } from './batch-import.ts';
+import { type EventLine, readEventLines } from './event-lines.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { type ParkingEventInput, RecordEventsDocument } from './generated/operations.ts';
+import { createPrivateFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createProgress, openSource } from './source.ts';
+import { openSource } from './source.ts';
 
-/** The most events of one call. */
+/** The most events in one request. */
 const maxBatchSize = 1_000;
 
-/** Writes rejected events to a file, which is made with the first of them. */
-function createRejects(path: string) {
+/** Writes rejected events to a file, which is created at the first one. */
+function createRejects(path: string): RejectedRows<EventLine> {
   let file: WriteStream | undefined;
   return {
-    add({ line, event }: EventLine, { code, message, field, value }: Rejection): void {
-      file ??= createWriteStream(path);
+    path,
+    add({ line, event }, { code, message, field, value }) {
+      file ??= createPrivateFile(path);
       file.write(`${JSON.stringify({ line, code, message, field, value, event })}\n`);
     },
-    async close(): Promise<void> {
+    async close() {
       if (file) await finished(file.end());
     },
   };
-}
-
-/** The lines of a file in batches. */
-async function* batchesOf(lines: AsyncIterable<EventLine>): AsyncGenerator<EventLine[]> {
-  let batch: EventLine[] = [];
-  for await (const line of lines) {
-    batch.push(line);
-    if (batch.length === maxBatchSize) {
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
 }
 
 interface ImportOptions {
@@ -49,67 +39,54 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.jsonl` } = options;
   const source = openSource(path, streams);
   const locationId = await locationIdOf(client, options.location);
-  const totals = { recorded: 0, unchanged: 0, corrected: 0, rejected: 0 };
-  const rejects = createRejects(rejectsPath);
+  const totals = { recorded: 0, unchanged: 0, corrected: 0 };
 
-  /** Sends the events of a batch whose form is right, and writes down what is rejected. */
-  async function send(batch: readonly EventLine[]): Promise<void> {
-    const good = batch.filter(({ rejection }) => !rejection);
-    const refused = new Map<EventLine, Rejection>();
-    if (good.length > 0) {
-      const events = good.map(({ event }) => event as ParkingEventInput);
-      const { recordParkingEvents: result } = await client.run(
-        RecordEventsDocument,
-        { locationId, events },
-        { repeatable: true },
-      );
-      totals.recorded += result.recorded;
-      totals.unchanged += result.unchanged;
-      totals.corrected += result.corrected;
-      for (const { index, error } of result.rows) refused.set(good[index]!, error);
-    }
-    for (const line of batch) {
-      const rejection = line.rejection ?? refused.get(line);
-      if (!rejection) continue;
-      totals.rejected += 1;
-      rejects.add(line, rejection);
-    }
-  }
-
-  const progress = createProgress(source, streams);
-  let lines = 0;
-  try {
-    for await (const batch of batchesOf(readEventLines(source.stream))) {
-      await send(batch).catch((error: Error) => {
-        const [first, last] = [batch[0]?.line, batch.at(-1)?.line];
-        throw new Failure(
-          `Lines ${first} to ${last} failed, and nothing after them was sent. The file can be imported again: what is recorded stays as it is.\n${error.message}`,
+  const { rows, rejected } = await importInBatches(
+    {
+      source,
+      batches: batchesOf(readEventLines(source.stream), maxBatchSize),
+      noun: 'events',
+      done: 'recorded',
+      rejects: createRejects(rejectsPath),
+      async send(lines, _, stopping) {
+        if (lines.length === 0) return new Map();
+        const events = lines.map(({ event }) => event as ParkingEventInput);
+        const { recordParkingEvents: result } = await client.run(
+          RecordEventsDocument,
+          { locationId, events },
+          { repeatable: true, stopping },
         );
-      });
-      lines += batch.length;
-      progress.show(source.stream.bytesRead, lines);
-    }
-  } finally {
-    progress.stop();
-    await rejects.close();
-  }
-  if (lines === 0) throw new Failure(`${source.name} is empty: each line must be an event`, exitCode.usage);
-  output.one(totals, {
-    recorded: 'recorded',
-    unchanged: 'unchanged',
-    corrected: 'corrected',
-    rejected: 'rejected',
-  });
-  if (totals.rejected === 0) return exitCode.done;
-  output.say(`Rejected events, and why: ${rejectsPath}`);
+        totals.recorded += result.recorded;
+        totals.unchanged += result.unchanged;
+        totals.corrected += result.corrected;
+        return new Map(result.rows.map(({ index, error }) => [index, error]));
+      },
+    },
+    session,
+  );
+  if (rows === 0) throw new Failure(`${source.name} is empty: each line must be an event`, exitCode.usage);
+  output.one(
+    { ...totals, rejected },
+    {
+      recorded: 'recorded',
+      unchanged: 'unchanged',
+      corrected: 'corrected',
+      rejected: 'rejected',
+    },
+  );
+  if (rejected === 0) return exitCode.done;
+  output.say(`The rejected events, with the reasons, are in ${rejectsPath}`);
   return exitCode.rejected;
 }
 
 /** Adds `events import`. */
 export function addEventImport(events: Command, open: () => Session, end: (code: number) => void): void {
   withLocation(events.command('import'))
-    .description('record many events, as a gate kept them while it was offline: one JSON object in a line')
+    .description(
+      'record events from a file with one JSON object per line, such as a gate kept while it was offline',
+    )
+    .addHelpText('after', examples('pms events import events.jsonl --location marina-gate'))
     .argument('<file>', 'the file; - for the standard input')
-    .option('--rejects <file>', 'where to write rejected events; beside the file when left out')
+    .option('--rejects <file>', 'where to write rejected events (default: beside the input file)')
     .action(async (file: string, options: ImportOptions) => end(await importEvents(file, options, open())));
 }

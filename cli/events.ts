@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import { plate, plateText, withLocation } from './arguments.ts';
+import { choicesOf, examples, plate, plateText, withLocation } from './arguments.ts';
 import { addEventImport } from './events-import.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
-import { type ParkingEventKind, type PlateInput, RecordEventDocument } from './generated/operations.ts';
+import { ParkingEventKind, type PlateInput, RecordEventDocument } from './generated/operations.ts';
 import type { Session } from './session.ts';
 
 interface EventOptions {
@@ -20,30 +20,51 @@ interface EventOptions {
 /**
  * Adds `events`.
  *
- * @param end takes the exit code when it is not that of success
+ * @param end sets an exit code other than 0
  */
 export function addEventCommands(program: Command, open: () => Session, end: (code: number) => void): void {
-  const events = program.command('events').description('record what gates saw (WRITE_ACTIVITY)');
+  const events = program
+    .command('events')
+    .description('record that vehicles entered or left (WRITE_ACTIVITY)')
+    .addHelpText(
+      'after',
+      examples(
+        'pms events record --location marina-gate --kind entry --plate DXB/A/7001',
+        'pms events import events.jsonl --location marina-gate',
+      ),
+    );
   addEventImport(events, open, end);
   withLocation(events.command('record'))
     .description('record that a vehicle entered or left')
-    .addOption(new Option('--kind <kind>', 'what happened').choices(['entry', 'exit']).makeOptionMandatory())
-    .addOption(new Option('--plate <plate>', 'the plate, such as DXB/A/7001').argParser(plate))
-    .addOption(
-      new Option('--text <text>', 'what a camera read in place of the plate, such as "A 7001"').conflicts(
-        'plate',
+    .addHelpText(
+      'after',
+      examples(
+        'pms events record --location marina-gate --kind entry --plate DXB/A/7001',
+        "pms events record --location marina-gate --kind exit --text 'A 7001' --confidence 0.9 --event-id gate-1-0815",
       ),
     )
-    .addOption(new Option('--confidence <0 to 1>', 'how sure the camera was of the text').argParser(Number))
-    .option('--at <time>', 'when, ISO 8601; now when left out')
+    .addOption(
+      new Option('--kind <kind>', 'whether the vehicle entered or left')
+        .choices(choicesOf(ParkingEventKind))
+        .makeOptionMandatory(),
+    )
+    .addOption(new Option('--plate <plate>', 'the plate, such as DXB/A/7001').argParser(plate))
     .addOption(
       new Option(
-        '--event-id <id>',
-        'the id that makes a repetition harmless; a new one when left out',
-      ).default(randomUUID(), 'a new one'),
+        '--text <text>',
+        'the text that a camera read, instead of the plate, such as "A 7001"',
+      ).conflicts('plate'),
+    )
+    .addOption(new Option('--confidence <0 to 1>', "the camera's confidence in the text").argParser(Number))
+    .option('--at <time>', 'when it happened, ISO 8601 (default: now)')
+    .addOption(
+      new Option('--event-id <id>', 'the id by which the gateway recognizes a repeated event').default(
+        randomUUID(),
+        'a new UUID',
+      ),
     )
     .action(async ({ location, kind, plate: parts, text, confidence, at, eventId }: EventOptions) => {
-      if (!parts && !text) throw new Failure('Say --plate or --text', exitCode.usage);
+      if (!parts && !text) throw new Failure('Give --plate or --text', exitCode.usage);
       const { client, output } = open();
       const locationId = await locationIdOf(client, location);
       const input = {

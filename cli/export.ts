@@ -1,34 +1,47 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { withLocation } from './arguments.ts';
+import { examples, safeCsvOption, withLocation } from './arguments.ts';
 import { Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createCsvWriter, entryColumns, fieldsOf } from './whitelist-csv.ts';
+import { createCsvWriter, type CsvOptions, entryColumns, fieldsOf } from './whitelist-csv.ts';
 import { feedPages } from './whitelist-feed.ts';
 
-/** The entries of a whitelist, oldest first, in pages of the feed: 100,000 take 20 requests. */
+/** The entries of a whitelist, oldest first, read from its feed: 100,000 entries take 20 requests. */
 async function* entriesOf({ client }: Session, locationId: string) {
   for await (const { upserts, reset } of feedPages(client, locationId, null, {
     repeatable: true,
     withUses: false,
   })) {
-    if (reset) throw new Failure('The database was restored during the export. Export again.');
+    if (reset) throw new Failure('The database was restored during the export. Run the export again.');
     yield* upserts.map(fieldsOf);
   }
+}
+
+interface ExportOptions extends CsvOptions {
+  location: string;
+  output?: string;
 }
 
 /** Adds `export`. */
 export function addExportCommand(program: Command, open: () => Session): void {
   withLocation(program.command('export'))
-    .description('export a whitelist as CSV that import takes')
-    .option('--output <file>', 'where to write; the standard output when left out, or -')
-    .action(async ({ location, output: path = '-' }: { location: string; output?: string }) => {
+    .description('export a whitelist as CSV, which `pms import` can read')
+    .addHelpText(
+      'after',
+      examples(
+        'pms export --location marina-gate --output residents.csv',
+        'pms export --location marina-gate --safe-csv > for-reading.csv',
+      ),
+    )
+    .option('--output <file>', 'where to write; - is the standard output (default: -)')
+    .option(...safeCsvOption)
+    .action(async ({ location, output: path = '-', safeCsv }: ExportOptions) => {
       const session = open();
       const entries = Readable.from(entriesOf(session, await locationIdOf(session.client, location)));
-      const rows = createCsvWriter(entryColumns);
+      const rows = createCsvWriter(entryColumns, { safeCsv });
       if (path === '-') return pipeline(entries, rows, session.streams.out, { end: false });
       await replaceFile(path, (target) => pipeline(entries, rows, target));
     });

@@ -1,35 +1,40 @@
-/** What a command ends with, for scripts. */
+/** The exit codes, for scripts. */
 export const exitCode = {
-  /** Everything was done. */
+  /** Success. */
   done: 0,
-  /** The gateway refused, or could not be reached. */
+  /** The gateway rejected the request, or was unreachable. */
   failed: 1,
-  /** The command or its file is not as it must be; nothing was sent. */
+  /** The command line or its input file is invalid; nothing was sent. */
   usage: 2,
-  /** Everything was looked at, and some of it was refused: rows of an import, requests to translate. */
+  /** The command completed, but some rows of an import, or some requests to translate, were rejected. */
   rejected: 3,
   /** The key uses operations that will be removed. */
   deprecated: 3,
-  /** The surfaces differ, or a read could not be compared. */
+  /** REST and GraphQL differ, or a read could not be compared. */
   different: 3,
+  /** Ended by Ctrl-C: 128 plus the number of SIGINT, as in shells. */
+  interrupted: 130,
 } as const;
 
-/** What is known of an answer that ends a command. */
+/** What is known of an error response. */
 interface FailedAnswer {
-  /** The code of the error table that the gateway answered with. */
+  /** The error code in the response. */
   code?: string | undefined;
-  /** The field that it named, such as `quotas.3.inside`. */
+  /** The field that the error names, such as `quotas.3.inside`. */
   field?: string | undefined;
-  /** Whether the same request may succeed later: the gateway was away, or failed. */
+  /** Whether a retry may succeed: the gateway was unreachable or failed. */
   temporary?: boolean;
+  /** The seconds of `Retry-After`. */
+  retryAfterSeconds?: number | undefined;
 }
 
-/** Ends a command with words for the person who typed it. */
+/** Ends a command with a message for its user. */
 export class Failure extends Error {
   readonly exitCode: number;
   readonly code: string | undefined;
   readonly field: string | undefined;
   readonly temporary: boolean;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, code: number = exitCode.failed, answer: FailedAnswer = {}) {
     super(message);
@@ -37,5 +42,6 @@ export class Failure extends Error {
     this.code = answer.code;
     this.field = answer.field;
     this.temporary = answer.temporary ?? false;
+    this.retryAfterSeconds = answer.retryAfterSeconds;
   }
 }

@@ -7,94 +7,104 @@ import {
   WebhooksDocument,
 } from './generated/operations.ts';
 import { itemsOf, type Page } from './pages.ts';
+import { isId, isShortFor } from './short-ids.ts';
 
-// Where a command asks for an id, people may say a name: here is how it is found.
+// Commands that need an id also accept a name, or the short id that a table shows. This file looks up the complete id.
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const repeatable = { repeatable: true };
 
-/** Things that can be named, and how. */
+/** A kind of object that commands can look up. */
 interface Named<Item> {
-  /** What people call such a thing, such as `location`. */
+  /** Its noun, such as `location`. */
   kind: string;
   plural: string;
-  /** What a thing can be named by, such as `slug or name`. */
+  /** The fields that identify an object, such as `id, slug or name`. */
   by: string;
-  /** The permission that the list takes. */
+  /** The permission that listing requires. */
   permission: string;
   fetchPage: (after: string | null) => Promise<Page<Item>>;
   namesOf: (item: Item) => string[];
 }
 
 /**
- * The identifier of what a person named. An identifier is taken as it is.
+ * The identifier of the object that a user named. A complete identifier is not looked up. A name takes precedence over a
+ * short identifier.
  *
- * @throws {Failure} when nothing has the name, or several things have it; then it lists them
+ * @throws {Failure} when no object matches, or several do; then the message lists them
  */
 async function idOf<Item extends { id: string }>(text: string, named: Named<Item>): Promise<string> {
-  if (uuid.test(text)) return text;
+  if (isId(text)) return text;
   const { kind, plural, by, permission, fetchPage, namesOf } = named;
-  const found: Item[] = [];
+  const byName: Item[] = [];
+  const byShortId: Item[] = [];
   try {
-    for await (const item of itemsOf(fetchPage)) if (namesOf(item).includes(text)) found.push(item);
+    for await (const item of itemsOf(fetchPage)) {
+      if (namesOf(item).includes(text)) byName.push(item);
+      else if (isShortFor(text, item.id)) byShortId.push(item);
+    }
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'FORBIDDEN') throw error;
-    throw new Failure(`To find a ${kind} by its ${by} the key needs ${permission}: give its id.`);
+    throw new Failure(
+      `The key needs ${permission} to look up a ${kind}. Give the complete id of the ${kind} instead.`,
+    );
   }
+  const found = byName.length > 0 ? byName : byShortId;
   const [only, ...others] = found;
-  if (!only) throw new Failure(`No ${kind} that the key reaches has the ${by} ${JSON.stringify(text)}.`);
+  if (!only) throw new Failure(`No ${kind} in the key's scope has the ${by} ${JSON.stringify(text)}.`);
   if (others.length === 0) return only.id;
   const list = found.map((item) => `  ${item.id}  ${namesOf(item).join('  ')}`);
   throw new Failure(
-    [`${JSON.stringify(text)} names ${found.length} ${plural}; give the id of one:`, ...list].join('\n'),
+    [`${JSON.stringify(text)} names ${found.length} ${plural}; give the complete id of one:`, ...list].join(
+      '\n',
+    ),
   );
 }
 
-/** The id of a location that is named by its id, slug or name. */
+/** Finds the id of a location by its complete or short id, slug or name. */
 export const locationIdOf = (client: Client, text: string) =>
   idOf(text, {
     kind: 'location',
     plural: 'locations',
-    by: 'slug or name',
+    by: 'id, slug or name',
     permission: 'READ_LOCATIONS',
     fetchPage: async (after) => (await client.run(LocationsDocument, { after }, repeatable)).locations,
     namesOf: ({ slug, name }) => [slug, name],
   });
 
-/** The id of a company that is named by its id, slug or name. */
+/** Finds the id of a company by its complete or short id, slug or name. */
 export const companyIdOf = (client: Client, text: string) =>
   idOf(text, {
     kind: 'company',
     plural: 'companies',
-    by: 'slug or name',
+    by: 'id, slug or name',
     permission: 'READ_COMPANIES',
     fetchPage: async (after) => (await client.run(CompaniesDocument, { after }, repeatable)).companies,
     namesOf: ({ slug, name }) => [slug, name],
   });
 
-/** The id of a key that is named by its id or name; a revoked one only by its id. */
+/** Finds the id of a key by its complete or short id, or by its name. A revoked key is found only by its id. */
 export const keyIdOf = (client: Client, text: string) =>
   idOf(text, {
     kind: 'key',
     plural: 'keys',
-    by: 'name',
+    by: 'id or name',
     permission: 'ADMIN',
     fetchPage: async (after) => (await client.run(KeysDocument, { after }, repeatable)).apiKeys,
     namesOf: ({ name, revokedAt }) => (revokedAt ? [] : [name]),
   });
 
-/** The id of a webhook that is named by its id or URL. */
+/** Finds the id of a webhook by its complete or short id, or by its URL. */
 export const webhookIdOf = (client: Client, text: string) =>
   idOf(text, {
     kind: 'webhook',
     plural: 'webhooks',
-    by: 'URL',
+    by: 'id or URL',
     permission: 'MANAGE_WEBHOOKS',
     fetchPage: async (after) => (await client.run(WebhooksDocument, { after }, repeatable)).webhooks,
-    namesOf: ({ url }) => [url],
+    namesOf: ({ url }) => (url === null ? [] : [url]),
   });
 
-/** The ids of several things, in their order; undefined when none are named. */
+/** Finds the ids of several objects, in order; undefined when the option is omitted. */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,
   client: Client,

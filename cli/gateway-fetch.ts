@@ -1,18 +1,19 @@
 import { Failure } from './failure.ts';
+import { printable } from './printable.ts';
 
-/** How a gateway says what is wrong. */
+/** An error in a GraphQL response. */
 export interface GraphError {
   message: string;
   extensions?: { code?: string; details?: { field?: string; value?: unknown } };
 }
 
-/** How long the gateway may take to answer: an import may wait for its turn. */
+/** How long the gateway may take to respond. An import may have to wait for a slot. */
 const answerTimeoutMs = 120_000;
 
 /**
- * Sends a request to the gateway and follows no redirect: another server would be handed the key.
+ * Sends a request to the gateway. It follows no redirect, since that would send the key to another server.
  *
- * @throws {Failure} when the gateway sends the client elsewhere, with the address
+ * @throws {Failure} for a redirect, with its target
  */
 export async function fetchFromGateway(address: URL, init: RequestInit): Promise<Response> {
   const timeout = AbortSignal.timeout(answerTimeoutMs);
@@ -21,30 +22,48 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
   const target = response.headers.get('Location');
   const elsewhere = target && URL.canParse(target, address) ? new URL(target, address).href : 'nowhere';
   throw new Failure(
-    `${address.origin} redirects to ${elsewhere}, and the key was not sent there. If this is your gateway, name it with --url.`,
+    `${address.origin} redirects to ${elsewhere}. The key was not sent there. If that is your gateway, give its address with --url.`,
   );
 }
 
-/** The pauses before what failed is tried again, in seconds; from the last one on they stay the same. */
+/** The pauses before retries, in seconds. The last one repeats. */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
-/** The pause after so many failures in a row, in seconds; 30 at most. */
-export function pauseAfter(failures: number): number {
+/** The pause after a number of consecutive failures, in seconds; at most 30. */
+function pauseAfter(failures: number): number {
   return pausesSeconds[Math.min(failures, pausesSeconds.length) - 1] ?? 0;
 }
 
-/** What a failed connection says of its reason. */
+/** The pause before a retry, in seconds: `Retry-After`, or else a pause by the number of consecutive failures. */
+export const pauseOf = (error: unknown, failures: number): number =>
+  (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
+
+/** The seconds of `Retry-After`; undefined without the header, or when it is a date, which a gateway never sends. */
+export function retryAfterSeconds({ headers }: Response): number | undefined {
+  const value = headers.get('Retry-After') ?? '';
+  return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
+}
+
+/** The reason why a connection failed. */
 export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? message;
 }
 
-/** What the gateway said in words, with the field and the value that it names. */
+/** The failure for a response that did not come from a parking gateway, with the difference. */
+export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
+  new Failure(
+    `${address} is not a parking gateway: ${printable(difference)}. Check the address.`,
+    undefined,
+    answer,
+  );
+
+/** The failure for an error of the gateway, with its code, message, field and value. */
 export function failureOf(errors: readonly GraphError[], response?: Response): Failure {
   const lines = errors.map(({ message, extensions: { code, details } = {} }) =>
     [
-      `${code ?? response?.status ?? 'Error'}: ${message}`,
-      ...(details?.field ? [`  field: ${details.field}`] : []),
+      `${printable(code ?? String(response?.status ?? 'Error'))}: ${printable(message)}`,
+      ...(details?.field ? [`  field: ${printable(details.field)}`] : []),
       ...(details && 'value' in details ? [`  value: ${JSON.stringify(details.value)}`] : []),
     ].join('\n'),
   );
@@ -54,5 +73,6 @@ export function failureOf(errors: readonly GraphError[], response?: Response): F
     code,
     field: firstDetails?.field,
     temporary: code === 'INTERNAL_ERROR',
+    retryAfterSeconds: response && retryAfterSeconds(response),
   });
 }

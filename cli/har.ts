@@ -1,7 +1,7 @@
 import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 
-/** What is read of a request in a HAR file (HTTP Archive 1.2): browsers and proxies record such files. */
+/** The fields that are read from a request in a HAR file (HTTP Archive 1.2), which browsers and proxies record. */
 interface HarRequest {
   method: string;
   url: string;
@@ -9,13 +9,13 @@ interface HarRequest {
   postData?: { text?: string };
 }
 
-/** The calls of a recording to the REST surface, and how many requests went elsewhere. */
+/** The REST calls of a recording, and the number of its other requests. */
 export interface Recording {
   calls: RestCall[];
   others: number;
 }
 
-/** Reads a HAR file; undefined for a text that is no JSON. @throws {Failure} for JSON that is something else */
+/** Reads a HAR file; undefined when the text is not JSON. @throws {Failure} for JSON that is not a HAR file */
 export function readRecording(text: string): Recording | undefined {
   let har: { log?: { entries?: { request?: HarRequest }[] } } | null;
   try {
@@ -25,14 +25,14 @@ export function readRecording(text: string): Recording | undefined {
   }
   const entries = har?.log?.entries;
   if (!Array.isArray(entries))
-    throw new Failure('The JSON is no HAR file: it has no log.entries', exitCode.usage);
+    throw new Failure('The JSON is not a HAR file: log.entries is missing', exitCode.usage);
   const calls = entries.flatMap(({ request }) => (request ? (callOf(request) ?? []) : []));
   return { calls, others: entries.length - calls.length };
 }
 
 function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // A browser asks before it calls another origin: that is no call.
+  // OPTIONS is the CORS preflight of a browser, not a call.
   if (!path || method === 'OPTIONS') return undefined;
   const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
   return { method, path, body: postData?.text || undefined, ifMatch };

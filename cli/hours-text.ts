@@ -1,21 +1,23 @@
-import type { WeeklyHoursInput, Weekday } from './generated/operations.ts';
+import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 
-// Hours as people write them, on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
+// The text form of weekly hours, on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
-const weekdays = [
-  'MONDAY',
-  'TUESDAY',
-  'WEDNESDAY',
-  'THURSDAY',
-  'FRIDAY',
-  'SATURDAY',
-  'SUNDAY',
-] as const satisfies Weekday[];
+/** The order of the days in a week, which the GraphQL enum does not have. */
+const placeInWeek: Record<Weekday, number> = {
+  [Weekday.MONDAY]: 0,
+  [Weekday.TUESDAY]: 1,
+  [Weekday.WEDNESDAY]: 2,
+  [Weekday.THURSDAY]: 3,
+  [Weekday.FRIDAY]: 4,
+  [Weekday.SATURDAY]: 5,
+  [Weekday.SUNDAY]: 6,
+};
+const weekdays = Object.values(Weekday).sort((a, b) => placeInWeek[a] - placeInWeek[b]);
 
 /** The short name of a day: `MON`. */
 const shortOf = (day: Weekday) => day.slice(0, 3);
 
-/** How hours are written, for messages. */
+/** An example of hours, for messages. */
 export const hoursForm = 'MON-FRI 07:00-19:00; SAT 22:00-06:00';
 
 const timesForm = /^([A-Z,-]+)\s+([0-9]{2}:[0-9]{2})-([0-9]{2}:[0-9]{2})$/;
@@ -26,7 +28,7 @@ function dayOf(name: string): number {
   return day;
 }
 
-/** The days of `MON-FRI`, `SAT` or `MON,WED`; `FRI-MON` goes on after Sunday. */
+/** The days of `MON-FRI`, `SAT` or `MON,WED`. `FRI-MON` includes Sunday. */
 function daysOf(text: string): Weekday[] {
   return text.split(',').flatMap((part) => {
     const [first, last = first, ...more] = part.split('-').map(dayOf);
@@ -38,9 +40,9 @@ function daysOf(text: string): Weekday[] {
 }
 
 /**
- * Reads hours. What the times must be is for the gateway to say.
+ * Parses hours. The gateway validates the times.
  *
- * @throws {TypeError} for a text of another form
+ * @throws {TypeError} for a text in another form
  */
 export function parseHours(text: string): WeeklyHoursInput[] {
   const parts = text.split(';').map((part) => part.trim().toUpperCase());
@@ -53,7 +55,7 @@ export function parseHours(text: string): WeeklyHoursInput[] {
     });
 }
 
-/** Days in the order of the week, three or more in a row as the first and the last. */
+/** Days as text, in the order of the week; three or more consecutive days as a range. */
 function daysText(days: readonly Weekday[]): string {
   const runs: number[][] = [];
   for (const day of days.map((name) => weekdays.indexOf(name))) {
@@ -67,6 +69,6 @@ function daysText(days: readonly Weekday[]): string {
     .join(',');
 }
 
-/** Writes hours as `parseHours` reads them; an empty text for none. */
+/** Formats hours as `parseHours` reads them; an empty text for none. */
 export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
   hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

@@ -1,62 +1,66 @@
-import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import type { Stringifier } from 'csv-stringify';
 import { DateTimeISOResolver } from 'graphql-scalars';
-import { withLocation, wholeNumber } from './arguments.ts';
+import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
+import {
+  batchesOf,
+  type FileRow,
+  importInBatches,
+  type RejectedRows,
+  type Rejection,
+} from './batch-import.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
-import { type ImportMode, ImportEntriesDocument } from './generated/operations.ts';
+import { ImportMode, ImportEntriesDocument } from './generated/operations.ts';
+import { createPrivateFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createProgress, openSource } from './source.ts';
-import { createCsvWriter, entryColumns, readRows, rejectionColumns, type Row } from './whitelist-csv.ts';
+import { openSource } from './source.ts';
+import {
+  createCsvWriter,
+  type CsvOptions,
+  entryColumns,
+  readRows,
+  rejectionColumns,
+  type Row,
+} from './whitelist-csv.ts';
 
-/** The most rows of one call. */
+/** The most rows in one request. */
 const maxBatchSize = 10_000;
-const modes = ['create', 'upsert', 'replace'] as const;
 
-interface ImportOptions {
+interface ImportOptions extends CsvOptions {
   location: string;
-  mode: (typeof modes)[number];
+  mode: Lowercase<ImportMode>;
   dryRun: boolean;
+  afterLine?: number;
   rejects?: string;
   batchSize: number;
 }
 
-interface Rejection {
-  code: string;
-  message: string;
-  field?: string | null;
-  value?: unknown;
-}
+type CheckedRow = Row & FileRow;
 
-/** A row of the file; with a rejection it is not sent. */
-interface CheckedRow {
-  row: Row;
-  rejection?: Rejection | undefined;
-}
-
-/** Writes rejected rows to a file, which is made with the first of them. */
-function createRejects(path: string) {
+/** Writes rejected rows to a file, which is created at the first one. */
+function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
   let writer: Stringifier | undefined;
   let written: Promise<void> | undefined;
   return {
-    add({ line, fields }: Row, { code, message, field, value }: Rejection): void {
+    path,
+    add({ line, fields }, { code, message, field, value }) {
       if (!writer) {
-        writer = createCsvWriter([...entryColumns, ...rejectionColumns]);
-        written = pipeline(writer, createWriteStream(path));
+        writer = createCsvWriter([...entryColumns, ...rejectionColumns], options);
+        written = pipeline(writer, createPrivateFile(path));
       }
       const shown = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
       writer.write({ ...fields, line, field, code, message, value: shown });
     },
-    async close(): Promise<void> {
+    async close() {
       writer?.end();
       await written;
     },
   };
 }
 
-/** A field that cannot be read would fail the whole call, and the graph would not look at its other rows. */
+/** The rejection of a row with a malformed field, which would fail the whole GraphQL request with all other rows. */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
   for (const field of ['validFrom', 'validUntil'] as const) {
@@ -71,10 +75,9 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
   return undefined;
 }
 
-/** The rows of a file in batches, in the order of the file, with what is wrong with them before they are sent. */
-async function* batchesOf(rows: AsyncIterable<Row>, size: number): AsyncGenerator<CheckedRow[]> {
+/** The rows of a file, with a rejection for each row that need not be sent. */
+async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow> {
   const lineOfPlate = new Map<string, number>();
-  let batch: CheckedRow[] = [];
   for await (const row of rows) {
     const { plateType, plateCode, plateNumber } = row.entry;
     const plate = JSON.stringify([plateType, plateCode, plateNumber]);
@@ -84,37 +87,45 @@ async function* batchesOf(rows: AsyncIterable<Row>, size: number): AsyncGenerato
         ? unreadable(row)
         : { code: 'DUPLICATE_VEHICLE', message: `Line ${earlier} has the same plate` };
     if (!rejection) lineOfPlate.set(plate, row.line);
-    batch.push({ row, rejection });
-    if (batch.length === size) {
-      yield batch;
-      batch = [];
-    }
+    yield { ...row, rejection };
   }
-  if (batch.length > 0) yield batch;
 }
 
-/** REPLACE is all or nothing, and so one call: all rows of the file, if they are not too many. */
-async function onlyBatch(batches: AsyncGenerator<CheckedRow[]>): Promise<CheckedRow[]> {
+/** The rows after a line. */
+async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncGenerator<CheckedRow> {
+  for await (const row of rows) if (row.line > line) yield row;
+}
+
+/** The only batch of a REPLACE, which is all or nothing: all rows of the file, if they fit one request. */
+async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator<CheckedRow[]> {
   const { value: batch = [] } = await batches.next();
   const { done } = await batches.next();
-  if (done) return batch;
+  if (done) return yield batch;
   throw new Failure(
-    `A file to replace a whitelist with has at most ${maxBatchSize} rows: a whitelist is replaced at once or not at all. Nothing was sent.`,
+    `A file for --mode replace may have at most ${maxBatchSize} rows, since it is sent in one request. Nothing was sent.`,
     exitCode.usage,
   );
 }
 
+/** The rejects file of a continued import, so that the rejects of the first part are kept. */
+const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
+
 async function importFile(path: string, options: ImportOptions, session: Session): Promise<number> {
-  const { location, mode, dryRun, batchSize } = options;
+  const { location, mode, dryRun, batchSize, afterLine } = options;
+  if (mode === 'replace' && afterLine !== undefined)
+    throw new Failure('--mode replace imports the whole file: omit --after-line', exitCode.usage);
   const { rejects: rejectsPath = `${path === '-' ? 'stdin' : path}.rejected.csv` } = options;
   const { client, output, streams } = session;
   const source = openSource(path, streams);
   const locationId = await locationIdOf(client, location);
-  const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0, rejected: 0 };
-  const rejects = createRejects(rejectsPath);
+  const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
 
-  /** Sends the good rows of a batch and returns what is wrong with them, by their place among them. */
-  async function send(rows: readonly Row[]): Promise<Map<number, Rejection>> {
+  /** Sends rows and returns their rejections by index. */
+  async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
+    const isIncomplete = mode === 'replace' && rows.length < batch.length;
+    if (isIncomplete)
+      output.say('The whitelist was not replaced, because rows are invalid. Correct them and import again.');
+    if (isIncomplete || (rows.length === 0 && mode !== 'replace')) return new Map<number, Rejection>();
     const { importWhitelistEntries: result } = await client.run(
       ImportEntriesDocument,
       {
@@ -123,8 +134,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // Repeated, CREATE would call a duplicate what a lost answer had created.
-      { repeatable: dryRun || mode !== 'create' },
+      // If a response is lost, a repeated CREATE would reject the created rows as duplicates.
+      { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
     totals.updated += result.updated;
@@ -133,43 +144,27 @@ async function importFile(path: string, options: ImportOptions, session: Session
     return new Map(result.rows.flatMap(({ index, error }) => (error ? [[index, error]] : [])));
   }
 
-  /** Imports a batch and writes down its rejected rows. */
-  async function importBatch(batch: readonly CheckedRow[]): Promise<void> {
-    const good = batch.filter(({ rejection }) => !rejection).map(({ row }) => row);
-    const isStopped = mode === 'replace' && good.length < batch.length;
-    if (isStopped) output.say('Nothing was replaced: first every row must be right.');
-    const isSent = !isStopped && (good.length > 0 || mode === 'replace');
-    const refused = isSent ? await send(good) : new Map<number, Rejection>();
-    const refusedRows = new Map([...refused].map(([index, rejection]) => [good[index]!, rejection]));
-    for (const { row, rejection = refusedRows.get(row) } of batch) {
-      if (!rejection) continue;
-      totals.rejected += 1;
-      rejects.add(row, rejection);
-    }
-  }
-
-  const progress = createProgress(source, streams);
-  let rows = 0;
-  try {
-    const batches = batchesOf(
-      readRows(source.stream, source.name),
-      mode === 'replace' ? maxBatchSize : batchSize,
-    );
-    for await (const batch of mode === 'replace' ? [await onlyBatch(batches)] : batches) {
-      await importBatch(batch).catch((error: Error) => {
-        const [first, last] = [batch[0]?.row.line, batch.at(-1)?.row.line];
-        throw new Failure(
-          `Lines ${first} to ${last} failed, and nothing after them was sent; what stands before them is imported.\n${error.message}`,
-        );
-      });
-      rows += batch.length;
-      progress.show(source.stream.bytesRead, rows);
-    }
-  } finally {
-    progress.stop();
-    await rejects.close();
-  }
-  output.one(totals, {
+  const rows = rowsAfter(afterLine ?? 0, checkedRows(readRows(source.stream, source.name)));
+  const { rejected } = await importInBatches(
+    {
+      source,
+      batches: mode === 'replace' ? onlyBatch(batchesOf(rows, maxBatchSize)) : batchesOf(rows, batchSize),
+      noun: 'rows',
+      done: dryRun ? 'checked (a dry run: nothing was changed)' : 'imported',
+      rejects: createRejects(rejectsPath, options),
+      send,
+      continuation: (after) => [
+        // A repeated CREATE would reject the rows that it has created.
+        ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
+        ...(mode === 'create' && after.rejected > 0
+          ? ['--rejects', rejectsAfter(rejectsPath, after.line)]
+          : []),
+      ],
+    },
+    session,
+  );
+  const shown = { ...totals, rejected };
+  output.one(shown, {
     created: 'created',
     updated: 'updated',
     unchanged: 'unchanged',
@@ -177,8 +172,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
     rejected: 'rejected',
   });
   if (dryRun) output.say('This was a dry run: nothing was changed.');
-  if (totals.rejected === 0) return exitCode.done;
-  output.say(`Rejected rows, and why: ${rejectsPath}`);
+  if (rejected === 0) return exitCode.done;
+  output.say(`The rejected rows, with the reasons, are in ${rejectsPath}`);
   return exitCode.rejected;
 }
 
@@ -186,19 +181,34 @@ async function importFile(path: string, options: ImportOptions, session: Session
 export function addImportCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   withLocation(program.command('import'))
     .description(`import a whitelist from CSV with the columns ${entryColumns.join(', ')}`)
+    .addHelpText(
+      'after',
+      examples(
+        'pms import residents.csv --location marina-gate --dry-run',
+        'pms import residents.csv --location marina-gate --mode upsert',
+        'pms import - --location marina-gate --mode replace < residents.csv',
+      ),
+    )
     .argument('<file>', 'the CSV file; - for the standard input')
     .addOption(
       new Option(
         '--mode <mode>',
-        'create: only new plates; upsert: new plates and changes; replace: the whitelist becomes the file',
+        'create: add new plates only; upsert: add and update; replace: make the whitelist equal to the file',
       )
-        .choices(modes)
+        .choices(choicesOf(ImportMode))
         .default('create'),
     )
-    .option('--dry-run', 'say what would happen and change nothing', false)
-    .option('--rejects <file>', 'where to write rejected rows; beside the file when left out')
+    .option('--dry-run', 'show what would happen and change nothing', false)
     .addOption(
-      new Option('--batch-size <rows>', `rows of one call, at most ${maxBatchSize}`)
+      new Option(
+        '--after-line <line>',
+        'skip the rows up to this line, which were imported before',
+      ).argParser(wholeNumber),
+    )
+    .option('--rejects <file>', 'where to write rejected rows (default: beside the input file)')
+    .option(...safeCsvOption)
+    .addOption(
+      new Option('--batch-size <rows>', `rows in one request, at most ${maxBatchSize}`)
         .argParser((value) => Math.min(Math.max(wholeNumber(value), 1), maxBatchSize))
         .default(5000),
     )

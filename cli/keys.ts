@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { wholeNumber } from './arguments.ts';
+import { examples, wholeNumber } from './arguments.ts';
 import type { Client } from './client.ts';
 import { companyIdOf, idsOf, keyIdOf, locationIdOf } from './find.ts';
 import {
@@ -22,8 +22,8 @@ const columns = {
   permissions: 'permissions',
   companies: 'companyIds',
   locations: 'locationIds',
-  'an hour': 'hourlyLimit',
-  'a minute': 'burstLimit',
+  'requests an hour': 'hourlyLimit',
+  'requests a minute': 'burstLimit',
   'last used': 'lastUsedAt',
   expires: 'expiresAt',
   revoked: 'revokedAt',
@@ -32,10 +32,10 @@ const columns = {
 /** Shows a key with its new secret, which cannot be shown again. */
 function showIssued({ output }: Session, { secret, apiKey }: { secret: string; apiKey: KeyFieldsFragment }) {
   output.one({ secret, ...apiKey }, { ...columns, secret: 'secret' });
-  output.say('The secret is shown only now: keep it where it is safe.');
+  output.say('The secret is shown only once: store it safely now.');
 }
 
-/** What can be said of a key, new or not. */
+/** The options that `create` and `update` have in common. */
 interface KeyOptions {
   company?: string[];
   location?: string[];
@@ -44,15 +44,20 @@ interface KeyOptions {
   expiresAt?: string;
 }
 
-/** Adds the options that `create` and `update` have in common. */
+/** Adds these options to a command. */
 const withKeyOptions = (command: Command) =>
   command
-    .option('--company <company...>', 'companies to tie it to, with all their locations: ids, slugs or names')
-    .option('--location <location...>', 'locations to tie it to one by one: ids, slugs or names')
-    .addOption(new Option('--hourly-limit <requests>', 'requests in an hour').argParser(wholeNumber))
-    .addOption(new Option('--burst-limit <requests>', 'requests in a minute').argParser(wholeNumber));
+    .option(
+      '--company <company...>',
+      'limit the key to these companies with all their locations: ids, slugs or names',
+    )
+    .option('--location <location...>', 'limit the key to these locations: ids, slugs or names')
+    .addOption(new Option('--hourly-limit <requests>', 'the most requests in an hour').argParser(wholeNumber))
+    .addOption(
+      new Option('--burst-limit <requests>', 'the most requests in a minute').argParser(wholeNumber),
+    );
 
-/** The input that the options of a command make, with ids in place of names. */
+/** The GraphQL input for the options of a command, with names resolved to ids. */
 async function inputOf<Rest extends object>(
   client: Client,
   { permission, company, location, ...rest }: KeyOptions & { permission?: Permission[] } & Rest,
@@ -69,16 +74,27 @@ async function inputOf<Rest extends object>(
 export function addKeyCommands(program: Command, open: () => Session): void {
   program
     .command('whoami')
-    .description('show the key that is used')
+    .description('show the current key')
+    .addHelpText('after', examples('pms whoami', 'pms --json whoami | jq .permissions'))
     .action(async () => {
       const { client, output } = open();
       output.one((await client.run(ViewerDocument, {}, { repeatable: true })).viewer, columns);
     });
 
-  const keys = program.command('keys').description('issue, list, change, rotate and revoke keys (ADMIN)');
+  const keys = program
+    .command('keys')
+    .description('issue, list, change, rotate and revoke keys (ADMIN)')
+    .addHelpText(
+      'after',
+      examples(
+        'pms keys list',
+        "pms keys create --name 'gate 1' --permission READ_WHITELIST --location marina-gate",
+      ),
+    );
   keys
     .command('list')
-    .description('list the keys that the key administers')
+    .description("list the keys in the key's scope")
+    .addHelpText('after', examples('pms keys list', 'pms --full-ids keys list'))
     .action(async () => {
       const { client, output } = open();
       const all = await allItemsOf(
@@ -93,10 +109,17 @@ export function addKeyCommands(program: Command, open: () => Session): void {
     });
   withKeyOptions(keys.command('create'))
     .description('issue a key and show its secret')
-    .requiredOption('--name <name>', 'what people call it')
-    .requiredOption('--permission <permission...>', 'what it may do, such as READ_WHITELIST')
-    .option('--expires-at <time>', 'when it ends: ISO 8601, such as 2027-01-31T00:00:00Z')
-    .option('--unrestricted', "make it an operator's key, which reaches everything; only for an operator")
+    .addHelpText(
+      'after',
+      examples(
+        "pms keys create --name 'gate 1' --permission READ_WHITELIST WRITE_ACTIVITY --location marina-gate",
+        'pms keys create --name operator --permission ADMIN --unrestricted',
+      ),
+    )
+    .requiredOption('--name <name>', 'its name')
+    .requiredOption('--permission <permission...>', 'its permissions, such as READ_WHITELIST')
+    .option('--expires-at <time>', 'when it expires: ISO 8601, such as 2027-01-31T00:00:00Z')
+    .option('--unrestricted', "issue an operator's key with access to everything; requires an operator's key")
     .action(
       async (options: KeyOptions & { name: string; permission: Permission[]; unrestricted?: boolean }) => {
         const session = open();
@@ -106,11 +129,15 @@ export function addKeyCommands(program: Command, open: () => Session): void {
       },
     );
   withKeyOptions(keys.command('update'))
-    .description('change what is named of a key; the rest stays as it is')
+    .description('change the given fields of a key')
+    .addHelpText(
+      'after',
+      examples("pms keys update 'gate 1' --hourly-limit 500", "pms keys update 'gate 1' --expires-at never"),
+    )
     .argument('<key>', 'its id or name')
-    .option('--name <name>', 'what people call it')
-    .option('--permission <permission...>', 'what it may do, in place of what it might')
-    .option('--expires-at <time>', 'when it ends: ISO 8601, or `never`')
+    .option('--name <name>', 'its name')
+    .option('--permission <permission...>', 'its new permissions, which replace all former ones')
+    .option('--expires-at <time>', 'when it expires: ISO 8601, or `never`')
     .action(async (key: string, options: KeyOptions & { name?: string; permission?: Permission[] }) => {
       const { client, output } = open();
       const { expiresAt } = options;
@@ -123,10 +150,11 @@ export function addKeyCommands(program: Command, open: () => Session): void {
     });
   keys
     .command('rotate')
-    .description('issue a new secret for a key; the old one works for a while')
+    .description('issue a new secret for a key; the old one keeps working for the grace period')
+    .addHelpText('after', examples("pms keys rotate 'gate 1' --grace-seconds 3600"))
     .argument('<key>', 'its id or name')
     .addOption(
-      new Option('--grace-seconds <seconds>', 'how long the old secret works').argParser(wholeNumber),
+      new Option('--grace-seconds <seconds>', 'how long the old secret keeps working').argParser(wholeNumber),
     )
     .action(async (key: string, { graceSeconds }: { graceSeconds?: number }) => {
       const session = open();
@@ -135,7 +163,8 @@ export function addKeyCommands(program: Command, open: () => Session): void {
     });
   keys
     .command('revoke')
-    .description('end a key at once and for good')
+    .description('revoke a key immediately; this cannot be undone')
+    .addHelpText('after', examples("pms keys revoke 'gate 1'"))
     .argument('<key>', 'its id or name')
     .action(async (key: string) => {
       const { client, output } = open();

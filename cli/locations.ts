@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { wholeNumber } from './arguments.ts';
+import { examples, requireChange, wholeNumber } from './arguments.ts';
 import { companyIdOf, locationIdOf } from './find.ts';
-import { LocationsDocument, UpdateLocationDocument } from './generated/operations.ts';
+import { CreateLocationDocument, LocationsDocument, UpdateLocationDocument } from './generated/operations.ts';
 import { allItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 
@@ -10,22 +10,70 @@ const columns = {
   slug: 'slug',
   name: 'name',
   capacity: 'capacity',
+  'time zone': 'timezone',
   'longest stay (hours)': 'longestStayHours',
 } as const;
 
-/** How long a vehicle stays at the most on the command line. */
-type LongestStay = number | 'forever';
-const longestStayOf = (value: string): LongestStay => (value === 'forever' ? value : wholeNumber(value));
+/** A number, or the word that stands for no limit or no value. */
+type NumberOr<Word extends string> = number | Word;
+const numberOr =
+  <Word extends string>(word: Word) =>
+  (value: string): NumberOr<Word> =>
+    value === word ? word : wholeNumber(value);
+
+/** The options that `create` and `update` have in common. */
+interface LocationOptions {
+  name?: string;
+  slug?: string;
+  address?: string;
+  description?: string;
+  timezone?: string;
+  capacity?: NumberOr<'unknown'>;
+  longestStay?: NumberOr<'forever'>;
+}
+
+type CreateOptions = LocationOptions & { company?: string; name: string; slug: string };
+
+/** Adds the optional fields that `create` and `update` have in common. */
+const withDetails = (command: Command) =>
+  command
+    .option('--address <address>', 'its street address')
+    .option('--description <text>', 'a description of the location')
+    .option('--timezone <name>', 'its IANA time zone, such as Asia/Dubai; a new location has UTC by default')
+    .addOption(
+      new Option('--capacity <vehicles>', 'how many vehicles fit, or `unknown`').argParser(
+        numberOr('unknown'),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--longest-stay <hours>',
+        'after how many hours a vehicle is taken to have left, or `forever` for no limit',
+      ).argParser(numberOr('forever')),
+    );
+
+/** The GraphQL input for the options. */
+const inputOf = ({ capacity, longestStay, name, slug, address, description, timezone }: LocationOptions) => ({
+  name,
+  slug,
+  address,
+  description,
+  timezone,
+  capacity: capacity === 'unknown' ? null : capacity,
+  longestStayHours: longestStay === 'forever' ? null : longestStay,
+});
 
 /** Adds `locations`. */
 export function addLocationCommands(program: Command, open: () => Session): void {
   const locations = program
     .command('locations')
-    .description('show and change locations (READ_LOCATIONS, WRITE_LOCATIONS)');
+    .description('show, create and change locations (READ_LOCATIONS, WRITE_LOCATIONS)')
+    .addHelpText('after', examples('pms locations list', 'pms locations update marina-gate --capacity 120'));
   locations
     .command('list')
-    .description('list the locations that the key reaches')
-    .option('--company <company>', 'only those of a company: its id, slug or name')
+    .description("list the locations in the key's scope")
+    .addHelpText('after', examples('pms locations list', 'pms locations list --company example-parking'))
+    .option('--company <company>', 'only locations of this company: its id, slug or name')
     .action(async ({ company }: { company?: string }) => {
       const { client, output } = open();
       const companyId = company === undefined ? undefined : await companyIdOf(client, company);
@@ -35,24 +83,47 @@ export function addLocationCommands(program: Command, open: () => Session): void
       );
       output.many(all, columns);
     });
-  locations
-    .command('update')
-    .description('change what is named of a location; the rest stays as it is')
-    .argument('<location>', 'its id, slug or name')
-    .addOption(
-      new Option('--longest-stay <hours>', 'after how many hours a vehicle counts as gone, or `forever`')
-        .argParser(longestStayOf)
-        .makeOptionMandatory(),
-    )
-    .action(async (location: string, { longestStay }: { longestStay: LongestStay }) => {
-      const { client, output } = open();
-      const longestStayHours = longestStay === 'forever' ? null : longestStay;
-      const id = await locationIdOf(client, location);
-      const { updateLocation } = await client.run(
-        UpdateLocationDocument,
-        { id, input: { longestStayHours } },
-        { repeatable: true },
-      );
-      output.one(updateLocation, columns);
-    });
+  withDetails(
+    locations
+      .command('create')
+      .description('create a location')
+      .addHelpText(
+        'after',
+        examples(
+          "pms locations create --name 'Marina Garage' --slug marina-garage --timezone Asia/Dubai --capacity 120",
+        ),
+      )
+      .option(
+        '--company <company>',
+        'the company that owns it: id, slug or name; may be omitted when the key has exactly one company',
+      )
+      .requiredOption('--name <name>', 'its name')
+      .requiredOption('--slug <slug>', 'its short name, such as marina-garage; unique within the company'),
+  ).action(async ({ company, ...options }: CreateOptions) => {
+    const { client, output } = open();
+    const companyId = company === undefined ? undefined : await companyIdOf(client, company);
+    const input = { ...inputOf(options), name: options.name, slug: options.slug, companyId };
+    output.one((await client.run(CreateLocationDocument, { input })).createLocation, columns);
+  });
+  withDetails(
+    locations
+      .command('update')
+      .description('change the given fields of a location')
+      .addHelpText(
+        'after',
+        examples(
+          'pms locations update marina-gate --longest-stay 72',
+          'pms locations update marina-gate --capacity unknown',
+        ),
+      )
+      .argument('<location>', 'its id, slug or name')
+      .option('--name <name>', 'its name')
+      .option('--slug <slug>', 'its short name, unique within the company'),
+  ).action(async (location: string, options: LocationOptions) => {
+    requireChange(options);
+    const { client, output } = open();
+    const variables = { id: await locationIdOf(client, location), input: inputOf(options) };
+    const { updateLocation } = await client.run(UpdateLocationDocument, variables, { repeatable: true });
+    output.one(updateLocation, columns);
+  });
 }

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { plate, withLocation, wholeNumber } from './arguments.ts';
+import { examples, plate, wholeNumber, withLocation } from './arguments.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import { AdjustOccupancyDocument, type PlateInput, SetInsideDocument } from './generated/operations.ts';
@@ -13,17 +13,17 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds what every count is asked for. */
+/** Adds the options that both counts have in common. */
 const withCount = (command: Command) =>
-  withLocation(command).option('--at <time>', 'when they were counted, ISO 8601; now when left out');
+  withLocation(command).option('--at <time>', 'when they were counted, ISO 8601 (default: now)');
 
-/** The time of a count: always sent, so that a repetition is the same count. */
+/** The time of a count. It is always sent, so that a repeated request is the same count. */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
 /**
- * Reads plates from a file, one in a line, or from the standard input for `-`.
+ * Reads plates from a file, one per line, or from the standard input for `-`.
  *
- * @throws {Failure} when there is no such file, or a line is no plate
+ * @throws {Failure} when the file does not exist, or a line is not a plate
  */
 async function platesOf(path: string, { streams }: Session): Promise<PlateInput[]> {
   const content = await text(openSource(path, streams).stream);
@@ -42,13 +42,15 @@ async function platesOf(path: string, { streams }: Session): Promise<PlateInput[
 export function addOccupancyCommands(program: Command, open: () => Session): void {
   const occupancy = program
     .command('occupancy')
-    .description('correct how full locations are (WRITE_ACTIVITY)');
+    .description('correct the occupancy of locations (WRITE_ACTIVITY)')
+    .addHelpText('after', examples('pms occupancy adjust --occupied 42 --location marina-gate'));
 
   withCount(occupancy.command('set-inside'))
-    .description('tell which vehicles are inside, after a walk through the location')
+    .description('report which vehicles are inside, after a count at the location')
+    .addHelpText('after', examples('pms occupancy set-inside inside.txt --location marina-gate'))
     .argument(
       '<file>',
-      'every plate that is inside, one in a line, such as DXB/A/7001; - for the standard input',
+      'a file with the plates of all vehicles inside, one per line, such as DXB/A/7001; - for the standard input',
     )
     .action(async (path: string, options: CountOptions) => {
       const session = open();
@@ -63,9 +65,18 @@ export function addOccupancyCommands(program: Command, open: () => Session): voi
     });
 
   withCount(occupancy.command('adjust'))
-    .description('tell how many vehicles are inside, where only the number is known')
+    .description('report how many vehicles are inside, when only the number is known')
+    .addHelpText(
+      'after',
+      examples(
+        'pms occupancy adjust --occupied 42 --location marina-gate',
+        'pms occupancy adjust --occupied 42 --location marina-gate --at 2027-01-31T08:00:00Z',
+      ),
+    )
     .addOption(
-      new Option('--occupied <vehicles>', 'how many are inside').argParser(wholeNumber).makeOptionMandatory(),
+      new Option('--occupied <vehicles>', 'how many vehicles are inside')
+        .argParser(wholeNumber)
+        .makeOptionMandatory(),
     )
     .action(async ({ occupied, ...options }: CountOptions & { occupied: number }) => {
       const { client, output } = open();

@@ -1,106 +1,96 @@
-import Table from 'cli-table3';
+import type { Readable } from 'node:stream';
+import { printable, printableLines } from './printable.ts';
+import { shortIds } from './short-ids.ts';
+import { textInColumns } from './table.ts';
 
-/** Where a command reads and writes: results go to `out`, everything else to `err`. */
+/** The streams of a command. Results go to `out`, all other text to `err`. */
 export interface Streams {
-  in: NodeJS.ReadableStream;
-  out: NodeJS.WritableStream;
+  in: Readable;
+  out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   err: NodeJS.WritableStream & { isTTY?: boolean };
 }
 
 /** Shows results as JSON for scripts or as tables for people. */
 export interface Output {
-  /** Shows one thing: its columns stand below each other. */
+  /** Shows one object, with a line for each column and with complete identifiers. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
-  /** Shows many things, one in a row. */
-  many<Value extends object>(values: readonly Value[], columns: Columns<Value>): void;
-  /** Shows one of a sequence that goes on: JSON in one line for scripts, or a line for people. */
-  next(value: object, line: string): void;
-  /** Says something to the person; it is no result. */
+  /**
+   * Shows a list of objects, one per row. The column of the property `id` has short identifiers.
+   *
+   * @param options.fullIds shows complete identifiers, where the next command accepts no short ones
+   */
+  many<Value extends object>(
+    values: readonly Value[],
+    columns: Columns<Value>,
+    options?: { fullIds?: boolean },
+  ): void;
+  /** Shows the next object of a sequence: one line of JSON for scripts, or text lines for people. */
+  next(value: object, ...lines: readonly string[]): void;
+  /** Prints a message, of one or more lines, that is not part of the result. */
   say(line: string): void;
+  /** Writes messages with a function, such as above a progress bar; with undefined, to `err` again. */
+  sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
-/** The columns of a table: what people call them, and the property or how it is made of the value. */
+/** The columns of a table: each title with a property, or with a function that computes the cell. */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
-
-/** The most characters of a line of a table. */
-const maxTableWidth = 100;
-/** What a table draws around the text of a cell, in characters: a line and a space on either side. */
-const cellFrameWidth = 3;
-/** Words up to this length are kept whole while anything else gives way: an identifier has 36 characters. */
-const maxUnbrokenWord = 36;
-/** Columns with longer words give way down to this width first, in characters. */
-const minBrokenWidth = 12;
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-/** A value in a cell: lists in lines of their own, times to the second, nothing as a dash. */
-function cell(value: unknown): string {
-  if (Array.isArray(value)) return value.length > 0 ? value.map(cell).join('\n') : '-';
+/** A value as text for people: times to the second, missing values as a dash. */
+function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   const text = String(value);
-  return instant.test(text) ? `${text.slice(0, 19).replace('T', ' ')}Z` : text.replaceAll('\t', ' ');
+  return instant.test(text)
+    ? `${text.slice(0, 19).replace('T', ' ')}Z`
+    : printable(text.replaceAll('\t', ' '));
 }
 
-/** The lengths of the parts of the cells of a column, and of its head. */
-const longest = (cells: readonly string[], separator: RegExp) =>
-  Math.max(...cells.flatMap((text) => text.split(separator)).map(({ length }) => length));
-
-/** The widths with which columns fit a line: the widest give way, and words are broken last. */
-function columnWidths(columns: readonly (readonly string[])[]): number[] {
-  const widths = columns.map((cells) => longest(cells, /\n/));
-  const unbroken = columns.map((cells) => {
-    const word = longest(cells, /\s/);
-    return word > maxUnbrokenWord ? minBrokenWidth : word;
-  });
-  const room = maxTableWidth - 1 - columns.length * cellFrameWidth;
-  const excess = () => widths.reduce((sum, width) => sum + width, 0) - room;
-  while (excess() > 0) {
-    const shrinking = widths.some((width, index) => width > unbroken[index]!)
-      ? widths.map((width, index) => (width > unbroken[index]! ? width : 0))
-      : widths;
-    const widest = shrinking.indexOf(Math.max(...shrinking));
-    widths[widest]! -= 1;
-  }
-  return widths;
-}
-
-/** Breaks words that are longer than their column: the table would cut them off. */
-const breakWords = (text: string, width: number) =>
-  text.replace(/\S+/g, (word) => word.match(new RegExp(`.{1,${width}}`, 'gu'))!.join('\n'));
-
-/** A table in text. Colours are for terminals; tables go into mails and tickets as well. */
-function tableOf(rows: readonly string[][], head: readonly string[] = []): string {
-  const lines = head.length > 0 ? [head, ...rows] : rows;
-  const columns = lines[0]!.map((_, index) => lines.map((cells) => cells[index]!));
-  const widths = columnWidths(columns);
-  const table = new Table({
-    style: { head: [], border: [] },
-    head: [...head],
-    colWidths: widths.map((width) => width + cellFrameWidth - 1),
-    wordWrap: true,
-  });
-  table.push(...rows.map((cells) => cells.map((text, index) => breakWords(text, widths[index]!))));
-  return table.toString();
-}
+/** The texts of a value: one per item for a list. */
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) && value.length > 0
+    ? value.map(textOf)
+    : [textOf(Array.isArray(value) ? null : value)];
 
 /** Creates the output of a command. */
-export function createOutput({ out, err }: Streams, { json }: { json: boolean }): Output {
-  const show = (value: unknown) => void out.write(`${JSON.stringify(value, null, 2)}\n`);
+export function createOutput(
+  { out, err }: Streams,
+  { json, fullIds }: { json: boolean; fullIds: boolean },
+): Output {
+  const show = (value: unknown) => void out.write(`${printableLines(JSON.stringify(value, null, 2))}\n`);
   const cells = <Value extends object>(value: Value, columns: Columns<Value>) =>
-    Object.values(columns).map((column) => cell(typeof column === 'string' ? value[column] : column(value)));
+    Object.values(columns).map((column) =>
+      textsOf(typeof column === 'string' ? value[column] : column(value)),
+    );
+  const writeToErr = (text: string) => void err.write(text);
+  let writeSaid: (text: string) => void = writeToErr;
 
   return {
     one(value, columns) {
       if (json) return show(value);
       const names = Object.keys(columns);
-      out.write(`${tableOf(cells(value, columns).map((text, index) => [names[index]!, text]))}\n`);
+      const lines = cells(value, columns).flatMap((texts, column) =>
+        texts.map((text, index) => [index === 0 ? names[column]! : '', text]),
+      );
+      out.write(textInColumns(lines, { isWhole: () => true }));
     },
-    many(values, columns) {
+    many(values, columns, options) {
       if (json) return show(values);
-      const rows = values.map((value) => cells(value, columns));
-      out.write(`${tableOf(rows, Object.keys(columns))}\n`);
+      const rows = values.map((value) => cells(value, columns).map((texts) => texts.join(', ')));
+      const idColumn = Object.values(columns).findIndex((column) => column === 'id');
+      if (idColumn >= 0 && !fullIds && !options?.fullIds) {
+        const ids = shortIds(rows.map((row) => row[idColumn]!));
+        rows.forEach((row, index) => (row[idColumn] = ids[index]!));
+      }
+      const head = Object.keys(columns).map((name) => name.toUpperCase());
+      const maxWidth = out.isTTY ? out.columns : undefined;
+      out.write(textInColumns([head, ...rows], { maxWidth, isWhole: (column) => column === idColumn }));
     },
-    next: (value, line) => void out.write(`${json ? JSON.stringify(value) : line}\n`),
-    say: (line) => void err.write(`${line}\n`),
+    next: (value, ...lines) =>
+      void out.write(`${(json ? [JSON.stringify(value)] : lines).map(printable).join('\n')}\n`),
+    say: (line) => writeSaid(`${printableLines(line)}\n`),
+    sayThrough(write = writeToErr) {
+      writeSaid = write;
+    },
   };
 }

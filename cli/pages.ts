@@ -1,16 +1,16 @@
-/** A page of a list, as every list of the graph has them (Relay connections). */
+/** A page of a list in the graph (a Relay connection). */
 export interface Page<Node> {
   nodes: readonly Node[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The most items of a page. */
+/** The most items in a page. */
 export const maxPageSize = 100;
 
 /**
- * The items of a whole list, page by page.
+ * All items of a list, read page by page.
  *
- * @param fetchPage gets the page after a cursor, the first one after null
+ * @param fetchPage fetches the page after a cursor; null for the first page
  */
 export async function* itemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** The first items of a list, and whether it has more. */
+/** The first items of a list, and whether the list has more. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,
@@ -40,7 +40,7 @@ export async function firstItemsOf<Node>(
   return { items, hasMore };
 }
 
-/** The whole list in memory. */
+/** All items of a list as an array. */
 export async function allItemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
 ): Promise<Node[]> {

@@ -3,38 +3,38 @@ import { type Difference, differencesOf } from './compare.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
-/** What came of a read on both surfaces. */
+/** The result of comparing a read on REST and GraphQL. */
 export interface Comparison {
-  /** How many items of a list were compared; 1 for an answer that is no list. */
+  /** How many items of a list were compared; 1 for a response that is not a list. */
   items: number;
   differences: Difference[];
-  /** Why it could not be compared, if it could not. */
+  /** The reason why the responses could not be compared, if there is one. */
   obstacle?: string;
 }
 
-/** How often a read is compared again because the data changed meanwhile. */
+/** How often a read is compared, at most, when the data changes meanwhile. */
 const maxAttempts = 3;
-/** What a deprecated route answers while it is switched off. */
+/** The status of a deprecated route while it is switched off. */
 const switchedOff = 410;
 
-/** What the graph says, as the REST surface would say it. */
+/** A GraphQL response in the form of a REST response. */
 interface Shown {
   body: unknown;
   items: number;
-  /** The list has more items than were read. */
+  /** Whether the list has more items than were read. */
   isCut: boolean;
 }
 
 const isPage = (value: unknown): value is Page<unknown> =>
   typeof value === 'object' && value !== null && 'nodes' in value && 'pageInfo' in value;
 
-/** An error of the graph in the envelope of REST. */
+/** A GraphQL error in the REST envelope. */
 function envelopeOfError({ errors }: GraphAnswer<Record<string, unknown>>) {
   const [{ message, extensions: { code, details } = {} }] = errors as [NonNullable<typeof errors>[number]];
   return { success: false, error: { code, message, ...(details && { details }) } };
 }
 
-/** Reads what REST answered to a path from the graph: as many pages as may be. */
+/** Runs the equivalent GraphQL request of a REST path, for up to `maxPages` pages. */
 async function readFromGraph(
   rest: RestClient,
   path: string,
@@ -61,7 +61,7 @@ async function readFromGraph(
   }
 }
 
-/** An answer of REST without what no two answers have in common, and as long as what was read from the graph. */
+/** A REST response without its request id, and cut to the number of items that were read from the graph. */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   const { error, data } = body as { error?: Record<string, unknown>; data?: unknown };
   if (error) return { success: false, error: { ...error, requestId: undefined } };
@@ -69,17 +69,17 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 }
 
 /**
- * Compares what both surfaces answer to a read. Data that changes between the requests is no difference: what two
- * answers of REST, one before and one after, do not agree on is left out.
+ * Compares the responses of REST and GraphQL to a read. Data that changes between the requests is not a difference: REST
+ * is read before and after GraphQL, and fields in which its two responses differ are ignored.
  *
- * @param path the path and query, from `/api/` on
- * @param maxPages how many pages of a list are read from the graph, of 100 items each
+ * @param path the path and query, beginning with `/api/`
+ * @param maxPages how many pages of 100 items are read from the graph
  */
 export async function compareRead(rest: RestClient, path: string, maxPages: number): Promise<Comparison> {
   for (let attempt = 1; ; attempt += 1) {
     const before = await rest.get(path);
     if (before.status === switchedOff) {
-      return { items: 0, differences: [], obstacle: 'switched off at present (410)' };
+      return { items: 0, differences: [], obstacle: 'the route is currently switched off (410)' };
     }
     const isBare = !('success' in (before.body as object));
     const shown = await readFromGraph(rest, path, maxPages, isBare);

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { wholeNumber } from './arguments.ts';
+import { examples, wholeNumber } from './arguments.ts';
 import type { Client } from './client.ts';
 import type { Difference } from './compare.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -14,28 +14,28 @@ import { firstItemsOf } from './pages.ts';
 import { compareRead } from './parity-read.ts';
 import type { Session } from './session.ts';
 
-/** How far back use is looked for, in days: what `usage` may be asked for at once, but for one. */
+/** How many days of usage are read by default: one less than the longest range of `usage`. */
 const usedDays = 30;
 const dayMs = 86_400_000;
-/** How many locations stand in for those that the key asked about, when no more are asked for. */
+/** The default number of locations to read. Usage does not record which locations the key read. */
 const defaultLocations = 10;
-/** How many pages of 100 items of each list are compared, when no more are asked for: a request each. */
+/** The default number of pages of 100 items to compare of each list; each page is a request. */
 const defaultPages = 10;
-/** How many residents of a location stand in for those that the key asked about. */
+/** How many residents of a location to read. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
 
-/** A read that the key used, and how often. */
+/** A read that the key used, with the number of requests. */
 interface UsedRead {
-  /** Such as `GET /locations/{locationId}/whitelist`. */
+  /** The method and route, such as `GET /locations/{locationId}/whitelist`. */
   operation: string;
   requests: number;
 }
 
-/** What is shown of a read. */
+/** A row of the result. */
 interface Row extends UsedRead {
-  /** The request that was sent; the operation where it could not be filled. */
+  /** The path that was requested; the route when its parameters could not be filled. */
   path: string;
   items: number;
   differences: Difference[];
@@ -49,7 +49,7 @@ interface ParityOptions {
   pages: number;
 }
 
-/** The reads of REST that the key used, the most used first. */
+/** The REST reads that the key used, the most used first. */
 async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
   const from =
     range.from ?? new Date((range.to ? Date.parse(range.to) : Date.now()) - usedDays * dayMs).toISOString();
@@ -64,7 +64,7 @@ async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** What a question answers, or undefined when the key may not ask it. */
+/** The result of a request, or undefined when the key lacks the permission. */
 async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
   return question.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
@@ -72,7 +72,7 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
   });
 }
 
-/** The ids of the locations that a key reaches, from the first list that it may read: usage does not tell them. */
+/** The ids of locations in the key's scope, from the first list that the key may read. */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
     firstItemsOf(
@@ -87,13 +87,13 @@ async function reachedLocations(client: Client, limit: number): Promise<string[]
   return viewer.locationIds.slice(0, limit);
 }
 
-/** The first residents of a location; none when the key may not read its whitelist. */
+/** The first residents of a location; none when the key may not read the whitelist. */
 async function residentsOf(client: Client, locationId: string): Promise<string[]> {
   const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));
   return [...new Set(page?.whitelist.nodes.map(({ referenceId }) => referenceId))].slice(0, maxResidents);
 }
 
-/** The requests that stand for a read: one for each location, and resident, that its path names. */
+/** The paths to request for a read: one for each location, and each resident, if the route names them. */
 async function pathsOf(
   { operation }: UsedRead,
   client: Client,
@@ -113,7 +113,7 @@ async function pathsOf(
   return paths;
 }
 
-/** Compares every request that stands for a read. */
+/** Compares all paths of all reads. */
 async function compareReads(
   { client, rest, output }: Session,
   reads: readonly UsedRead[],
@@ -125,7 +125,7 @@ async function compareReads(
   for (const read of reads) {
     const paths = await pathsOf(read, client, locationIds);
     if (paths.length === 0) {
-      const obstacle = 'no location or resident is known';
+      const obstacle = 'found no location or resident to request';
       rows.push({ ...read, path: read.operation.slice('GET '.length), items: 0, differences: [], obstacle });
     }
     for (const path of paths) {
@@ -137,7 +137,7 @@ async function compareReads(
   return rows;
 }
 
-/** A row's result in words. */
+/** The result of a row as text. */
 const resultText = ({ differences, obstacle }: Row) =>
   obstacle
     ? `not compared: ${obstacle}`
@@ -156,26 +156,25 @@ function positive(value: string): number {
 /**
  * Adds `parity`.
  *
- * @param end takes the exit code when it is not that of success
+ * @param end sets an exit code other than 0
  */
 export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program
     .command('parity')
-    .description('run the REST reads that the key has used on both surfaces, and report any difference')
-    .option('--from <time>', `use from when on, ISO 8601; ${usedDays} days before the end when left out`)
-    .option('--to <time>', 'use until when, ISO 8601; now when left out')
+    .description('run the REST reads that the key has used on REST and GraphQL, and report any difference')
+    .addHelpText(
+      'after',
+      examples('pms parity', 'pms parity --from 2027-01-01T00:00:00Z --locations 3 --pages 1'),
+    )
+    .option('--from <time>', `start of the usage, ISO 8601 (default: ${usedDays} days before the end)`)
+    .option('--to <time>', 'end of the usage, ISO 8601 (default: now)')
     .option(
       '--locations <count>',
-      'how many of the locations that the key reaches are asked about',
+      "how many locations in the key's scope to read",
       positive,
       defaultLocations,
     )
-    .option(
-      '--pages <count>',
-      'how many pages of 100 items of each list are compared',
-      positive,
-      defaultPages,
-    )
+    .option('--pages <count>', 'how many pages of 100 items to compare of each list', positive, defaultPages)
     .action(async (options: ParityOptions) => {
       const session = open();
       const { output } = session;
@@ -188,7 +187,7 @@ export function addParityCommand(program: Command, open: () => Session, end: (co
           output.say(`${path} ${field}\n  REST:  ${JSON.stringify(rest)}\n  graph: ${JSON.stringify(graph)}`);
         }
       }
-      if (reads.length === 0) output.say('The key has used no read of the REST surface in this time.');
+      if (reads.length === 0) output.say('The key has not used any REST read in this time.');
       if (rows.some(({ differences, obstacle }) => differences.length > 0 || obstacle))
         end(exitCode.different);
     });

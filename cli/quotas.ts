@@ -1,13 +1,14 @@
-import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { type CsvError, type Info, parse } from 'csv-parse';
-import { wholeNumber, withLocation } from './arguments.ts';
+import { choicesOf, examples, safeCsvOption, wholeNumber, withLocation } from './arguments.ts';
+import { batchesOf, type FileRow, importInBatches } from './batch-import.ts';
 import type { Client } from './client.ts';
 import { exitCode, Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
 import {
+  QuotaEnforcement,
   type QuotaInput,
   QuotasDocument,
   SetQuotaDocument,
@@ -16,12 +17,13 @@ import {
 import { allItemsOf, maxPageSize } from './pages.ts';
 import { replaceFile } from './replace-file.ts';
 import type { Session } from './session.ts';
-import { createCsvWriter } from './whitelist-csv.ts';
+import { openSource } from './source.ts';
+import { createCsvWriter, type CsvOptions } from './whitelist-csv.ts';
 
-const enforcements = ['hard', 'report'] as const;
+const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
 
-/** The columns of a file of quotas; without an enforcement it is HARD. */
+/** The columns of a quota file. The default enforcement is HARD. */
 const fileColumns = ['referenceId', 'inside', 'enforcement'] as const;
 
 const columns = {
@@ -31,7 +33,7 @@ const columns = {
   enforcement: 'enforcement',
 } as const;
 
-/** The most quotas of one call. */
+/** The most quotas in one request. */
 const maxBatchSize = 1_000;
 
 const repeatable = { repeatable: true };
@@ -42,18 +44,20 @@ const quotasOf = (client: Client, locationId: string) =>
       (await client.run(QuotasDocument, { locationId, first: maxPageSize, after }, repeatable)).quotas,
   );
 
-/** A quota of a file. */
-interface QuotaLine {
-  line: number;
+/** A quota with its line in the file. */
+interface QuotaLine extends FileRow {
   quota: QuotaInput;
 }
 
-/** The quota of a row. @throws {Failure} for one that cannot be read, with its line */
+/** Parses the quota of a row. @throws {Failure} for an invalid row, with its line */
 function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   const { referenceId = '', inside = '', enforcement = '' } = record;
   const named = enforcement.toLowerCase() || 'hard';
   if (!/^\d*$/.test(inside)) {
-    throw new Failure(`Line ${line}: inside must be a whole number, or empty for no quota`, exitCode.usage);
+    throw new Failure(
+      `Line ${line}: inside must be a whole number, or empty to remove the quota`,
+      exitCode.usage,
+    );
   }
   if (!(enforcements as readonly string[]).includes(named)) {
     throw new Failure(`Line ${line}: enforcement must be HARD or REPORT`, exitCode.usage);
@@ -65,7 +69,7 @@ function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   };
 }
 
-/** Reads quotas from CSV. @throws {Failure} for a file that is none, with the line */
+/** Reads quotas from CSV. @throws {Failure} for an invalid file, with the line */
 async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   const parser = file.pipe(
     parse({
@@ -97,7 +101,7 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
       const earlier = quotas.get(quota.referenceId);
       if (earlier) {
         throw new Failure(
-          `Line ${line}: ${quota.referenceId} has a quota in line ${earlier.line} already`,
+          `Line ${line}: line ${earlier.line} already has a quota of ${quota.referenceId}`,
           exitCode.usage,
         );
       }
@@ -111,33 +115,41 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   return [...quotas.values()];
 }
 
-/** What was refused of some quotas, by the line of the file. */
-function refusalOf(error: unknown, batch: readonly QuotaLine[], isFirst: boolean): unknown {
+/** Adds to the error of a batch the line of the quota that the gateway rejected. */
+function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;
   const index = /^quotas\.(\d+)\./.exec(error.field ?? '')?.[1];
   const refused = index === undefined ? undefined : batch[Number(index)];
-  const place = refused
-    ? `Line ${refused.line} was refused`
-    : `Lines ${batch[0]?.line} to ${batch.at(-1)?.line} failed`;
-  const before = isFirst ? 'no quota was set' : `the quotas of the lines before ${batch[0]?.line} were set`;
-  return new Failure(`${place}, and ${before}. The file can be imported again.\n${error.message}`);
+  return refused ? new Failure(`Line ${refused.line} was rejected.\n${error.message}`) : error;
 }
 
-async function importQuotas(
-  { client, output, streams }: Session,
-  path: string,
-  location: string,
-): Promise<void> {
-  const quotas = await readQuotas(path === '-' ? streams.in : createReadStream(path));
+async function importQuotas(session: Session, path: string, location: string): Promise<void> {
+  const { client, output, streams } = session;
+  const source = openSource(path, streams);
+  const quotas = await readQuotas(source.stream);
   const locationId = await locationIdOf(client, location);
-  for (let start = 0; start < quotas.length; start += maxBatchSize) {
-    const batch = quotas.slice(start, start + maxBatchSize);
-    const variables = { locationId, quotas: batch.map(({ quota }) => quota) };
-    await client.run(SetQuotasDocument, variables, repeatable).catch((error: unknown) => {
-      throw refusalOf(error, batch, start === 0);
-    });
-  }
+  await importInBatches(
+    {
+      source,
+      batches: batchesOf(quotas, maxBatchSize),
+      noun: 'quotas',
+      done: 'set',
+      async send(lines, batch, stopping) {
+        const variables = { locationId, quotas: lines.map(({ quota }) => quota) };
+        await client.run(SetQuotasDocument, variables, { repeatable: true, stopping }).catch((error) => {
+          throw refusalOf(error, batch);
+        });
+        return new Map();
+      },
+    },
+    session,
+  );
   output.one({ quotas: quotas.length }, { quotas: 'quotas' });
+}
+
+interface ExportOptions extends CsvOptions {
+  location: string;
+  output?: string;
 }
 
 /** Adds `quotas`. */
@@ -145,25 +157,43 @@ export function addQuotaCommands(program: Command, open: () => Session): void {
   const quotas = program
     .command('quotas')
     .description(
-      'show and set how many vehicles of a reference may be inside (READ_WHITELIST, WRITE_WHITELIST)',
+      'show and set how many vehicles of a reference may be inside at once (READ_WHITELIST, WRITE_WHITELIST)',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'pms quotas set unit-7 --inside 2 --location marina-gate',
+        'pms quotas list --location marina-gate',
+      ),
     );
   withLocation(quotas.command('list'))
-    .description('list quotas, and how many vehicles of each are inside')
+    .description('list quotas, with the number of vehicles inside')
+    .addHelpText('after', examples('pms quotas list --location marina-gate'))
     .action(async ({ location }: { location: string }) => {
       const { client, output } = open();
       output.many(await quotasOf(client, await locationIdOf(client, location)), columns);
     });
   withLocation(quotas.command('set'))
     .description('set the quota of a reference')
+    .addHelpText(
+      'after',
+      examples(
+        'pms quotas set unit-7 --inside 2 --location marina-gate',
+        'pms quotas set unit-7 --location marina-gate',
+      ),
+    )
     .argument('<reference>', 'the reference id, such as unit-7')
     .addOption(
       new Option(
         '--inside <vehicles>',
-        'how many may be inside; left out, the quota is taken away',
+        'how many may be inside at once; omit it to remove the quota',
       ).argParser(wholeNumber),
     )
     .addOption(
-      new Option('--enforcement <enforcement>', 'hard: refuse more; report: let them in and say so')
+      new Option(
+        '--enforcement <enforcement>',
+        'what happens when the quota is full: hard refuses the vehicle, report admits it and reports it',
+      )
         .choices(enforcements)
         .default('hard'),
     )
@@ -181,17 +211,20 @@ export function addQuotaCommands(program: Command, open: () => Session): void {
     );
   withLocation(quotas.command('import'))
     .description(
-      `set quotas from CSV with the columns ${fileColumns.join(', ')}; an empty number takes one away`,
+      `set quotas from CSV with the columns ${fileColumns.join(', ')}; an empty number removes a quota`,
     )
+    .addHelpText('after', examples('pms quotas import quotas.csv --location marina-gate'))
     .argument('<file>', 'the CSV file; - for the standard input')
     .action((path: string, { location }: { location: string }) => importQuotas(open(), path, location));
   withLocation(quotas.command('export'))
-    .description('export quotas as CSV that import takes')
-    .option('--output <file>', 'where to write; the standard output when left out, or -')
-    .action(async ({ location, output: path = '-' }: { location: string; output?: string }) => {
+    .description('export quotas as CSV, which `pms quotas import` can read')
+    .addHelpText('after', examples('pms quotas export --location marina-gate --output quotas.csv'))
+    .option('--output <file>', 'where to write; - is the standard output (default: -)')
+    .option(...safeCsvOption)
+    .action(async ({ location, output: path = '-', safeCsv }: ExportOptions) => {
       const { client, streams } = open();
       const rows = Readable.from(await quotasOf(client, await locationIdOf(client, location)));
-      const csv = createCsvWriter(fileColumns);
+      const csv = createCsvWriter(fileColumns, { safeCsv });
       if (path === '-') return pipeline(rows, csv, streams.out, { end: false });
       await replaceFile(path, (target) => pipeline(rows, csv, target));
     });

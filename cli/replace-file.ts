@@ -1,14 +1,25 @@
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { createWriteStream } from 'node:fs';
+import { chmodSync, createWriteStream, rmSync, statSync, type WriteStream } from 'node:fs';
+import { onFirstSignal } from './signals.ts';
 
-/** Whether a path is something else than a file, such as a pipe: that cannot be replaced. */
+/** Whether a path is not a regular file, for example a pipe, and so cannot be replaced. */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile();
 }
 
+/** Only the current user may read and write these files, since they hold personal data. */
+const privateMode = 0o600;
+
+/** Opens a file for writing and makes it private, also when it exists already. */
+export function createPrivateFile(path: string): WriteStream {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) chmodSync(path, privateMode);
+  return createWriteStream(path, { mode: privateMode });
+}
+
 /**
- * Writes a file as a whole: a reader sees the old one or the new one, also when the machine stops half-way.
+ * Replaces a private file atomically: readers see either the old content or the new one, also after a crash. Ctrl-C
+ * removes the temporary file.
  *
  * @param write writes the content and ends the stream
  */
@@ -16,15 +27,21 @@ export async function replaceFile(
   path: string,
   write: (target: NodeJS.WritableStream) => Promise<void>,
 ): Promise<void> {
-  if (await isSpecial(path)) return write(createWriteStream(path));
+  if (await isSpecial(path)) return write(createPrivateFile(path));
   const temporary = `${path}.${process.pid}.tmp`;
+  const forget = onFirstSignal((signal) => {
+    rmSync(temporary, { force: true });
+    process.kill(process.pid, signal);
+  });
   try {
-    await write(createWriteStream(temporary));
+    await write(createPrivateFile(temporary));
     const file = await open(temporary, 'r+');
     await file.sync().finally(() => file.close());
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
+  } finally {
+    forget();
   }
 }

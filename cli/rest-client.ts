@@ -1,43 +1,43 @@
 import type { GraphAnswer } from './client.ts';
 import { type Connection, jsonType } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
-import { failureOf, type GraphError } from './gateway-fetch.ts';
+import { failureOf, notGateway } from './gateway-fetch.ts';
 
-/** A request to the REST surface. */
+/** A REST request. */
 export interface RestCall {
   method: string;
-  /** The path and query, from `/api/` on. */
+  /** The path and query, beginning with `/api/`. */
   path: string;
   body?: string | undefined;
   /** The header `If-Match`. */
   ifMatch?: string | undefined;
 }
 
-/** The GraphQL request that serves a REST call, ready to be posted. */
+/** The GraphQL request that is equivalent to a REST call, ready to be posted. */
 export interface Twin {
   query: string;
   operationName: string;
   variables: Record<string, unknown>;
 }
 
-/** Asks the REST surface of a gateway, for commands about the way from REST to the graph. */
+/** A REST client of a gateway, for commands that help to move from REST to GraphQL. */
 export interface RestClient {
-  /** The answer to a GET that compares the surfaces, also one that says what is wrong. */
+  /** Sends a GET for a comparison with GraphQL, and returns the response, errors included. */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * The twin of a call, which is not executed.
+   * The twin (equivalent GraphQL request) of a call, which is not executed.
    *
-   * @throws {Failure} with what the gateway said, such as that it does not know the path
+   * @throws {Failure} with the error of the gateway, for example for an unknown path
    */
   twinOf(call: RestCall): Promise<Twin>;
-  /** What the graph answers to a twin, errors included. */
+  /** Executes a twin and returns the GraphQL response, errors included. */
   run(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
-/** Says that a request compares the surfaces: it does not count as a use of its endpoint. */
+/** Marks a request as a comparison, which does not count as a use of its endpoint. */
 const comparison = { 'X-Request-Purpose': 'parity' };
-/** A path that changes nothing, whoever answers. */
+/** A path that changes nothing, even on a server that ignores the translation header. */
 const harmlessPath = '/api/health';
 
 const isTwin = ({ headers }: Response) => headers.get('Content-Type')?.startsWith(twinMediaType) ?? false;
@@ -57,14 +57,17 @@ export function createRestClient(connection: Connection): RestClient {
       ...(body !== undefined && { body }),
     });
 
-  /** A gateway of before twins would execute the call: a harmless one tells them apart. */
+  /** Asks for the twin of a harmless path first: a gateway before version 1.6.0 would execute the call instead. */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
     const { response, body } = await ask({ method: 'GET', path: harmlessPath });
     if (response.ok && !isTwin(response)) {
-      throw new Failure('This gateway is older than version 1.6.0 and cannot translate REST requests.');
+      if (!isHealth(body)) throw notGateway(response.url, 'it has no health endpoint');
+      throw new Failure(
+        'This gateway is older than version 1.6.0 and cannot translate REST requests. Update the gateway.',
+      );
     }
-    if (!response.ok) throw failureOf([errorOf(body)], response);
+    if (!response.ok) throw refusalOf(body, response);
     knowsTwins = true;
   }
 
@@ -74,13 +77,13 @@ export function createRestClient(connection: Connection): RestClient {
       return { status: response.status, body };
     },
     async twinOf(call) {
-      // An address such as /api/../graphql would leave the surface that knows twins.
+      // A path such as /api/../graphql would leave the REST routes.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
-        throw new Failure(`Not a path of the REST surface: ${call.path}`, exitCode.usage);
+        throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }
       await requireTwins();
       const { response, body } = await ask(call);
-      if (!isTwin(response)) throw failureOf([errorOf(body)], response);
+      if (!isTwin(response)) throw refusalOf(body, response);
       return body as Twin;
     },
     async run(twin) {
@@ -94,9 +97,18 @@ export function createRestClient(connection: Connection): RestClient {
   };
 }
 
-/** What the error envelope of REST says, in the form of the graph. */
-function errorOf(body: unknown): GraphError {
-  const { error } = body as { error?: { message: string; code?: string; details?: object } };
-  const { message = 'The gateway gave no twin', ...extensions } = error ?? {};
-  return { message, extensions };
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Whether a body is the health response of a gateway. */
+const isHealth = (body: unknown) => isObject(body) && 'status' in body;
+
+/** The failure for the error envelope of a REST response. */
+function refusalOf(body: unknown, response: Response): Failure {
+  const { error } = (isObject(body) ? body : {}) as {
+    error?: { message?: string; code?: string; details?: object };
+  };
+  if (typeof error?.message !== 'string')
+    return notGateway(response.url, `status ${response.status} without an error of a gateway`);
+  const { message, ...extensions } = error;
+  return failureOf([{ message, extensions }], response);
 }

@@ -6,20 +6,23 @@ import { createOutput, type Output, type Streams } from './output.ts';
 import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
 
-/** What a command works with. */
+/** The clients, streams and output of a command. */
 export interface Session {
   client: Client;
   rest: RestClient;
   subscriber: Subscriber;
   output: Output;
   streams: Streams;
+  /** The command-line arguments. */
+  args: readonly string[];
 }
 
-/** The options that every command has. */
+/** The global options. */
 export interface SessionOptions {
   url: string;
   keyFile?: string;
   json?: boolean;
+  fullIds?: boolean;
 }
 
 /** The file descriptor of the standard input. */
@@ -28,7 +31,7 @@ const standardInput = 0;
 function readKey(keyFile: string | undefined, env: Record<string, string | undefined>): string {
   if (keyFile === undefined) {
     if (env.PMS_API_KEY) return env.PMS_API_KEY;
-    throw new Failure('No key: set PMS_API_KEY, or name a file with --key-file', exitCode.usage);
+    throw new Failure('No API key: set PMS_API_KEY, or name a file with --key-file', exitCode.usage);
   }
   try {
     return readFileSync(keyFile === '-' ? standardInput : keyFile, 'utf8').trim();
@@ -37,25 +40,26 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   }
 }
 
-/** Says why, and for how long, a command waits. */
+/** Prints why, and for how long, a command waits. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
-  output.say(`${reason}; going on in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
+  output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
- * Opens a session. The key comes from the environment or from a file, never from an argument: arguments are
- * seen by everyone on the machine.
+ * Opens a session. The key comes from the environment or from a file, never from an argument, since all users of the
+ * machine can see arguments.
  *
- * @throws {Failure} when there is no key, or no gateway can have the URL
+ * @throws {Failure} when there is no key, or the URL is invalid
  */
 export function openSession(
-  { url, keyFile, json = false }: SessionOptions,
+  { url, keyFile, json = false, fullIds = false }: SessionOptions,
   streams: Streams,
   env: Record<string, string | undefined>,
+  args: readonly string[],
 ): Session {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new Failure(`Not the URL of a gateway: ${url}`, exitCode.usage);
   }
-  const output = createOutput(streams, { json });
+  const output = createOutput(streams, { json, fullIds });
   const gateway = { url, key: readKey(keyFile, env), onWait: sayWait(output) };
   const connection = createConnection(gateway);
   return {
@@ -64,5 +68,6 @@ export function openSession(
     subscriber: createSubscriber(gateway),
     output,
     streams,
+    args,
   };
 }

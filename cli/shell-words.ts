@@ -1,6 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
 
-/** What `\` and a letter stand for between `$'` and `'`. */
+/** The characters that `\` and a letter stand for between `$'` and `'`. */
 const escapedLetters: Record<string, string> = {
   n: '\n',
   t: '\t',
@@ -12,7 +12,7 @@ const escapedLetters: Record<string, string> = {
   v: '\v',
 };
 
-/** Replaces the escapes of a text between `$'` and `'`, as browsers write texts that are not plain. */
+/** Replaces the escapes of a text between `$'` and `'`, which browsers use for special characters. */
 const unescape = (text: string) =>
   text.replace(
     /\\(?:u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|x([\dA-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))/g,
@@ -26,19 +26,18 @@ const unescape = (text: string) =>
 
 /** A piece of a word: in single quotes, with escapes, in double quotes, one escaped character, or plain. */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** What may stand between words: blanks, and a line that goes on in the next. */
+/** The space between words: blanks, and a backslash at the end of a line. */
 const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
 const comment = /#.*/y;
-/** What ends the words of a command: a pipe, a redirection, the next command. */
+/** The operators that end a command: a pipe, a redirection, a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /.*/y;
 
 /**
- * The commands of a shell script, one a line, each as its words. Quotes and continued lines are read as bash reads
- * them; variables and what follows a pipe or a redirection are not: the former stay as written, the latter is left
- * out.
+ * Splits a shell script into commands, and each command into words. Quotes and continued lines are read as in bash.
+ * Variables are not expanded. The rest of a command after a pipe or a redirection is skipped.
  *
- * @throws {Failure} when a quote does not end
+ * @throws {Failure} when a quote is not closed
  */
 export function shellCommands(text: string): string[][] {
   const commands: string[][] = [[]];
@@ -68,9 +67,15 @@ export function shellCommands(text: string): string[][] {
       else word += single ?? character ?? plain ?? '';
     }
     if (at < text.length && !/\s/.test(text[at]!)) {
-      throw new Failure(`A quote does not end: ${text.slice(at, at + 40)}`, exitCode.usage);
+      throw new Failure(`A quote is not closed: ${text.slice(at, at + 40)}`, exitCode.usage);
     }
     commands.at(-1)!.push(word);
   }
   return commands.filter((words) => words.length > 0);
 }
+
+/** Joins words into a shell command, with quotes where they are needed. */
+export const commandLine = (words: readonly string[]): string =>
+  words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))
+    .join(' ');

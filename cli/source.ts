@@ -1,20 +1,22 @@
 import { createReadStream, statSync } from 'node:fs';
-import { SingleBar } from 'cli-progress';
+import type { Readable } from 'node:stream';
+import { MultiBar } from 'cli-progress';
 import { exitCode, Failure } from './failure.ts';
 import type { Streams } from './output.ts';
+import type { Session } from './session.ts';
 
-/** A file that a command reads row by row. */
+/** An input file that a command reads row by row. */
 export interface Source {
   name: string;
-  stream: NodeJS.ReadableStream & { bytesRead?: number };
-  /** In bytes; unknown for the standard input. */
+  stream: Readable & { bytesRead?: number };
+  /** The size in bytes; undefined for the standard input. */
   size?: number;
 }
 
 /**
  * Opens a file, or the standard input for `-`.
  *
- * @throws {Failure} when there is no such file, or it is empty
+ * @throws {Failure} when the file does not exist, or is a folder
  */
 export function openSource(path: string, streams: Streams): Source {
   if (path === '-') return { name: 'the standard input', stream: streams.in };
@@ -24,17 +26,34 @@ export function openSource(path: string, streams: Streams): Source {
   return { name: path, stream: createReadStream(path), ...(found.isFile() && { size: found.size }) };
 }
 
-/** Shows how far a file is read, on a terminal. */
-export function createProgress({ size }: Source, { err }: Streams) {
+/** Shows the progress of reading a file. */
+export interface Progress {
+  show(rows: number): void;
+  stop(): void;
+}
+
+/** Shows a progress bar on a terminal. Messages are printed above it. */
+export function createProgress({ size, stream }: Source, { output, streams: { err } }: Session): Progress {
   if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  const bar = new SingleBar({
+  // A single bar redraws at its first position, over messages printed meanwhile.
+  const screen = new MultiBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',
     etaBuffer: 100,
+    forceRedraw: true,
+    linewrap: true,
   });
-  bar.start(size, 0, { rows: 0 });
+  const bar = screen.create(size, 0, { rows: 0 });
+  output.sayThrough((text) => {
+    screen.log(text);
+    screen.update();
+  });
   return {
-    show: (bytes: number | undefined, rows: number) => bar.update(bytes ?? 0, { rows }),
-    stop: () => bar.stop(),
+    show: (rows) => bar.update(stream.bytesRead ?? 0, { rows }),
+    stop() {
+      if (!screen.isActive) return;
+      output.sayThrough(undefined);
+      screen.stop();
+    },
   };
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { examples } from './arguments.ts';
 import { Failure } from './failure.ts';
 import { idsOf, locationIdOf } from './find.ts';
-import { pauseAfter } from './gateway-fetch.ts';
+import { pauseOf } from './gateway-fetch.ts';
 import {
   StatusChangedDocument,
   StatusDocument,
@@ -11,7 +12,7 @@ import {
 } from './generated/operations.ts';
 import { sayWait, type Session } from './session.ts';
 
-/** How a status is shown to people. */
+/** The columns of a status. */
 export const statusColumns = {
   location: 'slug',
   state: 'state',
@@ -23,7 +24,7 @@ export const statusColumns = {
   'last activity': 'lastActivityAt',
 } as const;
 
-/** The most locations that one command watches: each is a stream of its own, of which a key has 100. */
+/** The most locations that one command watches. Each location takes a stream, and a key may have 100 streams. */
 const maxWatched = 50;
 
 const repeatable = { repeatable: true };
@@ -37,18 +38,18 @@ async function statusesOf({ client }: Session, ids: readonly string[] | undefine
   return statuses;
 }
 
-/** A status in a line, for people who watch it change. */
+/** A status as one line of text, for `--watch`. */
 const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFragment) =>
   `${updatedAt}  ${slug}  ${state}  ${occupied} of ${capacity ?? '?'} inside`;
 
 /**
- * Shows the status of a location, and again each time that it changes. It goes on when the stream broke off, and
- * ends with a refusal.
+ * Shows the status of a location now and after each change. It reconnects when the stream breaks, and ends at a permanent
+ * failure.
  */
 async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
   for (let failures = 1; ; failures += 1) {
     try {
-      // A stream begins with the present status, so that nothing is missed when it broke off.
+      // A stream begins with the current status, so that no change is lost after a break.
       const stream = subscriber.results(StatusChangedDocument, { locationId });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;
@@ -56,7 +57,7 @@ async function watch({ subscriber, output }: Session, locationId: string): Promi
       }
     } catch (error) {
       if (!(error instanceof Failure) || !error.temporary) throw error;
-      const seconds = pauseAfter(Math.max(failures, 1));
+      const seconds = pauseOf(error, failures);
       sayWait(output)(error.message, seconds);
       await sleep(seconds * 1000);
     }
@@ -67,16 +68,19 @@ async function watch({ subscriber, output }: Session, locationId: string): Promi
 export function addStatusCommand(program: Command, open: () => Session): void {
   program
     .command('status')
-    .description('show how full locations are (READ_STATUS)')
-    .argument('[location...]', 'ids, slugs or names; all that the key reaches when left out')
-    .option('--watch', 'show each change as it happens, with --json one object in a line; ends with Ctrl-C')
+    .description('show the occupancy of locations (READ_STATUS)')
+    .addHelpText('after', examples('pms status', 'pms --json status marina-gate --watch'))
+    .argument('[location...]', "ids, slugs or names (default: all locations in the key's scope)")
+    .option('--watch', 'show each change until Ctrl-C; with --json, one object per line')
     .action(async (named: string[], { watch: isWatching }: { watch?: boolean }) => {
       const session = open();
       const ids = await idsOf(locationIdOf, session.client, named.length > 0 ? named : undefined);
       const statuses = await statusesOf(session, ids);
       if (!isWatching) return session.output.many(statuses, statusColumns);
       if (statuses.length > maxWatched) {
-        throw new Failure(`At most ${maxWatched} locations can be watched at once: name those that matter.`);
+        throw new Failure(
+          `At most ${maxWatched} locations can be watched at once. Name the locations to watch.`,
+        );
       }
       await Promise.all(statuses.map(({ locationId }) => watch(session, locationId)));
     });

@@ -3,32 +3,45 @@ import { print } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 import type { Answered } from './client.ts';
 import { Failure } from './failure.ts';
-import { failureOf, fetchFromGateway, type GraphError, reasonOf } from './gateway-fetch.ts';
+import {
+  failureOf,
+  fetchFromGateway,
+  type GraphError,
+  reasonOf,
+  retryAfterSeconds,
+} from './gateway-fetch.ts';
 
-/** Opens subscriptions of the graph over server-sent events. */
+/** Opens GraphQL subscriptions over server-sent events. */
 export interface Subscriber {
   /**
-   * The results of a subscription, until the stream ends.
+   * Yields the results of a subscription until the stream ends.
    *
-   * @param onConnected is called when the stream is open: from then on no result is missed
-   * @throws {Failure} that is temporary when the stream broke, ended, or could not be opened now
+   * @param options.onConnected is called when the stream is open; from then on no result is lost
+   * @param options.signal ends the stream, as if the connection had broken
+   * @throws {Failure} a temporary failure when the stream breaks, ends, or cannot be opened now
    */
   results<Data, Variables extends Record<string, unknown>>(
     document: TypedDocumentNode<Data, Variables>,
     variables: Variables,
-    onConnected?: () => void,
+    options?: StreamOptions,
   ): AsyncGenerator<Answered<Data>>;
 }
 
-/** A gateway writes to an open stream every 12 seconds; after this time without a byte the line is dead. */
+/** The options of a stream. */
+interface StreamOptions {
+  onConnected?: () => void;
+  signal?: AbortSignal;
+}
+
+/** A gateway writes to an open stream every 12 seconds. After this time without a byte, the connection is taken as dead. */
 const maxSilenceMs = 40_000;
 
-/** Passes a stream on, and breaks it off when nothing comes for too long. */
+/** Forwards a stream, and fails it when no byte arrives for too long. */
 function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout;
   const watch = (controller: TransformStreamDefaultController<Uint8Array>) => {
     clearTimeout(timer);
-    const silence = new Error(`nothing came for ${maxSilenceMs / 1000} seconds`);
+    const silence = new Error(`no data for ${maxSilenceMs / 1000} seconds`);
     timer = setTimeout(() => controller.error(silence), maxSilenceMs).unref();
   };
   return body.pipeThrough(
@@ -43,7 +56,7 @@ function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Ui
   );
 }
 
-/** Creates what opens subscriptions at a gateway. */
+/** Creates a subscriber for a gateway. */
 export function createSubscriber({ url, key }: { url: string; key: string }): Subscriber {
   const address = new URL('/graphql', url);
 
@@ -51,10 +64,10 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
     async *results<Data, Variables extends Record<string, unknown>>(
       document: TypedDocumentNode<Data, Variables>,
       variables: Variables,
-      onConnected?: () => void,
+      { onConnected, signal }: StreamOptions = {},
     ): AsyncGenerator<Answered<Data>> {
       const broken = (reason: string) =>
-        new Failure(`The stream from ${address.origin} broke off (${reason})`, undefined, {
+        new Failure(`The stream from ${address.origin} was interrupted (${reason})`, undefined, {
           temporary: true,
         });
       let refusal: Failure | undefined;
@@ -64,7 +77,7 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
         retryAttempts: 0,
         fetchFn: async (_: string, init: RequestInit) => {
           try {
-            const { signal = null } = init; // in place of a time limit: a stream stays open
+            const { signal = null } = init; // replaces the time limit, since a stream stays open
             const response = await fetchFromGateway(address, { ...init, signal });
             if (!response.body || !response.ok) return response;
             const { status, headers } = response;
@@ -75,6 +88,8 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
           }
         },
       });
+      const end = () => sse.dispose();
+      signal?.addEventListener('abort', end);
       try {
         const request = { query: print(document), variables };
         const events = onConnected && { connected: onConnected };
@@ -85,14 +100,22 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
       } catch (error) {
         if (error instanceof Failure) throw error;
         if (refusal) throw refusal;
-        const status = error instanceof NetworkError ? error.response?.status : undefined;
-        const isFinal = status !== undefined && status >= 400 && status < 500 && status !== 429;
-        if (isFinal) throw new Failure(`${address.origin} refuses the stream with status ${status}`);
+        const response = error instanceof NetworkError ? (error.response as Response | undefined) : undefined;
+        const status = response?.status;
+        if (response && status === 429) {
+          throw new Failure('The rate limit of the key is reached', undefined, {
+            temporary: true,
+            retryAfterSeconds: retryAfterSeconds(response),
+          });
+        }
+        const isFinal = status !== undefined && status >= 400 && status < 500;
+        if (isFinal) throw new Failure(`${address.origin} rejected the stream with status ${status}`);
         throw broken(reasonOf(error));
       } finally {
+        signal?.removeEventListener('abort', end);
         sse.dispose();
       }
-      throw broken('the gateway ended it');
+      throw broken('the gateway closed it');
     },
   };
 }

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { examples } from './arguments.ts';
 import { curlCalls } from './curl.ts';
 import { exitCode, Failure } from './failure.ts';
 import { readRecording, type Recording } from './har.ts';
@@ -8,39 +9,39 @@ import type { RestCall, Twin } from './rest-client.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 
-/** A call as one line. */
+/** A call as one line of text. */
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
 
-/** A twin for people: the document and its variables, as they are typed into the explorer. */
+/** A twin as text: the document and its variables, as one enters them in the explorer. */
 const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
-/** The text that a command works on: a curl line itself, a file, or the standard input. */
+/** The input text: a curl line given as the argument, a file, or the standard input. */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
 
-/** The calls of a text, each once. @throws {Failure} when it has none */
+/** The calls in a text, without duplicates. @throws {Failure} when it has none */
 function callsOf(source: string): Recording {
   const { calls, others } = readRecording(source) ?? { calls: curlCalls(source), others: 0 };
   if (calls.length === 0)
-    throw new Failure('Neither a curl line nor a HAR file with a REST request', exitCode.usage);
+    throw new Failure('The input is neither a curl line nor a HAR file with a REST request', exitCode.usage);
   const distinct = new Map(calls.map((call) => [JSON.stringify(call), call]));
   return { calls: [...distinct.values()], others: others + calls.length - distinct.size };
 }
 
 /**
- * Shows the twins of calls. What the gateway refuses is said, and the others are shown.
+ * Shows the twins of calls, and an error for each call that the gateway rejects.
  *
- * @returns how many were refused
+ * @returns how many calls were rejected
  */
 async function showTwins({ rest, output }: Session, calls: readonly RestCall[]): Promise<number> {
   let refused = 0;
   for (const call of calls) {
     try {
       const twin = await rest.twinOf(call);
-      output.next(twin, twinText(call, twin));
+      output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // The first may fail for a reason that all share, such as the key.
+      // A temporary failure, or an invalid key, would fail all other calls, too.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;
@@ -53,7 +54,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
 /**
  * Adds `translate`.
  *
- * @param end takes the exit code when it is not that of success
+ * @param end sets an exit code other than 0
  */
 export function addTranslateCommand(
   program: Command,
@@ -62,10 +63,17 @@ export function addTranslateCommand(
 ): void {
   program
     .command('translate')
-    .description('show the GraphQL request that serves a REST request, which is not executed (any key)')
+    .description('show the equivalent GraphQL request of a REST request, without executing it (any key)')
+    .addHelpText(
+      'after',
+      examples(
+        "pms translate 'curl http://127.0.0.1:3000/api/locations/status'",
+        'pms --json translate requests.har',
+      ),
+    )
     .argument(
       '[source]',
-      'a curl line in quotes, or a file: curl lines or a HAR file; - for the standard input',
+      'a quoted curl line, or a file with curl lines or a HAR recording; - for the standard input',
       '-',
     )
     .action(async (source: string) => {
@@ -73,7 +81,7 @@ export function addTranslateCommand(
       const { calls, others } = callsOf(await readSource(source, session.streams));
       const refused = await showTwins(session, calls);
       if (others > 0)
-        session.output.say(`Left out: ${others} that are repetitions or not of the REST surface`);
+        session.output.say(`Skipped requests that are repeated or are not REST requests: ${others}`);
       if (refused > 0) end(exitCode.rejected);
     });
 }

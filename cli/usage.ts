@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { examples } from './arguments.ts';
 import { exitCode, Failure } from './failure.ts';
 import { keyIdOf } from './find.ts';
 import {
@@ -28,7 +29,7 @@ const deprecationColumns = {
 
 const repeatable = { repeatable: true };
 
-/** Reads the use of a key; of the session's own when no key is named. */
+/** Reads the usage of a key; without an id, the usage of the current key. */
 async function readUsage({ client }: Session, id: string | undefined, range: { from?: string; to?: string }) {
   const key =
     id === undefined
@@ -55,21 +56,25 @@ interface UsageOptions {
 /**
  * Adds `usage`.
  *
- * @param end takes the exit code when it is not that of success
+ * @param end sets an exit code other than 0
  */
 export function addUsageCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program
     .command('usage')
-    .description('show requests, refusals and errors of a key by hour and operation')
-    .argument('[key]', 'its id or name (ADMIN); the key that is used when left out')
-    .option('--from <time>', 'from when on, ISO 8601; 24 hours before the end when left out')
-    .option('--to <time>', 'until when, ISO 8601; now when left out')
+    .description('show the requests, rejections and errors of a key by hour and operation')
+    .addHelpText('after', examples('pms usage', "pms usage 'gate 1' --errors", 'pms usage --deprecated'))
+    .argument('[key]', 'its id or name, with ADMIN (default: the current key)')
+    .option('--from <time>', 'start, ISO 8601 (default: 24 hours before the end)')
+    .option('--to <time>', 'end, ISO 8601 (default: now)')
     .option('--errors', 'only operations that had errors')
-    .option('--deprecated', 'only what will be removed, of the last 31 days; exit code 3 when there is any')
+    .option(
+      '--deprecated',
+      'only deprecated operations used in the last 31 days; exit code 3 when there are any',
+    )
     .action(async (named: string | undefined, options: UsageOptions) => {
       const { errors: onlyErrors, deprecated, ...range } = options;
       if (deprecated && (range.from ?? range.to) !== undefined) {
-        throw new Failure('--deprecated goes without --from and --to', exitCode.usage);
+        throw new Failure('--deprecated cannot be combined with --from or --to', exitCode.usage);
       }
       const session = open();
       const { client, output } = session;

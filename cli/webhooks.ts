@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { wholeNumber } from './arguments.ts';
+import { choicesOf, examples, webhookEvents, wholeNumber } from './arguments.ts';
+import { exitCode, Failure } from './failure.ts';
 import { companyIdOf, idsOf, locationIdOf, webhookIdOf } from './find.ts';
 import {
   CreateWebhookDocument,
@@ -12,7 +13,7 @@ import {
   RotateWebhookDocument,
   TestWebhookDocument,
   UpdateWebhookDocument,
-  type WebhookDeliveryStatus,
+  WebhookDeliveryStatus,
   type WebhookEvent,
   type WebhookFieldsFragment,
   WebhooksDocument,
@@ -20,7 +21,7 @@ import {
 import { allItemsOf, firstItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 
-/** How a webhook is, in words. */
+/** The state of a webhook as text. */
 const stateOf = ({ enabled, disabledAt, failingSince }: WebhookFieldsFragment) => {
   if (!enabled) return disabledAt ? `disabled ${disabledAt}` : 'disabled';
   return failingSince ? `failing since ${failingSince}` : 'enabled';
@@ -28,6 +29,7 @@ const stateOf = ({ enabled, disabledAt, failingSince }: WebhookFieldsFragment) =
 
 const columns = {
   id: 'id',
+  delivery: 'delivery',
   url: 'url',
   events: 'events',
   state: stateOf,
@@ -35,14 +37,15 @@ const columns = {
   locations: 'locationIds',
 } as const;
 
-const deliveryColumns = { id: 'id', event: 'type', state: 'status', made: 'createdAt' } as const;
+/** The columns of a delivery. */
+export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made: 'createdAt' } as const;
 
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
-/** What the receiver said last. */
+/** The last response of the receiver; an acknowledged pull has no status. */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);
-  return last && (last.error ?? last.httpStatus);
+  return last && (last.error ?? last.httpStatus ?? 'acknowledged');
 };
 
 const repeatable = { repeatable: true };
@@ -53,7 +56,7 @@ function showIssued(
   { secret, webhook }: { secret: string; webhook: WebhookFieldsFragment },
 ) {
   output.one({ secret, ...webhook }, { secret: 'secret', ...columns });
-  output.say('The secret is shown only now: give it to the receiver, which verifies messages with it.');
+  output.say('The secret is shown only once. Give it now to the receiver, which verifies messages with it.');
 }
 
 interface WebhookOptions {
@@ -61,30 +64,54 @@ interface WebhookOptions {
   location?: string[];
 }
 
+interface CreateOptions extends WebhookOptions {
+  event: WebhookEvent[];
+  company?: string;
+  pull?: boolean;
+}
+
 /** Adds `webhooks list`, `create`, `update`, `delete` and `rotate`. */
 function addChanges(webhooks: Command, open: () => Session): void {
   webhooks
     .command('list')
-    .description('list the webhooks that the key reaches')
+    .description("list the webhooks in the key's scope")
+    .addHelpText('after', examples('pms webhooks list'))
     .action(async () => {
       const { client, output } = open();
       const all = await allItemsOf(
         async (after) => (await client.run(WebhooksDocument, { after }, repeatable)).webhooks,
       );
-      output.many(all, { id: 'id', url: 'url', state: stateOf });
+      output.many(all, { id: 'id', url: ({ url }) => url ?? 'none: pull delivery', state: stateOf });
     });
   webhooks
     .command('create')
     .description('create a webhook and show its secret')
-    .argument('<url>', 'an https address that receives the messages')
-    .requiredOption('--event <event...>', 'what to hear of, such as PARKING_ENTERED')
-    .option('--company <company>', 'its id, slug or name; may be left out when the key has exactly one')
-    .option('--location <location...>', 'hear only of these: ids, slugs or names')
-    .action(async (url: string, options: WebhookOptions & { event: WebhookEvent[]; company?: string }) => {
+    .addHelpText(
+      'after',
+      examples(
+        'pms webhooks create https://hooks.example.com/parking --event parking.entered parking.exited',
+        'pms webhooks create --pull --event whitelist.created --location marina-gate',
+      ),
+    )
+    .argument('[url]', 'the https URL of the receiver')
+    .option('--pull', 'use pull delivery: instead of a URL, a client fetches the messages (RECEIVE_WEBHOOKS)')
+    .addOption(
+      new Option('--event <event...>', 'the events to send, such as parking.entered')
+        .argParser(webhookEvents)
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--company <company>',
+      'its id, slug or name; may be omitted when the key has exactly one company',
+    )
+    .option('--location <location...>', 'only events of these locations: ids, slugs or names')
+    .action(async (url: string | undefined, options: CreateOptions) => {
+      const { event: events, company, location, pull } = options;
+      if ((url !== undefined) === (pull ?? false)) throw new Failure('Give a URL or --pull', exitCode.usage);
       const session = open();
       const { client } = session;
-      const { event: events, company, location } = options;
       const input = {
+        delivery: pull ? ('PULL' as const) : ('PUSH' as const),
         url,
         events,
         companyId: company === undefined ? undefined : await companyIdOf(client, company),
@@ -94,14 +121,21 @@ function addChanges(webhooks: Command, open: () => Session): void {
     });
   webhooks
     .command('update')
-    .description('change what is named of a webhook; the rest stays as it is')
+    .description('change the given fields of a webhook')
+    .addHelpText(
+      'after',
+      examples(
+        'pms webhooks update https://hooks.example.com/parking --event location.full',
+        'pms webhooks update https://hooks.example.com/parking --enable',
+      ),
+    )
     .argument('<webhook>', 'its id or URL')
     .option('--url <url>', 'where to send messages')
-    .option('--event <event...>', 'what to hear of')
-    .option('--location <location...>', 'hear only of these: ids, slugs or names')
-    .option('--all-locations', 'hear of all locations again')
-    .option('--enable', 'send messages again')
-    .option('--disable', 'send no messages')
+    .addOption(new Option('--event <event...>', 'the events to send').argParser(webhookEvents))
+    .option('--location <location...>', 'only events of these locations: ids, slugs or names')
+    .option('--all-locations', 'events of all locations again')
+    .option('--enable', 'resume sending messages')
+    .option('--disable', 'stop sending messages')
     .action(
       async (
         webhook: string,
@@ -127,6 +161,7 @@ function addChanges(webhooks: Command, open: () => Session): void {
   webhooks
     .command('delete')
     .description('delete a webhook and its deliveries')
+    .addHelpText('after', examples('pms webhooks delete https://hooks.example.com/parking'))
     .argument('<webhook>', 'its id or URL')
     .action(async (webhook: string) => {
       const { client, output } = open();
@@ -135,10 +170,19 @@ function addChanges(webhooks: Command, open: () => Session): void {
     });
   webhooks
     .command('rotate')
-    .description('issue a new secret for a webhook; the old one signs too for a while')
+    .description(
+      'issue a new secret for a webhook; messages are also signed with the old one for the grace period',
+    )
+    .addHelpText(
+      'after',
+      examples('pms webhooks rotate https://hooks.example.com/parking --grace-seconds 3600'),
+    )
     .argument('<webhook>', 'its id or URL')
     .addOption(
-      new Option('--grace-seconds <seconds>', 'how long the old secret signs').argParser(wholeNumber),
+      new Option(
+        '--grace-seconds <seconds>',
+        'how long messages are also signed with the old secret',
+      ).argParser(wholeNumber),
     )
     .action(async (webhook: string, { graceSeconds }: { graceSeconds?: number }) => {
       const session = open();
@@ -152,26 +196,28 @@ function addChanges(webhooks: Command, open: () => Session): void {
 function addDeliveries(webhooks: Command, open: () => Session): void {
   webhooks
     .command('test')
-    .description('send a message without content, to see whether the receiver accepts it')
+    .description('send a test message, to check whether the receiver accepts it')
+    .addHelpText('after', examples('pms webhooks test https://hooks.example.com/parking'))
     .argument('<webhook>', 'its id or URL')
     .action(async (webhook: string) => {
       const { client, output } = open();
       const id = await webhookIdOf(client, webhook);
       const delivery: DeliveryFieldsFragment = (await client.run(TestWebhookDocument, { id })).testWebhook;
       output.one(delivery, deliveryColumns);
-      output.say(`What the receiver answers: pms webhooks deliveries ${id}`);
+      output.say(`To see the response of the receiver: pms webhooks deliveries ${id}`);
     });
   webhooks
     .command('deliveries')
-    .description('list the messages of a webhook and what the receiver answered')
+    .description('list the messages of a webhook with the last response of the receiver')
+    .addHelpText(
+      'after',
+      examples('pms webhooks deliveries https://hooks.example.com/parking --status failed --limit 50'),
+    )
     .argument('<webhook>', 'its id or URL')
     .addOption(
-      new Option('--status <status>', 'only those in this state').choices([
-        'pending',
-        'delivered',
-        'failed',
-        'cancelled',
-      ]),
+      new Option('--status <status>', 'only messages in this state').choices(
+        choicesOf(WebhookDeliveryStatus),
+      ),
     )
     .addOption(new Option('--limit <deliveries>', 'how many').argParser(wholeNumber).default(20))
     .action(async (webhook: string, options: { status?: string; limit: number }) => {
@@ -182,17 +228,23 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, repeatable)).webhook.deliveries;
       });
-      output.many(items, {
-        ...deliveryColumns,
-        attempts: ({ attempts }) => attempts.length,
-        'last answer': lastAnswer,
-      });
-      if (hasMore) output.say(`There are more than these ${options.limit}: say --limit.`);
+      // `redeliver` accepts only complete identifiers: no list has the deliveries of all webhooks.
+      output.many(
+        items,
+        {
+          ...deliveryColumns,
+          attempts: ({ attempts }) => attempts.length,
+          'last answer': lastAnswer,
+        },
+        { fullIds: true },
+      );
+      if (hasMore) output.say(`Only the first ${options.limit} are shown: raise --limit to see more.`);
     });
   webhooks
     .command('redeliver')
-    .description('send one message again, under the same identifier, whether or not it was accepted')
-    .argument('<delivery>', 'its id, as `webhooks deliveries` lists it')
+    .description('send a message again with the same identifier, also when it was accepted before')
+    .addHelpText('after', examples('pms webhooks redeliver 019a5d0c-7f3e-7b21-8c44-2f9d6e1a0b37'))
+    .argument('<delivery>', 'its id, from `pms webhooks deliveries`')
     .action(async (deliveryId: string) => {
       const { client, output } = open();
       const delivery: DeliveryFieldsFragment = (await client.run(RedeliverWebhookDocument, { deliveryId }))
@@ -201,10 +253,14 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
     });
   webhooks
     .command('recover')
-    .description('send again what the receiver did not accept in some time')
+    .description('send again the messages of a time range that the receiver did not accept')
+    .addHelpText(
+      'after',
+      examples('pms webhooks recover https://hooks.example.com/parking --since 2027-01-31T08:00:00Z'),
+    )
     .argument('<webhook>', 'its id or URL')
-    .requiredOption('--since <time>', 'from when on, ISO 8601')
-    .option('--until <time>', 'until when, ISO 8601; now when left out')
+    .requiredOption('--since <time>', 'start, ISO 8601')
+    .option('--until <time>', 'end, ISO 8601 (default: now)')
     .action(async (webhook: string, { since, until }: { since: string; until?: string }) => {
       const { client, output } = open();
       const id = await webhookIdOf(client, webhook);
@@ -215,7 +271,16 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
 
 /** Adds `webhooks`. */
 export function addWebhookCommands(program: Command, open: () => Session): void {
-  const webhooks = program.command('webhooks').description('manage where changes are sent (MANAGE_WEBHOOKS)');
+  const webhooks = program
+    .command('webhooks')
+    .description('manage webhooks and their messages (MANAGE_WEBHOOKS)')
+    .addHelpText(
+      'after',
+      examples(
+        'pms webhooks create https://hooks.example.com/parking --event parking.entered',
+        'pms webhooks deliveries https://hooks.example.com/parking --status failed',
+      ),
+    );
   addChanges(webhooks, open);
   addDeliveries(webhooks, open);
 }

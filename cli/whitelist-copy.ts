@@ -5,20 +5,20 @@ import { exitCode, Failure } from './failure.ts';
 import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
-/** A copy of the whitelist of a location, as it was at a cursor of its feed. */
+/** A copy of the whitelist of a location, up to a cursor of its feed. */
 export interface WhitelistCopy {
   locationId: string;
-  /** IANA name, by whose clocks hours count; empty for a copy that was never filled. */
+  /** The IANA time zone in which hours apply; empty for a new copy. */
   timezone: string;
-  /** Where the feed goes on; null for a copy that was never filled. */
+  /** The cursor from which the feed continues; null for a new copy. */
   cursor: string | null;
-  /** When the copy was known to be like the whitelist, ISO 8601. */
+  /** When the copy last matched the whitelist, ISO 8601. */
   syncedAt: string;
-  /** The entries by their ids. */
+  /** The entries by id. */
   entries: Map<string, FeedEntry>;
 }
 
-/** What a file has: entries in a list, one in a line. */
+/** The content of the file: the entries are a list, one per line. */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
@@ -28,10 +28,10 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
 }
 
 /**
- * Reads the copy of a location from a file. Without a file it is an empty copy, whose feed starts with the whole
- * list.
+ * Reads the copy of a location from a file. If the file does not exist, the copy is empty and its feed starts with the
+ * whole list.
  *
- * @throws {Failure} when the file is something else: it would be replaced
+ * @throws {Failure} when the file is something else, so that it is not overwritten
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -59,7 +59,7 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
   return { ...written, entries: new Map(written.entries.map((entry) => [entry.id, entry])) };
 }
 
-/** The text of a copy in pieces: a whitelist of 100,000 entries is not held in memory twice. */
+/** The text of a copy in chunks, so that a whitelist of 100,000 entries is not in memory twice. */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;
   let separator = '\n';
@@ -70,7 +70,7 @@ function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield '\n]}\n';
 }
 
-/** Writes a copy. Who reads the file at any time sees the former copy or this one, each with its own cursor. */
+/** Writes a copy atomically. Readers see either the former copy or this one, each with its own cursor. */
 export async function writeCopy(path: string, copy: WhitelistCopy): Promise<void> {
   await replaceFile(path, (target) => pipeline(Readable.from(textOf(copy)), target));
 }

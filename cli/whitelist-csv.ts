@@ -7,27 +7,27 @@ import { hoursForm, hoursText, parseHours } from './hours-text.ts';
 const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as const;
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
-/** A column that a file has not leaves these values as they are; an empty field takes them away. */
+/** Columns whose values are kept when the file does not have the column. An empty field removes the value. */
 const kept = ['hours', 'maxEntries'] as const;
 
-/** The columns of a whitelist's file, in the order in which they are written. */
+/** The columns of a whitelist file, in the order of an export. */
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
-/** What a file of rejected rows has besides; a corrected one may be imported as it is. */
+/** The additional columns of a file of rejected rows. An import ignores them, so that a corrected file can be imported. */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
-/** A row of a file, and where it stands. */
+/** A row of a file with its line. */
 export interface Row {
   line: number;
-  /** What the file says. */
+  /** The unparsed fields. */
   fields: Record<string, string | null>;
-  /** The entry that it means; of hours and numbers, what can be read. */
+  /** The parsed entry, without hours and numbers that are malformed. */
   entry: WhitelistEntryInput;
-  /** Which field cannot be read, and why. */
+  /** The malformed field and the reason, if there is one. */
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
-/** Reads a field of hours or of a number; an empty one is null. */
+/** Parses the fields of hours and of numbers; an empty field is null. */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
@@ -36,7 +36,7 @@ const readKept = {
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
 
-/** The row of a record, whose columns the header has named. */
+/** The row of a CSV record. */
 function rowOf(record: Record<string, string | null>, line: number): Row {
   let fault: Row['fault'];
   const read = kept.flatMap((name) => {
@@ -58,16 +58,16 @@ function rowOf(record: Record<string, string | null>, line: number): Row {
   return { line, fields: record, entry, fault };
 }
 
-/** An entry as a row of a file. */
+/** An entry as the fields of a row. */
 export const fieldsOf = (entry: EntryFieldsFragment) => ({
   ...entry,
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
 });
 
-/** What other programs put between columns, in words. */
+/** Wrong delimiters that other programs write, with their names. */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
-/** The header of a file, if it has the columns that an import needs and no others. */
+/** Checks that the header has all required columns and no unknown ones. */
 function checkHeader(names: string[]): string[] {
   const [only = ''] = names.length === 1 ? names : [];
   for (const [delimiter, words] of Object.entries(otherDelimiters)) {
@@ -85,14 +85,14 @@ function checkHeader(names: string[]): string[] {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
     throw new Failure(
-      `Line 1: unknown column ${unknown.join(', ')}; known are ${entryColumns.join(', ')}`,
+      `Line 1: unknown column ${unknown.join(', ')}; the columns may be ${entryColumns.join(', ')}`,
       exitCode.usage,
     );
   }
   return names;
 }
 
-/** The fault of a file in words: csv-parse counts the lines. */
+/** The failure for an error of a file, with the line that csv-parse counted. */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
@@ -101,10 +101,10 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 
 /**
  * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with either line ending). An empty
- * field of an optional column is null, a quoted empty one is an empty text; nothing is trimmed.
+ * field of an optional column is null, and a quoted empty field is an empty text. Values are not trimmed.
  *
- * @param name what to call the file in messages
- * @throws {Failure} when the file is empty or is not such a CSV, with the line
+ * @param name the name of the file in messages
+ * @throws {Failure} when the file is empty or invalid, with the line
  */
 export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
   let hasHeader = false;
@@ -137,10 +137,20 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
   }
 }
 
-/** Writes rows as CSV that `readRows` reads back unchanged: null as an empty field, an empty text in quotes. */
-export function createCsvWriter(columns: readonly string[]): Stringifier {
+/** How a CSV file is written. */
+export interface CsvOptions {
+  /** Puts an apostrophe before texts that a spreadsheet would take for a formula. */
+  safeCsv?: boolean | undefined;
+}
+
+/**
+ * Writes rows as CSV. Null becomes an empty field, and an empty text becomes empty quotes. `readRows` reads the same rows
+ * back, except with `safeCsv`.
+ */
+export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({
     header: true,
+    escape_formulas: safeCsv,
     columns: [...columns],
     cast: { string: (value) => ({ value, quoted_empty: true }) },
   });

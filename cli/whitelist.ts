@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { plate, plateText, wholeNumber, withLocation } from './arguments.ts';
+import { examples, plate, plateText, wholeNumber, withLocation } from './arguments.ts';
 import type { Client } from './client.ts';
 import { Failure } from './failure.ts';
 import { locationIdOf } from './find.ts';
@@ -24,20 +24,20 @@ const columns = {
   from: 'validFrom',
   until: 'validUntil',
   hours: ({ hours }: EntryFieldsFragment) => hoursText(hours),
-  'most entries': 'maxEntries',
+  'max entries': 'maxEntries',
   vehicle: 'vehicleType',
   note: 'note',
 } as const;
-/** The columns of a table, which has less room than the answer to `--json`. */
+/** The columns of a list: fewer than for a single entry. */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
 
-/** Reads hours from the command line. */
+/** Parses hours from the command line. */
 function hoursArgument(text: string): WeeklyHoursInput[] {
   try {
     return parseHours(text);
   } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}. Write it like ${hoursForm}`);
+    throw new InvalidArgumentError(`${(error as Error).message}. Write hours in this form: ${hoursForm}`);
   }
 }
 
@@ -72,7 +72,8 @@ async function list({ client, output }: Session, options: ListOptions): Promise<
     return (await client.run(EntriesDocument, variables, repeatable)).whitelist;
   });
   output.many(items, listColumns);
-  if (hasMore) output.say(`There are more than these ${limit}: say --limit, or use export.`);
+  if (hasMore)
+    output.say(`Only the first ${limit} are shown: raise --limit to see more, or use \`pms export\`.`);
 }
 
 async function add({ client, output }: Session, read: PlateInput, options: AddOptions): Promise<void> {
@@ -82,10 +83,10 @@ async function add({ client, output }: Session, read: PlateInput, options: AddOp
   output.one((await client.run(AddEntryDocument, { locationId, input })).createWhitelistEntry, columns);
 }
 
-/** The entry of a plate. @throws {Failure} when the whitelist does not have it */
+/** Finds the entry of a plate. @throws {Failure} when the whitelist does not have the plate */
 async function entryOf(client: Client, locationId: string, read: PlateInput) {
   const { entry } = await find(client, locationId, read, 0);
-  if (!entry) throw new Failure(`The whitelist does not have ${plateText(read)}.`);
+  if (!entry) throw new Failure(`The plate ${plateText(read)} is not on the whitelist.`);
   return entry;
 }
 
@@ -110,44 +111,81 @@ async function remove({ client, output }: Session, read: PlateInput, location: s
 export function addWhitelistCommands(program: Command, open: () => Session): void {
   const whitelist = program
     .command('whitelist')
-    .description('show and change the vehicles that may enter (READ_WHITELIST, WRITE_WHITELIST)');
+    .description('show and change the vehicles that may enter (READ_WHITELIST, WRITE_WHITELIST)')
+    .addHelpText(
+      'after',
+      examples(
+        'pms whitelist add DXB/A/7001 --location marina-gate --reference unit-7',
+        'pms whitelist list --location marina-gate --reference unit-7',
+      ),
+    );
   withLocation(whitelist.command('list'))
     .description('list entries, oldest first')
-    .option('--reference <id>', 'only those with this reference id')
-    .option('--plate-type <type>', 'only those with this plate type, such as DXB')
+    .addHelpText(
+      'after',
+      examples(
+        'pms whitelist list --location marina-gate',
+        'pms whitelist list --location marina-gate --reference unit-7 --limit 20',
+      ),
+    )
+    .option('--reference <id>', 'only entries with this reference id')
+    .option('--plate-type <type>', 'only entries with this plate type, such as DXB')
     .addOption(new Option('--limit <entries>', 'how many').argParser(wholeNumber).default(maxPageSize))
     .action((options: ListOptions) => list(open(), options));
   withLocation(whitelist.command('add'))
     .description('add a vehicle')
-    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
-    .requiredOption('--reference <id>', 'whose it is: a resident, a unit or a contract')
-    .option('--vehicle-type <text>', 'what kind of vehicle it is')
-    .option('--note <text>', 'what else is to be known')
-    .option('--from <time>', 'from when on it may enter, ISO 8601')
-    .option('--until <time>', 'until when it may enter, ISO 8601')
-    .addOption(
-      new Option('--hours <hours>', `when in a week, such as "${hoursForm}"`).argParser(hoursArgument),
+    .addHelpText(
+      'after',
+      examples(
+        'pms whitelist add DXB/A/7001 --location marina-gate --reference unit-7',
+        'pms whitelist add DXB/A/7001 --location marina-gate --reference visitor-3 --until 2027-01-31T20:00:00Z --max-entries 1',
+      ),
     )
+    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
+    .requiredOption('--reference <id>', 'the reference id of its resident, unit or contract')
+    .option('--vehicle-type <text>', 'the kind of vehicle')
+    .option('--note <text>', 'a note')
+    .option('--from <time>', 'the time from which it may enter, ISO 8601')
+    .option('--until <time>', 'the time until which it may enter, ISO 8601')
+    .addOption(new Option('--hours <hours>', `weekly hours, such as "${hoursForm}"`).argParser(hoursArgument))
     .addOption(
-      new Option('--max-entries <entries>', 'how many entries it may make in all').argParser(wholeNumber),
+      new Option('--max-entries <entries>', 'how often it may enter in total').argParser(wholeNumber),
     )
     .action((read: PlateInput, options: AddOptions) => add(open(), read, options));
   withLocation(whitelist.command('hours'))
-    .description('set when in a week a vehicle may enter')
+    .description('set the weekly hours in which a vehicle may enter')
+    .addHelpText(
+      'after',
+      examples(
+        "pms whitelist hours DXB/A/7001 'MON-FRI 07:00-19:00' --location marina-gate",
+        "pms whitelist hours DXB/A/7001 '' --location marina-gate",
+      ),
+    )
     .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
-    .argument('<hours>', `such as "${hoursForm}"; an empty text for all times`, hoursArgument)
+    .argument('<hours>', `such as "${hoursForm}"; an empty text for any time`, hoursArgument)
     .action((read: PlateInput, hours: WeeklyHoursInput[], { location }: { location: string }) =>
       setHours(open(), read, { location, hours }),
     );
   withLocation(whitelist.command('remove'))
     .description('remove a vehicle')
+    .addHelpText('after', examples('pms whitelist remove DXB/A/7001 --location marina-gate'))
     .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
     .action((read: PlateInput, { location }: { location: string }) => remove(open(), read, location));
   withLocation(whitelist.command('find'))
-    .description('say whether a vehicle may enter, and by which entry')
+    .description('check whether a vehicle may enter, and by which entry')
+    .addHelpText(
+      'after',
+      examples(
+        'pms whitelist find DXB/A/7001 --location marina-gate',
+        'pms whitelist find DXB/A/7001 --location marina-gate --tolerance 1',
+      ),
+    )
     .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
     .addOption(
-      new Option('--tolerance <characters>', 'also find plates that differ by so many confusable characters')
+      new Option(
+        '--tolerance <characters>',
+        'also find plates that differ by up to this many confusable characters',
+      )
         .argParser(wholeNumber)
         .default(0),
     )

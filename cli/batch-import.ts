@@ -1,0 +1,171 @@
+import { exitCode, Failure } from './failure.ts';
+import type { Session } from './session.ts';
+import { commandLine } from './shell-words.ts';
+import { onFirstSignal } from './signals.ts';
+import { createProgress, type Source } from './source.ts';
+
+/** Why a row is not imported. */
+export interface Rejection {
+  code: string;
+  message: string;
+  field?: string | null;
+  value?: unknown;
+}
+
+/** A row of a file. */
+export interface FileRow {
+  /** The line number, counted from 1. */
+  line: number;
+  /** The reason for which the row is rejected before it is sent, if there is one. */
+  rejection?: Rejection | undefined;
+}
+
+/** Writes rejected rows to a file. */
+export interface RejectedRows<Row> {
+  path: string;
+  add(row: Row, rejection: Rejection): void;
+  close(): Promise<void>;
+}
+
+/** The file of an import, and the functions that send its rows. */
+interface BatchImport<Row> {
+  source: Source;
+  batches: AsyncGenerator<Row[]>;
+  /** The noun for rows in messages, such as `events`. */
+  noun: string;
+  /** The participle for sent rows in messages, such as `recorded`. */
+  done: string;
+  /** Where rejected rows are written. Without it, a rejected row fails its batch. */
+  rejects?: RejectedRows<Row>;
+  /**
+   * Sends rows without a rejection.
+   *
+   * @param batch all rows of the batch, with the rows that were rejected before sending
+   * @param stopping ends the pause before a retry
+   * @returns the rejections of the gateway by the index of the row
+   */
+  send(
+    rows: readonly Row[],
+    batch: readonly Row[],
+    stopping: AbortSignal,
+  ): Promise<ReadonlyMap<number, Rejection>>;
+  /** The extra arguments of the command that continues the import; none when the import may simply be repeated. */
+  continuation?(after: { line: number; rejected: number }): string[];
+}
+
+/** How many rows of a file were imported and rejected. */
+interface Imported {
+  rows: number;
+  rejected: number;
+}
+
+/** Groups rows into batches, in order. */
+export async function* batchesOf<Row>(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  size: number,
+): AsyncGenerator<Row[]> {
+  let batch: Row[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length === size) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const linesOf = (batch: readonly FileRow[]) =>
+  batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
+
+/** The result of the wait for a batch when the import was interrupted. */
+const isStopped = Symbol('stopped');
+
+/**
+ * Sends the rows of a file batch by batch, writes rejected rows to a file, and shows the progress. Ctrl-C stops the
+ * import after the current batch.
+ *
+ * @throws {Failure} when a batch fails, or after Ctrl-C. The message says how many rows are imported and how to continue
+ */
+export async function importInBatches<Row extends FileRow>(
+  { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
+  session: Session,
+): Promise<Imported> {
+  const { output, args } = session;
+  const imported: Imported = { rows: 0, rejected: 0 };
+  let lastLine: number | undefined;
+  let sending: readonly Row[] | undefined;
+  const progress = createProgress(source, session);
+
+  /** How many rows are imported, and the command that imports the rest. */
+  function stateInWords(): string {
+    const { rows, rejected } = imported;
+    const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
+    return [
+      lastLine === undefined
+        ? `No ${noun} are ${done}.`
+        : `Up to line ${lastLine}, ${rows - rejected} ${noun} are ${done}${rejects ? `, ${rejected} rejected` : ''}.`,
+      ...(rejected > 0 && rejects ? [`Rejected ${noun}, and why: ${rejects.path}`] : []),
+      `To continue${source.size === undefined ? ', with the same input' : ''}:`,
+      `  ${commandLine(['pms', ...args, ...more])}`,
+    ].join('\n');
+  }
+
+  const stopping = new AbortController();
+  const stopped = new Promise<typeof isStopped>((resolve) =>
+    stopping.signal.addEventListener('abort', () => resolve(isStopped)),
+  );
+  const forget = onFirstSignal(() => {
+    stopping.abort();
+    // A pause ends at once. A request that was sent must be answered first.
+    setImmediate(() => {
+      if (!sending) return;
+      progress.stop();
+      output.say(
+        `Waiting for the answer to ${linesOf(sending)}. A second Ctrl-C ends at once and leaves it unknown whether they are ${done}.\n${stateInWords()}`,
+      );
+    });
+  });
+  const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
+
+  /** The next batch. After an interruption, a file is still read on to its next batch, since it may be at its end. */
+  const nextBatch = () =>
+    source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
+
+  async function importBatch(batch: readonly Row[]): Promise<void> {
+    const good = batch.filter(({ rejection }) => !rejection);
+    const refused = await send(good, batch, stopping.signal);
+    const refusedRows = new Map([...refused].map(([index, rejection]) => [good[index]!, rejection]));
+    for (const row of batch) {
+      const rejection = row.rejection ?? refusedRows.get(row);
+      if (!rejection) continue;
+      imported.rejected += 1;
+      rejects?.add(row, rejection);
+    }
+  }
+
+  try {
+    for (;;) {
+      const next = await nextBatch();
+      if (next !== isStopped && next.done) return imported;
+      if (next === isStopped || stopping.signal.aborted) throw interruption();
+      sending = next.value;
+      await importBatch(sending)
+        .catch((error: Error) => {
+          if (error.name === 'AbortError' && stopping.signal.aborted) throw interruption();
+          throw new Failure(
+            `${error.message}\nThis failed for ${linesOf(next.value)}. Nothing after ${next.value.length === 1 ? 'it' : 'them'} was sent. ${stateInWords()}`,
+          );
+        })
+        .finally(() => (sending = undefined));
+      imported.rows += next.value.length;
+      lastLine = next.value.at(-1)?.line;
+      progress.show(imported.rows);
+    }
+  } finally {
+    forget();
+    progress.stop();
+    if (stopping.signal.aborted) source.stream.destroy();
+    await rejects?.close();
+  }
+}

@@ -1,0 +1,201 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { examples, webhookEvents } from './arguments.ts';
+import { Failure } from './failure.ts';
+import { companyIdOf, idsOf, locationIdOf } from './find.ts';
+import { reasonOf } from './gateway-fetch.ts';
+import {
+  AcknowledgeMessagesDocument,
+  CreateWebhookDocument,
+  DeleteWebhookDocument,
+  EventsOfKeyDocument,
+  type MessageFieldsFragment,
+  MessagesWaitingDocument,
+  PullMessagesDocument,
+  type WebhookEvent,
+} from './generated/operations.ts';
+import { followNotices, untilItSucceeds } from './notices.ts';
+import type { Session } from './session.ts';
+import { onFirstSignal } from './signals.ts';
+
+/** How long a receiver may take to respond, as with push delivery. */
+const receiverTimeoutMs = 15_000;
+/** How long pulled messages are leased to this command. The gateway then offers unacknowledged messages again. */
+const leaseSeconds = 60;
+/** How long messages of a lease are forwarded. The rest of the lease is for the response to the last one. */
+const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
+/** How many messages one request pulls. They are forwarded one by one. */
+const messagesOfPull = 20;
+
+const repeatable = { repeatable: true };
+
+interface ListenOptions {
+  forwardTo: string;
+  events?: WebhookEvent[];
+  company?: string;
+  location?: string[];
+}
+
+/** Parses the URL of a receiver. */
+function receiverUrl(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+    throw new InvalidArgumentError('Must be an http or https URL.');
+  return value;
+}
+
+/** The response of the receiver: a status, or the reason why there is none. */
+interface ReceiverAnswer {
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+const isAccepted = ({ status }: ReceiverAnswer) => status !== null && status >= 200 && status < 300;
+
+/** Posts a message to the receiver, with the headers of push delivery. */
+async function forward(
+  url: string,
+  { headers, body }: MessageFieldsFragment,
+  stopping: AbortSignal,
+): Promise<ReceiverAnswer> {
+  const startedAt = performance.now();
+  const durationMs = () => Math.round(performance.now() - startedAt);
+  const timeout = AbortSignal.timeout(receiverTimeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: headers.map(({ name, value }): [string, string] => [name, value]),
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([stopping, timeout]),
+    });
+    await response.body?.cancel();
+    return { status: response.status, error: null, durationMs: durationMs() };
+  } catch (error) {
+    const reason = timeout.aborted ? `no answer within ${receiverTimeoutMs / 1000} seconds` : reasonOf(error);
+    return { status: null, error: reason, durationMs: durationMs() };
+  }
+}
+
+/**
+ * Forwards messages one by one and prints a line for each.
+ *
+ * @returns the identifiers of the messages that the receiver accepted
+ */
+async function forwardAll(
+  { output }: Session,
+  url: string,
+  messages: readonly MessageFieldsFragment[],
+  stopping: AbortSignal,
+): Promise<string[]> {
+  const pulledAt = performance.now();
+  const accepted: string[] = [];
+  for (const message of messages) {
+    if (stopping.aborted || performance.now() - pulledAt > forwardForMs) break;
+    const { id, event } = message;
+    const answer = await forward(url, message, stopping);
+    const { status, error, durationMs } = answer;
+    const at = new Date().toISOString();
+    output.next({ at, id, event, ...answer }, `${at}  ${event}  ${status ?? error}  ${durationMs} ms`);
+    if (isAccepted(answer)) accepted.push(id);
+  }
+  return accepted;
+}
+
+/** Forwards the messages of a webhook until the command is interrupted. */
+async function forwardWhileListening(
+  session: Session,
+  url: string,
+  webhookId: string,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { client, subscriber } = session;
+  const patiently = <Result>(work: () => Promise<Result>) => untilItSucceeds(work, session, stopping);
+  const notices = followNotices(
+    session,
+    (onConnected) =>
+      subscriber.results(MessagesWaitingDocument, { webhookId }, { onConnected, signal: stopping }),
+    stopping,
+  );
+  while (!stopping.aborted) {
+    const variables = { webhookId, first: messagesOfPull, leaseSeconds };
+    const pulled = await patiently(() => client.run(PullMessagesDocument, variables));
+    const ids = await forwardAll(session, url, pulled.pullWebhookMessages, stopping);
+    if (ids.length > 0)
+      await patiently(() => client.run(AcknowledgeMessagesDocument, { webhookId, ids }, repeatable));
+    if (pulled.pullWebhookMessages.length === 0) await notices.next();
+  }
+}
+
+/** Deletes the webhook of this command; does nothing when it is deleted already. */
+async function deleteWebhook({ client, output }: Session, id: string): Promise<void> {
+  try {
+    await client.run(DeleteWebhookDocument, { id }, repeatable);
+    output.say(`The webhook ${id} is deleted.`);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'NOT_FOUND') return;
+    output.say(`The webhook ${id} could not be deleted. Delete it with: pms webhooks delete ${id}`);
+    throw error;
+  }
+}
+
+/** Adds `listen`. */
+export function addListenCommand(program: Command, open: () => Session): void {
+  program
+    .command('listen')
+    .description(
+      'forward webhook messages to a local receiver until Ctrl-C (MANAGE_WEBHOOKS, RECEIVE_WEBHOOKS)',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'pms listen --forward-to http://127.0.0.1:4000/hook',
+        'pms listen --forward-to http://127.0.0.1:4000/hook --events whitelist.created,parking.entered',
+      ),
+    )
+    .addOption(
+      new Option('--forward-to <url>', 'where to post the messages, such as http://127.0.0.1:4000/hook')
+        .argParser(receiverUrl)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        '--events <event...>',
+        'the events to forward, such as whitelist.created (default: all that the key may read)',
+      ).argParser(webhookEvents),
+    )
+    .option(
+      '--company <company>',
+      'its id, slug or name; may be omitted when the key has exactly one company',
+    )
+    .option('--location <location...>', 'only events of these locations: ids, slugs or names')
+    .action(async ({ forwardTo, events, company, location }: ListenOptions) => {
+      const session = open();
+      const { client, output } = session;
+      const stopping = new AbortController();
+      const forget = onFirstSignal(() => {
+        output.say('Stopping. A second Ctrl-C stops at once and does not delete the webhook.');
+        stopping.abort();
+      });
+      try {
+        const input = {
+          delivery: 'PULL' as const,
+          events: events ?? (await client.run(EventsOfKeyDocument, {}, repeatable)).viewer.webhookEvents,
+          companyId: company === undefined ? undefined : await companyIdOf(client, company),
+          locationIds: await idsOf(locationIdOf, client, location),
+        };
+        const { secret, webhook } = (await client.run(CreateWebhookDocument, { input })).createWebhook;
+        try {
+          output.say(
+            `Forwarding to ${forwardTo}. Press Ctrl-C to stop and delete the webhook ${webhook.id}.`,
+          );
+          output.say(`Secret, for the receiver to verify messages: ${secret}`);
+          await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
+        } finally {
+          stopping.abort(); // also after a failure, since an open stream keeps the process running
+          await deleteWebhook(session, webhook.id);
+        }
+      } finally {
+        forget();
+      }
+    });
+}

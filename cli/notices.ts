@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from './failure.ts';
+import { pauseOf } from './gateway-fetch.ts';
+import { sayWait, type Session } from './session.ts';
+
+// For commands that run until Ctrl-C. They follow a subscription, and reconnect after the gateway restarts.
+
+/** The polling interval while there is no stream: 240 requests an hour, of the 1,000 that a key has by default. */
+const pollIntervalMs = 15_000;
+/** The polling interval while a stream is open, which bounds the delay after a lost notice. */
+const refreshIntervalMs = 60_000;
+/** Notices within this time lead to one request. */
+const gatheringMs = 200;
+
+/** Ignores the AbortError of a wait: the caller checks the signal itself. */
+const ignoreAbort = () => undefined;
+
+/**
+ * Retries until the work succeeds, with pauses of at most 30 seconds. A permanent failure ends it.
+ *
+ * @param signal ends the pauses; the work is then tried once more
+ * @throws {Failure} a permanent failure, and any failure after the signal is aborted
+ */
+export async function untilItSucceeds<Result>(
+  work: () => Promise<Result>,
+  { output }: Session,
+  signal?: AbortSignal,
+): Promise<Result> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Failure) || !error.temporary || signal?.aborted) throw error;
+      const seconds = pauseOf(error, failures);
+      sayWait(output)(error.message, seconds);
+      await sleep(seconds * 1000, undefined, { signal }).catch(ignoreAbort);
+    }
+  }
+}
+
+/**
+ * Follows the notices of a subscription in the background. While no stream can be opened, `next` returns at a polling
+ * interval instead.
+ *
+ * @param open subscribes, and calls `onConnected` when the stream is open
+ * @param signal ends the stream and every wait
+ */
+export function followNotices(
+  { output }: Session,
+  open: (onConnected: () => void) => AsyncIterable<unknown>,
+  signal?: AbortSignal,
+): {
+  /** Waits for a notice, or for the end of the polling interval. */
+  next(): Promise<void>;
+} {
+  let isConnected = false;
+  let isOutageSaid = false;
+  let isNoticed = false;
+  let wake = () => {};
+  const notice = () => {
+    isNoticed = true;
+    wake();
+  };
+  signal?.addEventListener('abort', notice);
+
+  async function follow(): Promise<void> {
+    for (let failures = 1; !signal?.aborted; failures += 1) {
+      try {
+        const stream = open(() => {
+          isConnected = true;
+          isOutageSaid = false;
+          failures = 0;
+          notice(); // there may be changes from before the stream was open
+        });
+        for await (const _ of stream) notice();
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (!isOutageSaid) {
+          output.say(
+            `${(error as Error).message}; polling every ${pollIntervalMs / 1000} seconds until the stream is open again`,
+          );
+        }
+        isOutageSaid = true;
+        isConnected = false;
+        await sleep(pauseOf(error, failures) * 1000, undefined, { signal }).catch(ignoreAbort);
+      }
+    }
+  }
+  void follow();
+
+  return {
+    async next() {
+      if (!isNoticed) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, isConnected ? refreshIntervalMs : pollIntervalMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      await sleep(gatheringMs, undefined, { signal }).catch(ignoreAbort);
+      isNoticed = false;
+    },
+  };
+}
