@@ -3,17 +3,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Builds the gateway, and bundles beside it what is no part of the product, as the gateway is bundled.
+ * Builds the gateway, and bundles the scripts of the benchmark into `bench/dist`, from where Node finds the packages of
+ * `bench/`.
  *
- * @param root the folder of the project
- * @param entryPoints the source of each file that is made in `dist`, by its name
+ * @param root the root folder of the project
+ * @param entryPoints the source file of each bundle, by the name of the bundle
  */
 export async function buildWithGateway(root: string, entryPoints: Record<string, string>): Promise<void> {
   await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });
   await build({
     absWorkingDir: root,
     entryPoints,
-    outdir: 'dist',
+    outdir: 'bench/dist',
     bundle: true,
     platform: 'node',
     target: 'node20',

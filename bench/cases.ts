@@ -10,13 +10,22 @@ import {
   type World,
 } from './world.ts';
 
-// What is asked, and of whom: the traffic of both sides of each case, and the cases that compare them.
+// The compared cases, and the requests that each case sends to the gateway and to its peer.
 
-/** The gateway, or whom it is compared to. */
+/** A server of a case: the gateway, or a peer. */
 export type Side = 'gateway' | PeerName;
-type PeerName = 'hand-written' | 'postgraphile' | 'sofa' | 'node-http-401' | 'node-http-429';
+type PeerName = keyof typeof peerNames;
 
-/** A request, in the form that autocannon takes. */
+/** The peers, with their names in the report. */
+export const peerNames = {
+  'hand-written': 'hand-written',
+  postgraphile: 'PostGraphile',
+  sofa: 'SOFA',
+  'node-http-401': 'raw node:http',
+  'node-http-429': 'raw node:http',
+} as const;
+
+/** A request in the form of autocannon. */
 export interface RequestSpec {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -24,17 +33,17 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** Makes request number n; the same number asks the same of every side. */
+/** Builds request number n. The same number is the same request for every side. */
 type Build = (world: World, n: number) => RequestSpec;
 
-/** What one name of traffic means to each side that knows it. */
+/** A kind of traffic: how each side's requests are built. */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** Every request must be a new one. */
+  /** Whether no request may be sent twice. */
   fresh?: boolean;
 }
 
-/** A spread of numbers that looks random and is the same in each run. */
+/** Maps n to a pseudo-random number below `size`, the same in each run. */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -109,7 +118,7 @@ const restUpdate: Build = (world, n) => {
   });
 };
 
-/** Removes the entries of the location of 100,000, one after the other. */
+/** Removes the entries of the location of 100,000 one by one. */
 const restRemove: Build = ({ bulkSecret }, n) => ({
   ...get(
     bulkSecret,
@@ -118,14 +127,14 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
   method: 'DELETE',
 });
 
-/** Every second plate is listed. */
+/** The plate of decision n; every second plate is on the whitelist. */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
   (secret: (world: World, n: number) => string, location: (n: number) => number): Build =>
   (world, n) =>
     ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
 const gate = gateAt(secretOf, someLocation);
-/** The same question with the plate as a camera sends it. */
+/** The same decision, with the plate as the text of a camera. */
 const gateReading: Build = (world, n) => {
   const { plateType, plateCode, plateNumber } = gatePlate(n);
   return ask(secretOf(world, n), readingQuestion, {
@@ -147,7 +156,7 @@ const mixed =
     return share < 95 ? restList(world, n) : restCreate(world, n);
   };
 
-/** Strangers come from many addresses, so that they are refused for their key and not for their number. */
+/** The number of client addresses for invalid keys: so many that the limit by address rejects none of the requests. */
 const strangers = 1000;
 const badKey: Build = (world, n) => {
   const request = get(n % 2 ? world.unknownSecret : 'pms_test_mistyped', whitelistPath(0));
@@ -223,7 +232,7 @@ const traffics: Record<string, Traffic> = {
   exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
 };
 
-/** The requests of a side, by number. */
+/** Returns the function that builds the requests of a side by number. */
 export function trafficOf(
   name: string,
   side: Side,
@@ -231,26 +240,26 @@ export function trafficOf(
 ): { build: (n: number) => RequestSpec; fresh: boolean } {
   const traffic = traffics[name];
   const build = traffic?.sides[side];
-  if (!build) throw new Error(`${side} knows no traffic ${name}`);
+  if (!build) throw new Error(`There is no traffic ${name} for ${side}`);
   return { build: (n) => build(world, n), fresh: traffic.fresh ?? false };
 }
 
-/** A case in which both sides answer the same requests under full load. */
+/** A case that measures both sides with the same requests under full load. */
 export interface ComparedCase {
-  /** Also the name of its traffic, unless that is given. */
+  /** The name of the case, and of its traffic unless `traffic` is given. */
   name: string;
   title: string;
   traffic?: string;
   peer: PeerName;
-  /** What the answers must be. */
+  /** The expected status of each response. */
   statuses: readonly number[];
-  /** The share of other statuses that is normal; none when left out. */
+  /** The accepted share of other statuses; 0 by default. */
   tolerance?: number;
-  /** The least ratio of requests per second, gateway to peer. */
+  /** The least ratio of the gateway's requests per second to the peer's. */
   goal?: number;
   /** Whether the gateway's p99 must be lower than the peer's. */
   lowerP99?: boolean;
-  /** The part of an answer that both sides must agree on; the whole body when left out. */
+  /** Selects the part of each side's body that must be equal; the whole body by default. */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 
@@ -307,7 +316,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by the text of a camera (peer: REST, by parts)',
     peer: 'hand-written',
     statuses: [200],
-    goal: 1.3 / 1.2, // at most 1.2 of what a decision by parts costs
+    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision by parts of the plate
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },
   { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1 },
@@ -324,7 +333,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: '429 over the limit',
     peer: 'node-http-429',
     statuses: [429],
-    tolerance: 0.001, // one request of each window passes
+    tolerance: 0.001, // one request of each window is allowed
     goal: 0.5,
   },
 ];

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ComparedCase, type Side, trafficOf } from './cases.ts';
+import { type ComparedCase, peerNames, type Side, trafficOf } from './cases.ts';
 import { type Limit, startCeiling, statementsAlone } from './limits.ts';
 import { alternate, type Bench, expectStatuses, type MeasuredSide } from './measure.ts';
-import { ratioOfPairs } from './pairs.ts';
+import { type Figure, ratioOfPairs } from './pairs.ts';
 import type { Server } from './processes.ts';
 import type { CaseResult, SideFigures } from './report.ts';
 import { removeCreated } from './seed.ts';
 
-/** Measures a case against its peer, after making sure that both give the same answers. */
+/** Checks that the gateway and the peer return equal responses, then measures both. */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
   const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
   const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];
@@ -22,31 +22,31 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
       servers.push(server);
       measured.push({ side: 'gateway', label: 'raw node:http', server, traffic });
     }
-    const figures = await alternate(bench, measured, expectStatuses(statuses, tolerance));
-    const gateway = figures[0];
-    const other = bench.peers ? figures[1] : undefined;
-    const ratio = other && ratioOfPairs(gateway!.rates, other.rates);
-    return {
-      name,
-      title,
-      sides: figures,
-      ...(ratio !== undefined && { ratio }),
-      goals: other
-        ? [
-            ...(goal ? [{ text: 'throughput to peer', ...ratio!, least: goal }] : []),
-            ...(lowerP99
-              ? [{ text: 'p99 to peer', ...ratioOfPairs(gateway!.p99s, other.p99s), most: 1 }]
-              : []),
-          ]
-        : [],
-      limits: bench.peers ? await limitsOf(bench, compared, gateway!, figures[2]) : [],
+    const figuresOfCase = ([gateway, other]: SideFigures[]): Figure[] => {
+      if (!bench.peers) return [];
+      const figures: Figure[] = [
+        {
+          text: `requests/s to ${peerNames[peer]}`,
+          ...ratioOfPairs(gateway!.rates, other!.rates),
+          ...(goal !== undefined && { least: goal }),
+        },
+      ];
+      if (lowerP99) {
+        const ratio = ratioOfPairs(gateway!.p99s, other!.p99s);
+        figures.push({ text: `p99 to ${peerNames[peer]}`, ...ratio, most: 1 });
+      }
+      return figures;
     };
+    const accept = expectStatuses(statuses, tolerance);
+    const result = await alternate(bench, measured, accept, figuresOfCase);
+    const limits = bench.peers ? await limitsOf(bench, compared, result.sides[0]!, result.sides[2]) : [];
+    return { name, title, ...result, limits };
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-/** Peers that are a limit themselves. */
+/** Whether a peer is itself the upper limit, so that no limit is measured. */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
 async function limitsOf(
@@ -66,7 +66,7 @@ async function limitsOf(
   return limits;
 }
 
-/** Requests whose answers are compared. */
+/** The numbers of the requests whose responses are compared. */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -79,7 +79,7 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // A limit is reached by the second request.
+      // The second request exceeds the limit of the key.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -92,15 +92,15 @@ async function expectEqualAnswers(
     }
     if (!isDeepStrictEqual(answers[0], answers[1])) {
       throw new Error(
-        `${name}: the answers differ: ${answers.map((answer) => JSON.stringify(answer).slice(0, 600)).join('\n')}`,
+        `${name}: the responses differ: ${answers.map((answer) => JSON.stringify(answer).slice(0, 600)).join('\n')}`,
       );
     }
   }
 }
 
-/** Peers that are to send the headers of the gateway. */
+/** Whether a peer must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
-/** What depends on how a body was written, on the connection, and on the surface that answers. */
+/** Headers that are not compared, since they depend on the encoding, the connection or the API. */
 const transport = new Set([
   'connection',
   'content-encoding',
@@ -116,7 +116,7 @@ const headerNames = ({ headers }: Response) => [...headers.keys()].filter((name)
 
 const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
-/** An answer without what each request has of its own; times as the instants that they are. */
+/** A response without values that are unique to a request, and with times as numbers. */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);
   if (typeof value !== 'object' || value === null) return value;

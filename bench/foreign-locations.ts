@@ -1,24 +1,18 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { pino } from 'pino';
-import { openDatabase } from '../src/database/open.ts';
 import { newId } from '../src/ids.ts';
-import { createScratchDatabase } from '../test/support/scratch-database.ts';
 import { type RequestSpec } from './cases.ts';
 import { median } from './pairs.ts';
 import { startServer } from './processes.ts';
 import { seedWorld } from './seed.ts';
+import { createTarget } from './target.ts';
 import { bulkLocations, locationId } from './world.ts';
 
-// Whether the time of an answer tells a location of others from one that does not exist: both are asked for in turns,
-// and beside them two locations that do not exist, whose difference is noise.
-
-const { DATABASE_URL, REDIS_URL } = process.env;
-if (!DATABASE_URL || !REDIS_URL) throw new Error('Set DATABASE_URL and REDIS_URL');
+// Checks that response times do not reveal whether a location of another company exists. Requests for a foreign location
+// alternate with requests for two unknown locations, whose difference is the noise.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;
-const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
@@ -33,7 +27,7 @@ async function timeOf(origin: string, { path, body, ...options }: RequestSpec): 
 const gate = `query ($id: ID!) { plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed } }`;
 const byId = 'query ($id: ID!) { location(id: $id) { id } }';
 
-/** What is asked about a location. */
+/** The requests about a location. */
 const questions: [string, (secret: string, id: string) => RequestSpec][] = [
   ...Object.entries({ plateAccess: gate, location: byId }).map(
     ([name, query]): [string, (secret: string, id: string) => RequestSpec] => [
@@ -56,14 +50,12 @@ const questions: [string, (secret: string, id: string) => RequestSpec][] = [
   ]),
 ];
 
-const scratch = await createScratchDatabase();
-const { databaseUrl, dataDir } = scratch;
-const database = await openDatabase({ databaseUrl, dataDir, poolSize: 2, log: pino({ level: 'warn' }) });
+const target = await createTarget();
+const database = await target.open();
 try {
-  const { secrets } = await seedWorld(database, { pepper, million: false });
+  const { secrets } = await seedWorld(database, { pepper: target.pepper, million: false });
   await database.close();
-  const env = { DATABASE_URL: databaseUrl, REDIS_URL, KEY_PEPPER: pepper };
-  const server = await startServer({ script: 'server', env });
+  const server = await startServer({ script: 'server', env: target.env });
   try {
     const ids = {
       foreign: () => locationId(bulkLocations.hundredThousand),
@@ -74,7 +66,7 @@ try {
       const times: Record<string, number[]> = {};
       for (let round = -warmUpRounds; round < roundsOfEach; round += 1) {
         const turn = Object.entries(ids);
-        // No kind of location is always asked for after the same one.
+        // The order varies, so that no location always follows the same other one.
         const order = round % 2 ? turn : turn.reverse();
         for (const [kind, id] of order) {
           const time = await timeOf(server.origin, build(secrets[0]!, id()));
@@ -96,5 +88,5 @@ try {
     await server.stop();
   }
 } finally {
-  await scratch.drop();
+  await target.drop();
 }

@@ -1,117 +1,291 @@
-import type { Statement } from '../src/database/types.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Sql } from '../src/database/types.ts';
 import { newId } from '../src/ids.ts';
 import type { Bench } from './measure.ts';
-import { inRandomOrder, median, ratioOfPairs } from './pairs.ts';
+import { type Figure, inRandomOrder, measureUntilDecided, median, ratioOfPairs } from './pairs.ts';
 import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
-import { removeCreated } from './seed.ts';
 import { bulkLocations, createdReference, locationId } from './world.ts';
 
-const importedRows = 10_000;
+// Imports, compared with the same rows in one statement and, where it exists, with a hand-written route.
 
-const rowsToImport = Array.from({ length: importedRows }, (_, position) => ({
-  referenceId: createdReference,
-  plateType: 'RAK',
-  plateCode: 'Y',
-  plateNumber: String(position + 1),
-  vehicleType: 'suv',
-  note: 'imported',
-}));
+const target = locationId(bulkLocations.import);
+/** The most rows in one request, and in one statement. */
+const rowsAtOnce = 10_000;
+const plateType = 'RAK';
+const plateCode = 'Y';
 
-const importMutation = `mutation Import($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
-  importWhitelistEntries(locationId: $locationId, entries: $entries) { created }
+interface ImportedRow {
+  referenceId: string;
+  plateType: string;
+  plateCode: string;
+  plateNumber: string;
+  vehicleType: string;
+  note?: string;
+}
+
+/** Rows with the plates of consecutive numbers. */
+const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
+  Array.from({ length: count }, (_, index) => ({
+    referenceId: createdReference,
+    plateType,
+    plateCode,
+    plateNumber: String(first + index),
+    ...values,
+  }));
+
+type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
+
+/** An import, and the whitelist before it. */
+interface Import {
+  name: string;
+  title: string;
+  mode: Mode;
+  before: readonly ImportedRow[];
+  imported: readonly ImportedRow[];
+  /** The expected counts in the response of the gateway. */
+  answer: { created: number; updated: number; deleted: number };
+  /** Whether `pms import` sends the rows as a file. */
+  isFile?: boolean;
+}
+
+const before = rows(1, 10_000, { vehicleType: 'sedan' });
+/** A whitelist whose plates no import has. An empty file replaces nothing, so no whitelist becomes empty that way. */
+const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
+
+const imports: readonly Import[] = [
+  {
+    name: 'import',
+    title: 'Import of 10,000 rows with notes',
+    mode: 'CREATE',
+    before: otherEntry,
+    imported: rows(1, 10_000, { vehicleType: 'suv', note: 'imported' }),
+    answer: { created: 10_000, updated: 0, deleted: 0 },
+  },
+  {
+    name: 'import-without-notes',
+    title: 'Import of 10,000 rows without notes',
+    mode: 'CREATE',
+    before: otherEntry,
+    imported: rows(1, 10_000, { vehicleType: 'suv' }),
+    answer: { created: 10_000, updated: 0, deleted: 0 },
+  },
+  {
+    name: 'import-upsert',
+    title: 'UPSERT that changes 10,000 rows',
+    mode: 'UPSERT',
+    before,
+    imported: rows(1, 10_000, { vehicleType: 'suv' }),
+    answer: { created: 0, updated: 10_000, deleted: 0 },
+  },
+  {
+    name: 'import-replace',
+    title: 'REPLACE of 10,000 rows: 5,000 new, 5,000 changed, 5,000 removed',
+    mode: 'REPLACE',
+    before,
+    imported: rows(5_001, 10_000, { vehicleType: 'suv' }),
+    answer: { created: 5_000, updated: 5_000, deleted: 5_000 },
+  },
+  {
+    name: 'import-file',
+    title: 'CSV file of 100,000 rows with notes, by pms import',
+    mode: 'CREATE',
+    before: otherEntry,
+    imported: rows(1, 100_000, { vehicleType: 'suv', note: 'imported' }),
+    answer: { created: 100_000, updated: 0, deleted: 0 },
+    isFile: true,
+  },
+];
+
+const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!, $mode: ImportMode) {
+  importWhitelistEntries(locationId: $locationId, entries: $entries, mode: $mode) { created updated deleted }
 }`;
-
-/** What an import cannot be faster than: its rows in one statement, with nothing around it. */
-const bareInsert: Statement = {
-  name: 'bench-insert',
-  text: `
-    INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
-      "vehicleType", note)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-      $8::text[])
-    ON CONFLICT DO NOTHING`,
-};
 
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    headers: { 'X-API-Key': secret, 'Content-Type': 'application/json' },
+    // Statements on an embedded database block this process: an idle connection would be closed meanwhile.
+    headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
-  const text = await response.text();
-  if (!response.ok || !text.includes(`"created":${importedRows}`)) {
-    throw new Error(`${path} answers ${response.status}: ${text.slice(0, 200)}`);
-  }
-  return text;
+  const answer = await response.text();
+  if (!response.ok) throw new Error(`${path} answers ${response.status}: ${answer.slice(0, 200)}`);
+  return JSON.parse(answer);
 }
 
-/** Measures an import, in turns with the statement alone and with the hand-written route. */
-export async function importing(bench: Bench): Promise<CaseResult> {
+/** Imports rows with one request. */
+async function importByRequest(
+  server: Server,
+  secret: string,
+  { mode, imported, answer }: Pick<Import, 'mode' | 'imported'> & Partial<Import>,
+): Promise<void> {
+  const { data } = (await post(server, secret, '/graphql', {
+    query: importMutation,
+    variables: { locationId: target, entries: imported, mode },
+  })) as { data?: { importWhitelistEntries: Import['answer'] } };
+  const counts = JSON.stringify(data?.importWhitelistEntries);
+  if (answer && counts !== JSON.stringify(answer)) throw new Error(`the import answers ${counts}`);
+}
+
+const pms = fileURLToPath(new URL('../dist/pms.js', import.meta.url));
+
+/** Imports a file with `pms import` on a terminal, where it shows its progress. */
+async function importByFile(server: Server, secret: string, file: string, { answer }: Import): Promise<void> {
+  const command = `'${process.execPath}' '${pms}' import '${file}' --location ${target}`;
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, TERM: 'xterm', PMS_URL: server.origin, PMS_API_KEY: secret },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const shown = await text(child.stdout);
+  const [code] = (await ended) as [number | null];
+  if (code !== 0 || !new RegExp(`created\\D+${answer.created}\\b`).test(shown))
+    throw new Error(`pms import exited with code ${code}: ${shown.slice(-300)}`);
+}
+
+const csvOf = (imported: readonly ImportedRow[]) =>
+  [
+    'referenceId,plateType,plateCode,plateNumber,vehicleType,note',
+    ...imported.map((row) =>
+      [row.referenceId, row.plateType, row.plateCode, row.plateNumber, row.vehicleType, row.note].join(','),
+    ),
+  ].join('\n');
+
+const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
+const plateColumns = '"plateType", "plateCode", "plateNumber"';
+/** Inserts rows from one array per column, after the location and the identifiers. */
+const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
+  SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
+const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
+  DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
+
+/** The upper limit of an import: its rows in one statement, without a gateway. */
+const bareStatements: Record<Mode, string> = {
+  CREATE: `${insert} ON CONFLICT DO NOTHING`,
+  UPSERT: upsert,
+  REPLACE: `WITH removed AS (
+    DELETE FROM "WhitelistEntry" WHERE "locationId" = $1
+      AND (${plateColumns}) NOT IN (SELECT * FROM unnest($4::text[], $5::text[], $6::text[]))
+  ) ${upsert}`,
+};
+
+/** Writes rows without the gateway, in as many statements as the import has requests. */
+async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
+  for (let first = 0; first < written.length; first += rowsAtOnce) {
+    const part = written.slice(first, first + rowsAtOnce);
+    await sql.query({ name: `bench-${mode}`, text: bareStatements[mode] }, [
+      target,
+      part.map(() => newId()),
+      ...columns.map((column) => part.map((row) => row[column] ?? null)),
+    ]);
+  }
+}
+
+/** One way to import the rows. */
+interface Way {
+  label: string;
+  pid?: number;
+  /** Restores the whitelist to its state before the import. */
+  prepare(): Promise<void>;
+  run(): Promise<unknown>;
+}
+
+async function measureImport(bench: Bench, measured: Import): Promise<CaseResult> {
   const { bulkSecret } = bench.world;
-  const target = locationId(bulkLocations.import);
   const servers: Server[] = [];
+  const folder = await mkdtemp(join(tmpdir(), 'parking-bench-'));
+  const file = join(folder, 'import.csv');
+  const beside = await bench.openBeside();
+  const { sql } = beside.database.heavy;
   try {
+    if (measured.isFile) await writeFile(file, csvOf(measured.imported));
     const gateway = await bench.start('gateway');
     servers.push(gateway);
-    const peer = await bench.start('hand-written');
-    servers.push(peer);
-    const ways: { label: string; pid: number | undefined; run: () => Promise<unknown> }[] = [
+    const prepareBare = async () => {
+      await sql.query({ name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' }, [
+        target,
+      ]);
+      await writeBare(sql, 'CREATE', measured.before);
+    };
+    const ways: Way[] = [
       {
         label: 'gateway',
         pid: gateway.pid,
+        // Only the gateway can open an embedded database.
+        prepare: beside.isSame
+          ? prepareBare
+          : () => importByRequest(gateway, bulkSecret, { mode: 'REPLACE', imported: measured.before }),
         run: () =>
-          post(gateway, bulkSecret, '/graphql', {
-            query: importMutation,
-            variables: { locationId: target, entries: rowsToImport },
-          }),
+          measured.isFile
+            ? importByFile(gateway, bulkSecret, file, measured)
+            : importByRequest(gateway, bulkSecret, measured),
       },
       {
-        label: 'statement alone',
-        pid: undefined,
-        run: () =>
-          bench.database.sql.query(bareInsert, [
-            rowsToImport.map(() => newId()),
-            rowsToImport.map(() => target),
-            ...(['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const).map(
-              (field) => rowsToImport.map((row) => row[field]),
-            ),
-          ]),
-      },
-      {
-        label: 'hand-written route',
-        pid: peer.pid,
-        run: () => post(peer, bulkSecret, `/api/locations/${target}/whitelist/import`, rowsToImport),
+        label: 'the statement alone',
+        prepare: prepareBare,
+        run: () => writeBare(sql, measured.mode, measured.imported),
       },
     ];
+    if (bench.peers && measured.mode === 'CREATE' && !measured.isFile) {
+      const peer = await bench.start('hand-written');
+      servers.push(peer);
+      ways.push({
+        label: 'the hand-written route',
+        pid: peer.pid,
+        prepare: prepareBare,
+        run: () => post(peer, bulkSecret, `/api/locations/${target}/whitelist/import`, measured.imported),
+      });
+    }
+
     const times = ways.map((): number[] => []);
     const peaks = ways.map(() => 0);
-    for (let round = -1; round < bench.pairs; round++) {
-      for (const [index, { pid, run }] of inRandomOrder([...ways.entries()])) {
+    async function measurePair(): Promise<void> {
+      for (const [index, { pid, prepare, run }] of inRandomOrder([...ways.entries()])) {
+        await prepare();
         const memory = pid === undefined ? undefined : watchMemory(pid);
-        const before = performance.now();
+        const startedAt = performance.now();
         await run();
-        if (round >= 0) times[index]!.push(performance.now() - before);
+        times[index]!.push(performance.now() - startedAt);
         peaks[index] = Math.max(peaks[index]!, memory?.stop() ?? 0);
-        await removeCreated(bench.database);
       }
     }
-    const [ours, statement, route] = times;
-    const ratio = ratioOfPairs(statement!, ours!);
+    const goals = bench.peers && measured.mode === 'CREATE' && !measured.isFile ? [0.7, 0.8] : [];
+    const figures = (): Figure[] =>
+      ways.slice(1).map(({ label }, index) => ({
+        text: `rows/s to ${label}`,
+        ...ratioOfPairs(times[index + 1]!, times[0]!),
+        ...(goals[index] !== undefined && { least: goals[index] }),
+      }));
+    await measurePair();
+    for (const list of times) list.length = 0;
+    await measureUntilDecided(bench.pairs, measurePair, figures);
     return {
-      name: 'import',
-      title: 'Import of 10,000 rows',
+      name: measured.name,
+      title: measured.title,
       sides: [],
-      ratio,
-      goals: [{ text: 'rows/s to the statement alone', ...ratio, least: 0.7 }],
-      notes: ways
-        .map(
-          ({ label }, index) =>
-            `${label}: ${median(times[index]!).toFixed(0)} ms${peaks[index] ? `, ${peaks[index]!.toFixed(0)} MiB` : ''}`,
-        )
-        .concat(`rows/s to the hand-written route: ${ratioOfPairs(route!, ours!).value.toFixed(2)}`),
+      figures: figures(),
+      notes: ways.map(({ label }, index) => {
+        const peak = peaks[index] ? `, ${peaks[index].toFixed(0)} MiB` : '';
+        return `${label}: ${median(times[index]!).toFixed(0)} ms${peak}`;
+      }),
     };
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
+    await beside.close();
+    await rm(folder, { recursive: true });
   }
 }
+
+/** The cases that import. */
+export const importCases = imports.map((measured) => ({
+  name: measured.name,
+  needsPeers: false,
+  needsScale: false,
+  run: (bench: Bench) => measureImport(bench, measured),
+}));

@@ -9,24 +9,24 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// What a case cannot be faster than on this machine: the same answers from Node's own HTTP server, which looks at
-// nothing, and the same statements from pgbench, which does nothing else.
+// The upper limits of a case on this machine: Node's HTTP server with a constant response, and pgbench with the same
+// statements.
 
-/** A limit of a case: requests per second without the gateway, and how much of it the gateway reaches. */
+/** An upper limit of a case: requests per second without the gateway, and the share that the gateway reaches. */
 export interface Limit {
   label: string;
   perSecond: number;
   reached: Partial<Spread> & { value: number };
 }
 
-/** An answer as it is sent. */
+/** A recorded response. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** What the server sets for each connection. */
+/** The headers that Node sets for each connection. */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 async function answerOf(
@@ -41,21 +41,21 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // A limit is reached by the second request.
+  // The second request exceeds the limit of the key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** Starts a server of Node alone that gives every request the gateway's answer to one of them. */
+/** Starts a plain Node server that answers every request with one recorded response of the gateway. */
 export async function startCeiling(bench: Bench, compared: ComparedCase, gateway: Server): Promise<Server> {
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
 
-/** Requests whose statements pgbench repeats, each with the values of that request. */
+/** The number of requests whose statements pgbench repeats. */
 const sampledRequests = 20;
 
-/** What the gateway asks of PostgreSQL, asked by pgbench; undefined without it, or when nothing is asked. */
+/** Runs the gateway's statements with pgbench; undefined without pgbench, or when there are no statements. */
 export async function statementsAlone(
   bench: Bench,
   { name, traffic = name }: ComparedCase,
@@ -71,7 +71,7 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // The first ones look their keys up.
+    // The first requests also look up their keys.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -114,10 +114,10 @@ interface Executed {
   values: unknown[];
 }
 
-/** Statements that run beside requests, not for one. */
+/** Statements of background work, which belong to no request. */
 const besideRequests = /"UsageRecord"|SKIP LOCKED|^SET /;
 
-/** The statements that node-postgres sends in this process during some work. */
+/** The statements that node-postgres sends in this process while `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   const executed: Executed[] = [];
   const query = pg.Client.prototype.query as (this: pg.Client, ...parameters: unknown[]) => unknown;
@@ -136,13 +136,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   return executed.filter(({ text }) => !besideRequests.test(text));
 }
 
-/** An identifier that the gateway made: those of the seeded world begin in another way. */
+/** Matches identifiers that the gateway generated. Seeded identifiers begin with 01900000. */
 const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/;
 const newIdSql = 'gen_random_uuid()::text';
 
 /**
- * A script for pgbench: the statements with the values of one request. What every request has of its own, made
- * identifiers and the number in a plate, is new in each run of the script.
+ * A script for pgbench: the statements with the values of one request. Values that are unique to a request (generated
+ * identifiers, the number of a plate) are new in each run of the script.
  */
 function scriptOf(statements: readonly Executed[], n: number): string {
   const own = new RegExp(`(${madeId.source}|\\b${n}\\b)`);
@@ -162,15 +162,15 @@ function scriptOf(statements: readonly Executed[], n: number): string {
   return ['\\set n random(1000000000, 2000000000000)', ...lines].join('\n');
 }
 
-/** A text of SQL in which pgbench finds no variable: it would look for `:name` inside of texts, too. */
+/** A SQL string without colons, since pgbench replaces variables such as `:name` inside strings, too. */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
 
-/** A statement whose own texts are written in that way. */
+/** A statement with all its strings written without colons. */
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 
-/** A value as node-postgres writes it. */
+/** A value in the text form of node-postgres. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return `{${value.map(elementOf).join(',')}}`;

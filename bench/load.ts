@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './cases.ts';
 import type { World } from './world.ts';
 
-// The load process: makes the requests of one round, in a process apart from everything that is measured.
+// The load process: sends the requests of one round, in a process separate from the measured servers.
 
-/** One round. */
+/** The parameters of a round. */
 export interface LoadJob {
   /** The name of the traffic. */
   traffic: string;
@@ -16,26 +16,26 @@ export interface LoadJob {
   world: World;
   seconds: number;
   connections: number;
-  /** The number of the first request; requests that create something have numbers of their own. */
+  /** The number of the first request. Requests that create objects need numbers that no other round uses. */
   from: number;
-  /** Requests per second, evenly; as many as are answered when left out. */
+  /** A constant rate of requests per second; without it, each connection sends its next request after each response. */
   rate?: number | undefined;
 }
 
-/** What a round saw. */
+/** The results of a round. */
 export interface LoadResult {
   answers: number;
-  /** The number after that of the last request, answered or not. */
+  /** The number of the next unused request. */
   next: number;
   seconds: number;
   p50: number;
   p99: number;
-  /** How often each status came; 0 stands for an answer that is an error in spite of its status. */
+  /** The count of each status; 0 is a response with status 200 that contains an error. */
   statuses: Record<number, number>;
   failures: number;
 }
 
-/** Requests that are built before the round, for each connection. */
+/** The number of requests that are built before the round, for each connection. */
 const preparedRequests = 100;
 
 const percentile = (sorted: readonly number[], share: number) =>
@@ -56,7 +56,7 @@ function resultOf(
   };
 }
 
-/** As many requests as are answered, each connection one after the other. */
+/** Full load: each connection sends its next request after each response. */
 async function saturate(job: LoadJob): Promise<LoadResult> {
   const { build, fresh } = trafficOf(job.traffic, job.side, job.world);
   const latencies: number[] = [];
@@ -84,7 +84,7 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
   return resultOf(latencies, seconds, { next, statuses, failures: errors });
 }
 
-/** One request after the other at a fixed rate, whether or not the last one is answered. */
+/** Constant rate: requests are sent on schedule, even when earlier ones have no response yet. */
 async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   const { build } = trafficOf(job.traffic, job.side, job.world);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });

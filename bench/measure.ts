@@ -3,41 +3,42 @@ import type { Side } from './cases.ts';
 import type { Gateway } from '../src/gateway.ts';
 import type { RawAnswer } from './limits.ts';
 import type { LoadJob, LoadResult } from './load.ts';
-import { inRandomOrder, median } from './pairs.ts';
+import { type Figure, inRandomOrder, measureUntilDecided, median } from './pairs.ts';
 import { type LoadProcess, processorTime, type Server, watchMemory } from './processes.ts';
 import type { SideFigures } from './report.ts';
 import type { World } from './world.ts';
 
-/** What a case has to work with. */
+/** The servers, databases and settings that a case can use. */
 export interface Bench {
   world: World;
   database: Database;
-  /** The pepper and the URLs are set already. */
+  /** Starts a server, with pepper and URLs set. */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
-  /** Starts a server of Node alone that gives every request this answer. */
+  /** Starts a plain Node server that gives every request this response. */
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
-  /** Opens a gateway in this process, where one can see what it asks of the database. */
+  /** Opens a database for direct statements: the gateway's own, or a second embedded one with the same locations. */
+  openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
+  /** Opens a gateway in this process, so that its SQL statements can be observed. */
   openHere(): Promise<Gateway>;
-  /** Where PostgreSQL is, and how many connections a side has; undefined on the embedded database. */
+  /** The URL of PostgreSQL and the pool size of each side; undefined on the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** Pairs of rounds in which two sides are compared, and the seconds of each round. */
-  pairs: number;
+  /** The least and the most pairs of rounds in which two sides are compared. */
+  pairs: { least: number; most: number };
   pairSeconds: number;
-  /** Rounds of what is measured in another way, and their seconds. */
-  rounds: number;
-  seconds: number;
+  /** The seconds of a round at a fixed rate: long enough to measure its p99. */
+  longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
-  /** Whether peers that need PostgreSQL can run. */
+  /** Whether the peers that need PostgreSQL can run. */
   peers: boolean;
 }
 
 let numbers = 1;
-/** The first of numbers that no other round uses. */
+/** Reserves a range of request numbers for a round and returns the first one. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
-/** One side of a case: which server gets which traffic. */
+/** A side of a case: a server and its traffic. */
 export interface MeasuredSide {
   side: Side;
   label: string;
@@ -46,37 +47,48 @@ export interface MeasuredSide {
 }
 
 /**
- * Loads the sides in short rounds, each side once and in a random order, again and again, and takes the median of each
- * figure. Rounds of the same place in `rates` and `p99s` belong together.
+ * Measures the sides in short rounds and takes the median of each figure. In each repetition, every side has one round,
+ * in random order. Rounds with the same index in `rates` and `p99s` belong to the same repetition.
+ *
+ * @param figuresOfCase computes the figures of the case; measuring stops when their goals are decided
  */
 export async function alternate(
   bench: Bench,
   sides: readonly MeasuredSide[],
   accept: (result: LoadResult) => void,
-): Promise<SideFigures[]> {
+  figuresOfCase: (sides: SideFigures[]) => Figure[],
+): Promise<{ sides: SideFigures[]; figures: Figure[] }> {
   const load = bench.startLoad();
   const roundsOf = new Map(sides.map((side) => [side, [] as Round[]]));
-  try {
-    for (let round = -1; round < bench.pairs; round++) {
-      for (const side of inRandomOrder(sides)) {
-        const seconds = round < 0 ? bench.warmUpSeconds : bench.pairSeconds;
-        const measured = await measureRound(load, side, {
-          world: bench.world,
-          connections: bench.connections,
-          traffic: side.traffic,
-          side: side.side,
-          origin: side.server.origin,
-          seconds,
-          from: freshNumbers(),
-        });
-        accept(measured.result);
-        if (round >= 0) roundsOf.get(side)!.push(measured);
-      }
+  const sidesSoFar = () => sides.map((side) => figuresOf(side.label, roundsOf.get(side)!));
+  async function measurePair(seconds: number): Promise<void> {
+    for (const side of inRandomOrder(sides)) {
+      const measured = await measureRound(load, side, {
+        world: bench.world,
+        connections: bench.connections,
+        traffic: side.traffic,
+        side: side.side,
+        origin: side.server.origin,
+        seconds,
+        from: freshNumbers(),
+      });
+      accept(measured.result);
+      roundsOf.get(side)!.push(measured);
     }
+  }
+  try {
+    await measurePair(bench.warmUpSeconds);
+    for (const rounds of roundsOf.values()) rounds.length = 0;
+    await measureUntilDecided(
+      bench.pairs,
+      () => measurePair(bench.pairSeconds),
+      () => figuresOfCase(sidesSoFar()),
+    );
   } finally {
     load.stop();
   }
-  return sides.map((side) => figuresOf(side.label, roundsOf.get(side)!));
+  const measured = sidesSoFar();
+  return { sides: measured, figures: figuresOfCase(measured) };
 }
 
 interface Round {
@@ -114,7 +126,7 @@ function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
   };
 }
 
-/** Refuses a round in which anything went wrong. */
+/** Throws when a round has unexpected statuses. */
 export function expectStatuses(statuses: readonly number[], tolerance = 0) {
   return ({ statuses: seen, failures, answers }: LoadResult): void => {
     const others = Object.entries(seen).filter(([status]) => !statuses.includes(Number(status)));

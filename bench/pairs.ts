@@ -1,14 +1,30 @@
-/** A figure with its spread: the median of several values, and the bounds between which the true median is likely to lie. */
+/** The median of several values, with the bounds of its confidence interval. */
 export interface Spread {
   value: number;
   low: number;
   high: number;
 }
 
-/** Whether a figure keeps its goal; undecided when the goal lies within the spread. */
+/** A figure of a case, with its spread when it was measured in pairs, and with its goal when it has one. */
+export interface Figure extends Partial<Spread> {
+  text: string;
+  value: number;
+  /** The goal: a lower bound, or an upper bound. */
+  least?: number;
+  most?: number;
+}
+
+/** Whether a figure meets its goal; undecided when the goal lies within the spread. */
 export type Verdict = 'met' | 'missed' | 'undecided';
 
-/** How sure the bounds are: the true median lies between them in so many of all runs. */
+/**
+ * The most pairs of a case. Four times as many pairs halve the width of the interval, so 40 pairs halve the width of
+ * nine. A figure that is still undecided is so close to its goal that a decision would need hundreds of pairs, an hour
+ * per case.
+ */
+export const maxPairs = 40;
+
+/** The confidence level: the share of runs in which the true median lies between the bounds. */
 const confidence = 0.95;
 
 export function median(values: readonly number[]): number {
@@ -18,9 +34,9 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of values and its confidence interval by the sign test, which assumes nothing of how noise is
- * distributed (https://en.wikipedia.org/wiki/Sign_test). Fewer than six values cannot be that sure: the bounds are
- * then the least and the greatest.
+ * The median of values and its confidence interval by the sign test, which assumes no distribution of the noise
+ * (https://en.wikipedia.org/wiki/Sign_test). Fewer than six values cannot reach the confidence level; the bounds are
+ * then the least and the greatest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -28,10 +44,10 @@ export function spreadOf(values: readonly number[]): Spread {
   return { value: median(sorted), low: sorted[leftOut]!, high: sorted.at(-1 - leftOut)! };
 }
 
-/** How many of the least, and of the greatest, values the interval may leave out. */
+/** How many of the least, and of the greatest, values lie outside the interval. */
 function leftOutAtEachEnd(count: number): number {
-  // The chance that at most `k` of `count` values lie below the true median, or above it: then bounds that leave out
-  // `k` values miss it.
+  // The probability that at most `k` of `count` values lie below the true median, or above it. In these cases an
+  // interval without the `k` outer values does not contain it.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -41,23 +57,38 @@ function leftOutAtEachEnd(count: number): number {
   }
 }
 
-/** The spread of what one side has to the other in the same pair of rounds: what slows both down cancels out. */
+/** The spread of the ratios of each pair of rounds, so that a slowdown of both sides cancels out. */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
-/** Tells whether a figure keeps its bounds. One without a spread is its own spread. */
-export function verdictOf({
-  value,
-  low = value,
-  high = value,
-  least = -Infinity,
-  most = Infinity,
-}: Partial<Spread> & { value: number; least?: number; most?: number }): Verdict {
+/** Decides whether a figure meets its goal; undefined without a goal. Without a spread, the value itself is compared. */
+export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
+  if (figure.least === undefined && figure.most === undefined) return undefined;
+  const { value, low = value, high = value, least = -Infinity, most = Infinity } = figure;
   if (low >= least && high <= most) return 'met';
   return high < least || low > most ? 'missed' : 'undecided';
 }
 
-/** The same things in a random order, so that neither side always comes first. */
+/**
+ * Measures between `least` and `most` pairs, until the goal of every figure is met or missed. The goals are checked each
+ * time the number of pairs has doubled. A check after each pair would stop more often by chance.
+ *
+ * @param measurePair measures one pair
+ * @param figures returns the figures of all pairs so far
+ */
+export async function measureUntilDecided(
+  { least, most }: { least: number; most: number },
+  measurePair: () => Promise<void>,
+  figures: () => readonly Figure[],
+): Promise<void> {
+  let measured = 0;
+  for (let planned = least; ; planned = Math.min(planned * 2, most)) {
+    for (; measured < planned; measured += 1) await measurePair();
+    if (planned >= most || figures().every((figure) => verdictOf(figure) !== 'undecided')) return;
+  }
+}
+
+/** The items in random order, so that no side always comes first. */
 export const inRandomOrder = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -6,30 +6,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-const built = (name: string) => fileURLToPath(new URL(`../dist/${name}.js`, import.meta.url));
+/** The path of a built script; `server` is the gateway. */
+const built = (name: string) =>
+  fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
-/** How long a process may take until it answers, in milliseconds. */
+/** How long a process may take to start, in milliseconds. */
 const longestStart = 30_000;
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Server {
   origin: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** How to start a server; it is told its PORT. */
+/** How to start a server; PORT is added to its environment. */
 export interface ServerOptions {
   /** The name of the built script. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** Options of Node, before the script. */
+  /** Node options, before the script. */
   nodeOptions?: string[];
-  /** The Node to run it with; this one when left out. */
+  /** The Node executable; by default, the one of this process. */
   node?: string | undefined;
 }
 
-/** Starts a server and waits until it answers. What it logs goes nowhere; its errors are shown. */
+/** Starts a server and waits until it answers. Its log is discarded; its errors are printed. */
 export async function startServer({
   script,
   env,
@@ -44,8 +46,9 @@ export async function startServer({
   const ended = once(child, 'exit');
   const origin = `http://127.0.0.1:${port}`;
   for (const startedAt = Date.now(); ; await sleep(50)) {
-    if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}`);
-    if (Date.now() - startedAt > longestStart) throw new Error(`${script} does not answer`);
+    if (child.exitCode !== null) throw new Error(`${script} exited with code ${child.exitCode}`);
+    if (Date.now() - startedAt > longestStart)
+      throw new Error(`${script} did not answer within ${longestStart / 1000} seconds`);
     const answered = await fetch(`${origin}/livez`).then(
       () => true,
       () => false,
@@ -71,7 +74,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A process that makes load, one round at a time. */
+/** A process that generates load, one round at a time. */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
   stop(): void;
@@ -86,11 +89,11 @@ export function startLoad(): LoadProcess {
       const waiting = new AbortController();
       const { signal } = waiting;
       const ended = once(child, 'exit', { signal }).then(() => {
-        throw new Error('the load process ended');
+        throw new Error('the load process exited');
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        ended.catch(() => undefined); // given up with the other
+        ended.catch(() => undefined); // aborting rejects it as well
         waiting.abort();
       });
       return result;
@@ -99,7 +102,7 @@ export function startLoad(): LoadProcess {
   };
 }
 
-/** The memory of a process in MiB; undefined where the system has no /proc. */
+/** The resident memory of a process in MiB; undefined on a system without /proc. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kibibytes] = status.match(/^VmRSS:\s*(\d+)/m) ?? [];
@@ -107,8 +110,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 }
 
 /**
- * The processor time that the threads of a process have used, in milliseconds; undefined where the system has no /proc.
- * That of the whole process is told in steps of ten milliseconds, which is too coarse for short rounds.
+ * The sum of the processor times of the threads of a process, in milliseconds; undefined on a system without /proc. The
+ * time of the whole process has steps of ten milliseconds, which is too coarse for short rounds.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -120,13 +123,14 @@ export async function processorTime(pid: number): Promise<number | undefined> {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** Watches the memory of a process until `stop`, which tells its peak in MiB. */
+/** Samples the memory of a process until `stop`, which returns the peak in MiB. */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  const timer = setInterval(() => void sample(), 20);
+  // A round that fails stops nothing; the process has to end all the same.
+  const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {
       clearInterval(timer);

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** The part of V8's profile format that is read. */
+/** The fields of V8's profile format that are read. */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -9,10 +9,10 @@ interface CpuProfile {
 }
 
 const shownFunctions = 40;
-/** The first part of a profile: modules are loaded and code is compiled. */
+/** The share at the start of a profile that is ignored, while modules are loaded and compiled. */
 const startUp = 0.3;
 
-/** The functions and packages in which the profiled processes themselves spent most time, as text. */
+/** The functions and packages with the most self time in the profiles of a folder, as text. */
 export async function hottest(folder: string): Promise<string> {
   const byFunction = new Map<string, number>();
   const byPackage = new Map<string, number>();

@@ -1,65 +1,115 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Spread } from './pairs.ts';
-import type { CaseResult, Report } from './report.ts';
+import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
+import type { CaseResult } from './report.ts';
+import type { DatabaseKind } from './target.ts';
 
-// Figures of an earlier run, kept in the tree: what became worse is named.
+// The figures of earlier runs, which are committed. The tables of README.md are written from them, and new runs are
+// compared with them.
 
-/** A figure that can be compared from run to run. */
-interface RecordedFigure extends Spread {
-  /** Which way is worse. */
-  better: 'higher' | 'lower';
-}
-
-/** The figures of the tree: by case, and there by what they are. */
-export interface Recorded {
+/** The date, machine and versions of a measurement. */
+export interface Measured {
+  /** The date. */
   at: string;
   machine: string;
-  figures: Record<string, Record<string, RecordedFigure>>;
+  database: string;
 }
 
-const file = new URL('recorded.json', import.meta.url);
+/** The records for each kind of database, by name. */
+export type Recorded<Entry> = Record<DatabaseKind, Record<string, Measured & Entry>>;
 
-/** The figures that the tree has. */
-export async function readRecorded(): Promise<Recorded> {
-  return JSON.parse(await readFile(file, 'utf8')) as Recorded;
+/** The record of a case. */
+export interface RecordedCase {
+  title: string;
+  figures: (Figure & { verdict?: Verdict })[];
 }
 
-/** Puts the figures of a run into the tree. Cases that were not measured keep theirs. */
-export async function writeRecorded({ at, settings, cases }: Report): Promise<void> {
-  const { figures } = await readRecorded();
-  for (const result of cases) {
-    const found = figuresOf(result);
-    if (Object.keys(found).length > 0) figures[result.name] = found;
+/** The effects of one kind of request on gate decisions, while a key spends its budget on it. */
+export interface RecordedWorst {
+  delayMs: number;
+  growthMiB: number;
+  /** The ratio of p99 in the minute of the budget to p99 without load; omitted for groups of requests within the bar. */
+  p99Ratio?: number;
+  failures?: number;
+}
+
+/** The cost of a request in points and in processor time. */
+export interface RecordedCost {
+  points: number;
+  /** Whether the contract fixes the number of points. */
+  priceOfContract: boolean;
+  gatewayMs: number;
+  /** The processor time of PostgreSQL; undefined for the embedded database, which has no processes of its own. */
+  postgresMs?: number;
+}
+
+export const recordedFiles = {
+  cases: new URL('recorded.json', import.meta.url),
+  worst: new URL('worst-requests/recorded.json', import.meta.url),
+  costs: new URL('request-costs/recorded.json', import.meta.url),
+};
+
+/** Reads a file of records. */
+export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
+  return JSON.parse(await readFile(file, 'utf8')) as Recorded<Entry>;
+}
+
+/**
+ * Records the entries of a run. Other entries of the same database are kept, except entries with unknown names.
+ *
+ * @param known all known names, in the order of the tables
+ */
+export async function record<Entry>(
+  file: URL,
+  { kind, measured, known }: { kind: DatabaseKind; measured: Measured; known: readonly string[] },
+  entries: Record<string, Entry>,
+): Promise<void> {
+  const recorded = await readRecorded<Entry>(file);
+  const before = recorded[kind];
+  recorded[kind] = {};
+  for (const name of known) {
+    const entry = entries[name] ? { ...measured, ...entries[name] } : before[name];
+    if (entry) recorded[kind][name] = entry;
   }
-  const recorded: Recorded = { at, machine: String(settings.machine), figures };
   await writeFile(file, `${JSON.stringify(recorded, null, 2)}\n`);
+  console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
 }
 
-/** The figures of a case that have a spread: of others nobody can say whether they changed. */
-function figuresOf({ ratio, goals }: CaseResult): Record<string, RecordedFigure> {
-  const figures: Record<string, RecordedFigure> = {};
-  if (ratio) figures['requests per second to peer'] = { ...rounded(ratio), better: 'higher' };
-  for (const { text, value, low, high, most } of goals) {
-    if (low === undefined || high === undefined || text in figures) continue;
-    figures[text] = { ...rounded({ value, low, high }), better: most === undefined ? 'higher' : 'lower' };
-  }
-  return figures;
+/** The record of a case; undefined when the case has no figures. */
+export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
+  if (figures.length === 0) return undefined;
+  return {
+    title,
+    figures: figures.map((figure) => {
+      const verdict = verdictOf(figure);
+      return { ...figure, ...rounded(figure), ...(verdict && { verdict }) };
+    }),
+  };
 }
 
-const rounded = ({ value, low, high }: Spread): Spread => ({
-  value: Number(value.toPrecision(3)),
-  low: Number(low.toPrecision(3)),
-  high: Number(high.toPrecision(3)),
-});
+/** The value and bounds of a figure, rounded to three significant digits. */
+const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
+  Object.fromEntries(
+    Object.entries({ value, low, high })
+      .filter(([, part]) => part !== undefined)
+      .map(([name, part]) => [name, Number(part!.toPrecision(3))]),
+  );
 
-/** What became worse than recorded by more than its spread, as lines of text: the two spreads do not touch. */
-export function worseThanRecorded(result: CaseResult, recorded: Recorded): string[] {
-  const before = recorded.figures[result.name] ?? {};
-  return Object.entries(figuresOf(result)).flatMap(([text, now]) => {
-    const then = before[text];
-    const isWorse = then && (now.better === 'higher' ? now.high < then.low : now.low > then.high);
+/**
+ * The figures that are worse than recorded, as lines of text: their spreads do not overlap. Figures without a spread are
+ * not compared.
+ */
+export function worseThanRecorded(
+  { name, figures }: CaseResult,
+  recorded: RecordedCase | undefined,
+): string[] {
+  return figures.flatMap((figure) => {
+    const then = recorded?.figures.find(({ text }) => text === figure.text);
+    const now = rounded(figure);
+    if (then?.low === undefined || then.high === undefined || now.low === undefined || now.high === undefined)
+      return [];
+    const isWorse = figure.most === undefined ? now.high < then.low : now.low > then.high;
     return isWorse
-      ? [`${result.name}: ${text} ${now.low} to ${now.high}, recorded ${then.low} to ${then.high}`]
+      ? [`${name}: ${figure.text} ${now.low} to ${now.high}, recorded ${then.low} to ${then.high}`]
       : [];
   });
 }

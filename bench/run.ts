@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { loadConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database/open.ts';
 import { openGateway } from '../src/gateway.ts';
 import { buildWithGateway } from './build.ts';
 import { comparedCases, type Side } from './cases.ts';
@@ -16,11 +14,19 @@ import { compare } from './compare.ts';
 import type { Bench } from './measure.ts';
 import { type ServerOptions, startLoad, startServer } from './processes.ts';
 import { hottest } from './profile.ts';
-import { verdictOf } from './pairs.ts';
-import { readRecorded, worseThanRecorded, writeRecorded } from './recorded.ts';
-import { caseLines, type CaseResult, machine, writeReport } from './report.ts';
-import { seedWorld, tidy } from './seed.ts';
+import { maxPairs, verdictOf } from './pairs.ts';
+import {
+  readRecorded,
+  record,
+  recordedCase,
+  type RecordedCase,
+  recordedFiles,
+  worseThanRecorded,
+} from './recorded.ts';
+import { caseLines, type CaseResult, writeReport } from './report.ts';
+import { seedLocations, seedWorld, tidy } from './seed.ts';
 import { specialCases } from './special-cases.ts';
+import { createTarget, describeRun } from './target.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -30,7 +36,6 @@ const { values: options } = parseArgs({
     cases: { type: 'string' },
     seconds: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '9' },
-    rounds: { type: 'string', default: '3' },
     record: { type: 'boolean', default: false },
   },
 });
@@ -47,30 +52,18 @@ const cases = [
 const wanted = options.cases?.split(',') ?? (profile ? [] : cases.map(({ name }) => name));
 const unknown = wanted.filter((name) => !cases.some((known) => known.name === name));
 if (unknown.length > 0 || wanted.length === 0) {
-  console.error(`--cases is some of ${cases.map(({ name }) => name).join(',')}`);
+  console.error(`--cases must be a list of: ${cases.map(({ name }) => name).join(',')}`);
   process.exit(1);
 }
-
-const { DATABASE_URL, REDIS_URL } = process.env;
-if (!embedded && (!DATABASE_URL || !REDIS_URL)) {
-  console.error('Set DATABASE_URL and REDIS_URL, or measure the default with --embedded');
-  process.exit(1);
-}
-// Where scratch databases are made follows from this variable.
-if (embedded) delete process.env.DATABASE_URL;
-const { createScratchDatabase, migrationsFolder } = await import('../test/support/scratch-database.ts');
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
-const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
 const poolSize = 10;
 const windowSeconds = 2;
 const burstWindowSeconds = 1;
 const connections = 50;
-/** What is not compared in pairs is measured in `--rounds` longer rounds. */
-const longRoundSeconds = 2;
 
-/** The gateway, what loads it, and its peers. */
+/** Builds the gateway, the load process and the peers. */
 const buildAll = () =>
   buildWithGateway(
     root,
@@ -85,7 +78,7 @@ const buildAll = () =>
 
 const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
 
-/** Node for what does not run on version 20, and PostGraphile itself, once. */
+/** Installs PostGraphile, and a newer Node for it, unless they are installed. */
 async function installPostGraphile(): Promise<string> {
   const { stdout } = await run('npx', ['-y', '-p', 'node@24', 'node', '-p', 'process.execPath']);
   if (!existsSync(join(postgraphileFolder, 'node_modules/postgraphile'))) {
@@ -99,28 +92,22 @@ async function installPostGraphile(): Promise<string> {
 }
 
 await buildAll();
-const scratch = await createScratchDatabase();
-const log = pino({ level: 'warn' });
-const openScratch = () =>
-  openDatabase({ databaseUrl: scratch.databaseUrl, dataDir: scratch.dataDir, poolSize: 2, log });
-const database = await openScratch();
+const target = await createTarget({ embedded });
+const { migrationsFolder } = await import('../test/support/scratch-database.ts');
+const database = await target.open();
 const profiles = profile ? join(root, `bench/results/profile-${Date.now()}`) : undefined;
 
 try {
   const million = scale && wanted.some((name) => name.startsWith('flat'));
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
-  const world = await seedWorld(database, { pepper, million });
-  const [version] = await database.sql.query<{ server_version: string }>(
-    { name: '', text: 'SHOW server_version' },
-    [],
-  );
-  // One process at a time has an embedded database.
+  const world = await seedWorld(database, { pepper: target.pepper, million });
+  const measured = await describeRun(target, database);
+  // Only one process at a time can open an embedded database.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {
-    ...(embedded ? { DATA_DIR: scratch.dataDir } : { DATABASE_URL: scratch.databaseUrl, REDIS_URL }),
+    ...target.env,
     DATABASE_POOL_SIZE: String(poolSize),
-    KEY_PEPPER: pepper,
     LOG_LEVEL: 'info',
     RATE_LIMIT_WINDOW_SECONDS: String(windowSeconds),
     RATE_LIMIT_BURST_WINDOW_SECONDS: String(burstWindowSeconds),
@@ -150,10 +137,11 @@ try {
   }
 
   const answerFile = join(await mkdtemp(join(tmpdir(), 'parking-bench-')), 'answer.json');
+  const pairSeconds = profile ? 5 : Number(options.seconds);
   const bench: Bench = {
     world,
     database,
-    postgres: scratch.databaseUrl === undefined ? undefined : { url: scratch.databaseUrl, poolSize },
+    postgres: target.databaseUrl === undefined ? undefined : { url: target.databaseUrl, poolSize },
     openHere: () => openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder),
     startRaw: async (answer) => {
       await writeFile(answerFile, JSON.stringify(answer));
@@ -164,23 +152,24 @@ try {
       return startServer({ ...server, nodeOptions: [...(server.nodeOptions ?? []), ...nodeOptions] });
     },
     startLoad,
-    pairs: profile ? 1 : Number(options.pairs),
-    pairSeconds: profile ? 5 : Number(options.seconds),
-    rounds: profile ? 1 : Number(options.rounds),
-    seconds: longRoundSeconds,
+    openBeside: async () => {
+      if (!embedded) return { database, isSame: true, close: () => Promise.resolve() };
+      const other = await target.openEmbedded();
+      await seedLocations(other);
+      return { database: other, isSame: false, close: () => other.close() };
+    },
+    pairs: profile ? { least: 1, most: 1 } : { least: Number(options.pairs), most: maxPairs },
+    pairSeconds,
+    longRoundSeconds: pairSeconds * 2,
     warmUpSeconds: 1.5,
     connections,
     peers: !embedded && !profile,
   };
-  const redisVersion = embedded ? undefined : await versionOfRedis(REDIS_URL!);
   const settings = {
-    machine: machine(),
-    node: process.versions.node,
-    database: embedded
-      ? `embedded PostgreSQL ${version!.server_version}, no Redis`
-      : `PostgreSQL ${version!.server_version}, Redis ${redisVersion}`,
+    machine: measured.machine,
+    database: measured.database,
     connections,
-    pairs: bench.pairs,
+    pairs: `${bench.pairs.least}, and up to ${bench.pairs.most} until every goal is decided`,
     secondsOfARound: bench.pairSeconds,
     warmUpSeconds: bench.warmUpSeconds,
     databasePoolSize: poolSize,
@@ -194,45 +183,46 @@ try {
       .join('\n'),
   );
 
-  const recorded = await readRecorded();
+  const recorded = (await readRecorded<RecordedCase>(recordedFiles.cases))[target.kind];
+  const notMeasured: string[] = [];
   const worse: string[] = [];
   const results: CaseResult[] = [];
   for (const { name, run: measure, needsPeers, needsScale } of cases) {
     if (!wanted.includes(name) || (needsPeers && embedded) || (needsScale && !scale)) continue;
-    const result: CaseResult = await measure(bench).catch((error: Error) => ({
-      name,
-      title: name,
-      sides: [],
-      goals: [],
-      notes: [`NOT MEASURED: ${error.message}`],
-    }));
+    const result: CaseResult = await measure(bench).catch((error: Error) => {
+      notMeasured.push(name);
+      return { name, title: name, sides: [], figures: [], notes: [`NOT MEASURED: ${error.message}`] };
+    });
     results.push(result);
     console.log(`\n${caseLines(result)}`);
-    worse.push(...worseThanRecorded(result, recorded));
+    worse.push(...worseThanRecorded(result, recorded[name]));
     if (!embedded) await tidy(database);
   }
   if (profiles) console.log(`${await hottest(profiles)}\nFor a flame graph: ${profiles}`);
   else {
-    const report = { at: new Date().toISOString(), settings, cases: results };
-    const file = await writeReport(report, { chart: !embedded && options.cases === undefined });
-    const verdicts = results.flatMap(({ goals }) => goals.map(verdictOf));
+    const file = await writeReport({ at: new Date().toISOString(), settings, cases: results });
+    const verdicts = results.flatMap(({ figures }) => figures.flatMap((figure) => verdictOf(figure) ?? []));
     const count = (wanted: string) => verdicts.filter((verdict) => verdict === wanted).length;
     console.log(
       `\n${count('met')} of ${verdicts.length} goals met, ${count('missed')} missed, ${count('undecided')} undecided; ${file}`,
     );
-    if (worse.length > 0) console.log(`Worse than recorded on ${recorded.machine}:\n  ${worse.join('\n  ')}`);
-    if (options.record) await writeRecorded(report);
+    if (worse.length > 0) console.log(`Worse than recorded in bench/recorded.json:\n  ${worse.join('\n  ')}`);
+    if (notMeasured.length > 0) console.log(`Not measured: ${notMeasured.join(', ')}`);
+    if (worse.length + notMeasured.length > 0) process.exitCode = 1;
+    if (options.record) {
+      await record(
+        recordedFiles.cases,
+        { kind: target.kind, measured, known: cases.map(({ name }) => name) },
+        Object.fromEntries(
+          results.flatMap((result) => {
+            const entry = recordedCase(result);
+            return entry ? [[result.name, entry]] : [];
+          }),
+        ),
+      );
+    }
   }
 } finally {
   if (!embedded) await database.close();
-  await scratch.drop();
-}
-
-async function versionOfRedis(url: string): Promise<string> {
-  const redis = new Redis(url);
-  try {
-    return (await redis.info('server')).match(/redis_version:(\S+)/)?.[1] ?? 'unknown';
-  } finally {
-    redis.disconnect();
-  }
+  await target.drop();
 }

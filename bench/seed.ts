@@ -17,16 +17,13 @@ import {
   type World,
 } from './world.ts';
 
-/** No request of a benchmark gets near it. */
+/** A limit that no benchmark reaches. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
+const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
 
-/** Fills an empty, migrated database: 100 locations of 1,000 entries, and the large ones. */
-export async function seedWorld(
-  database: Database,
-  { pepper, million }: { pepper: string; million: boolean },
-): Promise<World> {
-  const { prisma } = database;
+/** Fills an empty, migrated database with companies and their locations. */
+export async function seedLocations({ prisma }: Database): Promise<void> {
   await prisma.company.createMany({
     data: Array.from({ length: companies + 1 }, (_, position) => ({
       id: companyId(position),
@@ -35,10 +32,8 @@ export async function seedWorld(
       address: 'Sheikh Zayed Road, Dubai',
     })),
   });
-  const locations = Array.from({ length: mainLocations }, (_, position) => position);
-  const bulk = Object.values(bulkLocations);
   await prisma.location.createMany({
-    data: [...locations, ...bulk].map((position) => ({
+    data: [...mainPositions, ...Object.values(bulkLocations)].map((position) => ({
       id: locationId(position),
       companyId: companyId(
         position < mainLocations ? Math.floor(position / (mainLocations / companies)) : bulkCompany,
@@ -50,11 +45,19 @@ export async function seedWorld(
       timezone: 'Asia/Dubai',
     })),
   });
-  for (const position of locations) await fill(database, position, entriesPerLocation);
+}
+
+/** Fills an empty, migrated database with 100 locations of 1,000 entries, and with the large locations. */
+export async function seedWorld(
+  database: Database,
+  { pepper, million }: { pepper: string; million: boolean },
+): Promise<World> {
+  await seedLocations(database);
+  for (const position of mainPositions) await fill(database, position, entriesPerLocation);
   await fill(database, bulkLocations.hundredThousand, 100_000);
   if (million) await fill(database, bulkLocations.million, 1_000_000);
 
-  const main = locations.slice(0, companies);
+  const main = mainPositions.slice(0, companies);
   const key = (name: string, reached: number[], limits: { hourlyLimit: number; burstLimit: number }) =>
     createKey(database, { name, reached, limits, pepper });
   const huge = { hourlyLimit: hugeLimit, burstLimit: hugeLimit };
@@ -69,7 +72,16 @@ export async function seedWorld(
   return world;
 }
 
-/** Removes what a case added, so that the next one finds what the seed made. */
+/** Restores the entries of the location of 100,000. */
+export async function refill(database: Database): Promise<void> {
+  await database.sql.query(
+    { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },
+    [locationId(bulkLocations.hundredThousand)],
+  );
+  await fill(database, bulkLocations.hundredThousand, 100_000);
+}
+
+/** Removes the entries that a case added, so that the next case finds only seeded data. */
 export async function removeCreated(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-remove', text: 'DELETE FROM "WhitelistEntry" WHERE "referenceId" = $1' },
@@ -77,7 +89,7 @@ export async function removeCreated(database: Database): Promise<void> {
   );
 }
 
-/** Leaves the database as it was before a case, statistics included. */
+/** Restores the database to its state before a case, statistics included. */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
@@ -113,7 +125,7 @@ async function createKey(
   return secret;
 }
 
-/** Entries of one statement: few enough for the time that a statement may take. */
+/** The number of entries in one statement, which keeps it below the statement timeout. */
 const entriesAtOnce = 50_000;
 
 async function fill({ sql }: Database, location: number, entries: number): Promise<void> {

@@ -1,25 +1,25 @@
 import { feedCost } from './feed-case.ts';
-import { importing } from './import-case.ts';
+import { importCases } from './import-case.ts';
 import { alternate, type Bench, expectStatuses, freshNumbers } from './measure.ts';
-import { median, ratioOfPairs } from './pairs.ts';
+import { type Figure, measureUntilDecided, median, ratioOfPairs } from './pairs.ts';
 import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
-// What is more than requests per second: long answers, one large request, growth, and two processes.
+// The cases with their own measurements: long lists, large requests, growth, and two processes.
 
-/** A case that measures in its own way. */
+/** A case with its own measurement. */
 export interface SpecialCase {
   name: string;
-  /** Whether it needs PostgreSQL, and a peer or a second process. */
+  /** Whether the case needs PostgreSQL, a peer or a second process. */
   needsPeers: boolean;
   needsScale: boolean;
   run(bench: Bench): Promise<CaseResult>;
 }
 
-/** What a question costs at 1,000,000 entries, against 1,000. */
+/** Compares the cost of a request at 1,000,000 entries with its cost at 1,000. */
 const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
   name,
   needsPeers: false,
@@ -27,21 +27,14 @@ const flat = (name: string, title: string, small: string, large: string): Specia
   async run(bench) {
     const server = await bench.start('gateway');
     try {
-      const [atSmall, atLarge] = await alternate(
-        bench,
-        [
-          { side: 'gateway', label: 'at 1,000', server, traffic: small },
-          { side: 'gateway', label: 'at 1,000,000', server, traffic: large },
-        ],
-        expectStatuses([200]),
-      );
-      const cost = ratioOfPairs(atSmall!.rates, atLarge!.rates);
-      return {
-        name,
-        title,
-        sides: [atSmall!, atLarge!],
-        goals: [{ text: 'cost at 1,000,000 to 1,000', ...cost, most: 1.3 }],
-      };
+      const sides = [
+        { side: 'gateway', label: 'at 1,000', server, traffic: small },
+        { side: 'gateway', label: 'at 1,000,000', server, traffic: large },
+      ] as const;
+      const result = await alternate(bench, sides, expectStatuses([200]), ([atSmall, atLarge]) => [
+        { text: 'cost at 1,000,000 to 1,000', ...ratioOfPairs(atSmall!.rates, atLarge!.rates), most: 1.3 },
+      ]);
+      return { name, title, ...result };
     } finally {
       await server.stop();
     }
@@ -62,7 +55,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
         side: 'gateway',
         origin: servers[index]!.origin,
         world: bench.world,
-        seconds: bench.seconds,
+        seconds: bench.longRoundSeconds,
         connections,
         from: freshNumbers(),
       });
@@ -70,16 +63,23 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
     const ones: number[] = [];
     const twos: number[] = [];
     const busy: number[] = [];
-    for (let round = -1; round < bench.rounds; round++) {
+    async function measurePair(): Promise<void> {
       const one = await gates(0, bench.connections);
       const before = await processorTime(servers[0]!.pid);
       const two = await Promise.all([gates(0, half), gates(1, half)]);
       busy.push(((await processorTime(servers[0]!.pid)) ?? 0) - (before ?? 0));
       [one, ...two].forEach(expectStatuses([200]));
-      if (round < 0) continue;
       ones.push(one.answers / one.seconds);
       twos.push(two.reduce((sum, { answers, seconds }) => sum + answers / seconds, 0));
     }
+    const gain = (): Figure => ({
+      text: 'decisions/s of two to one',
+      ...ratioOfPairs(twos, ones),
+      least: 1,
+    });
+    await measurePair();
+    [ones, twos, busy].forEach((values) => values.splice(0));
+    await measureUntilDecided(bench.pairs, measurePair, () => [gain()]);
     const answers = await Promise.all(
       Array.from({ length: exactQuestions }, async (_, number) => {
         const response = await fetch(`${servers[number % 2]!.origin}/api/health`, {
@@ -90,13 +90,12 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
       }),
     );
     const allowed = answers.filter((status) => status === 200).length;
-    const gain = median(twos) / median(ones);
     return {
       name: 'two-processes',
       title: 'Two gateway processes against one, gate decisions',
       sides: [],
-      goals: [
-        { text: 'throughput of two to one', value: gain, least: 1 },
+      figures: [
+        gain(),
         {
           text: `allowed of ${exactQuestions} at both, limit ${exactLimit}`,
           value: allowed,
@@ -106,7 +105,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
       ],
       notes: [
         `one ${median(ones).toFixed(0)}/s, two ${median(twos).toFixed(0)}/s; ` +
-          `each of the two used ${((median(busy) / (bench.seconds * 1000)) * 100).toFixed(0)}% of a core: ` +
+          `each of the two used ${((median(busy) / (bench.longRoundSeconds * 1000)) * 100).toFixed(0)}% of a core: ` +
           'load, PostgreSQL and Redis run on the same machine',
       ],
     };
@@ -118,7 +117,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
 
 export const specialCases: readonly SpecialCase[] = [
   { name: 'list-100000', needsPeers: false, needsScale: false, run: wholeList },
-  { name: 'import', needsPeers: true, needsScale: false, run: importing },
+  ...importCases,
   { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },
   { name: 'two-processes', needsPeers: true, needsScale: false, run: twoProcesses },
   { name: 'usage-hour', needsPeers: true, needsScale: true, run: usageHour },

@@ -8,21 +8,21 @@ import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
 import { median, ratioOfPairs } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 
-// Tables that grow: what an hour of usage records takes, and what gates notice of it.
+// Growth of the usage tables: the size of an hour of usage records, and its effect on gate decisions.
 
-/** The hour that is written, and the rate at which gates ask before and after. */
+/** The rate of the recorded hour, and of the gate decisions before and after. */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
 const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
-/** Rounds before and after: enough for an interval of the median. */
+/** The rounds before and after: enough for a confidence interval. Rounds before the hour cannot be added afterwards. */
 const gateRounds = 6;
 
 const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
-/** Writes records as gateways do, two at once, and returns how long each statement took, in milliseconds. */
+/** Writes records as gateways do, with two statements at a time, and returns the milliseconds of each statement. */
 async function writeHour(
   connections: readonly Sql[],
   apiKeyIds: readonly string[],
@@ -59,7 +59,7 @@ async function writeHour(
   return times;
 }
 
-/** An hour of 1,000 requests a second: its size, and p99 of gates before, after, and while its day is dropped. */
+/** Measures the size of an hour of usage, and p99 of gates before, after and while the day is dropped. */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;
   const ask = async <Row>(text: string, ...values: unknown[]) =>
@@ -75,7 +75,7 @@ export async function usageHour(bench: Bench): Promise<CaseResult> {
       side: 'gateway',
       origin: server.origin,
       world,
-      seconds: bench.seconds,
+      seconds: bench.longRoundSeconds,
       connections: bench.connections,
       from: freshNumbers(),
       rate: requestsPerSecond,
@@ -119,7 +119,7 @@ export async function usageHour(bench: Bench): Promise<CaseResult> {
       name: 'usage-hour',
       title: `An hour of ${requestsPerSecond} requests a second in the tables of usage`,
       sides: [],
-      goals: [{ text: 'gate p99 after to before', ...ratioOfPairs(after, before), most: 1.3 }],
+      figures: [{ text: 'gate p99 after to before', ...ratioOfPairs(after, before), most: 1.3 }],
       notes: [
         `gates at ${requestsPerSecond}/s: p99 before ${median(before).toFixed(2)} ms, after ${median(after).toFixed(2)} ms, ` +
           `while the day was dropped ${whileDropped.toFixed(2)} ms`,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
-import { inRandomOrder, median, ratioOfPairs, spreadOf } from './pairs.ts';
+import { type Figure, inRandomOrder, measureUntilDecided, median, ratioOfPairs, spreadOf } from './pairs.ts';
 import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
 
-// A whole list of 100,000: its time, its memory, and what it does to gates.
+// A whole list of 100,000 entries: its time, its memory, and its effect on gate decisions.
 
 interface Fetched {
   firstByteMs: number;
@@ -18,8 +18,8 @@ interface Fetched {
 /**
  * Reads a list.
  *
- * @param pauseMs after each chunk of up to 64 KiB, as a slow client
- * @param signal stops in the middle
+ * @param pauseMs the pause after each chunk of up to 64 KiB, which makes a slow client
+ * @param signal aborts the read
  */
 async function fetchList(
   server: Server,
@@ -56,14 +56,14 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** The gate of another client: so many decisions a second, one after the other. */
+/** The gate decisions of another client, per second. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
-/** How many read the long list at once, and how slowly: about 1 MiB/s each. */
+/** The slow clients that read the long list at the same time, at about 1 MiB/s each. */
 const slowReaders = { count: 10, pauseMs: 60 };
 
-/** A gateway in service, and what is asked of it. */
+/** Starts a gateway and returns functions that read lists from it. */
 async function openLists(bench: Bench, nodeOptions: string[]) {
   const server = await bench.start('gateway', nodeOptions);
   const load = bench.startLoad();
@@ -82,7 +82,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Gates and shorter lists fill the memory with what they leave to the collector.
+  // Gate decisions and short lists bring the heap to its usual size, garbage included.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -101,7 +101,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
 }
 type Lists = Awaited<ReturnType<typeof openLists>>;
 
-/** Long lists with nothing else, and by how much they grow the process, in MiB. */
+/** Reads long lists without other load, and measures the growth of the process in MiB. */
 async function readAlone({ server, short, long }: Lists) {
   const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
   const memory = watchMemory(server.pid);
@@ -114,7 +114,7 @@ async function readAlone({ server, short, long }: Lists) {
   return { baseline, growth: memory.stop() - baseline, shorts, longs };
 }
 
-/** Runs a work while ten slow readers take long lists. */
+/** Runs `work` while slow clients read long lists. */
 async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController();
   const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
@@ -126,28 +126,37 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
   }
 }
 
-/** Gates in pairs of rounds, one quiet and one beside slow readers, with the most memory of each round in MiB. */
+/** Measures gate decisions in pairs of rounds, without and with slow clients, and the peak memory in MiB. */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {
     const memory = watchMemory(lists.server.pid);
-    const result = await lists.ask('gate', bench.seconds, gateRate);
+    const result = await lists.ask('gate', bench.longRoundSeconds, gateRate);
     expectStatuses([200])(result);
     return { ...result, peakMemory: memory.stop() };
   };
   type Round = Awaited<ReturnType<typeof gates>>;
   const rounds = { quiet: gates, busy: () => whileReadSlowly(lists, gates) };
   const results: Record<keyof typeof rounds, Round[]> = { quiet: [], busy: [] };
-  for (let pair = 0; pair < bench.pairs; pair++) {
-    for (const side of inRandomOrder(['quiet', 'busy'] as const)) results[side].push(await rounds[side]());
-  }
-  const figures = (figure: 'p50' | 'p99' | 'peakMemory') => ({
+  const valuesOf = (figure: 'p50' | 'p99' | 'peakMemory') => ({
     quiet: results.quiet.map((round) => round[figure]),
     busy: results.busy.map((round) => round[figure]),
   });
-  return { p50: figures('p50'), p99: figures('p99'), peakMemory: figures('peakMemory') };
+  const figures = (): Figure[] => {
+    const [memory, p99] = [valuesOf('peakMemory'), valuesOf('p99')];
+    const growths = memory.busy.map((peak, pair) => peak - memory.quiet[pair]!);
+    return [
+      { text: 'memory growth with ten slow readers, MiB', ...spreadOf(growths), most: 64 },
+      { text: 'gate p99 meanwhile to quiet p99', ...ratioOfPairs(p99.busy, p99.quiet), most: 3 },
+    ];
+  };
+  async function measurePair(): Promise<void> {
+    for (const side of inRandomOrder(['quiet', 'busy'] as const)) results[side].push(await rounds[side]());
+  }
+  await measureUntilDecided(bench.pairs, measurePair, figures);
+  return { p50: valuesOf('p50'), p99: valuesOf('p99'), figures: figures() };
 }
 
-/** How long the hand-written peer takes for the long list, in milliseconds; the median. */
+/** The median time of the hand-written peer for the long list, in milliseconds. */
 async function totalOfPeer(bench: Bench): Promise<number> {
   const peer = await bench.start('hand-written');
   try {
@@ -159,10 +168,10 @@ async function totalOfPeer(bench: Bench): Promise<number> {
   }
 }
 
-/** A heap without room for what a list does not need: V8 leaves rubbish where memory is plenty. */
+/** A small heap limit in MB, since V8 keeps garbage while memory is plentiful. */
 const smallHeap = 160;
 
-/** Measures the long list alone, for slow readers, and against the hand-written peer. */
+/** Measures the long list alone, with slow clients, and against the hand-written peer. */
 export async function wholeList(bench: Bench): Promise<CaseResult> {
   const small = await openLists(bench, [`--max-old-space-size=${smallHeap}`]);
   const inSmallHeap = await readAlone(small).finally(() => small.close());
@@ -170,7 +179,6 @@ export async function wholeList(bench: Bench): Promise<CaseResult> {
   try {
     const { baseline, growth, shorts, longs } = await readAlone(lists);
     const gates = await gatesBesideReaders(bench, lists);
-    const growths = gates.peakMemory.busy.map((peak, pair) => peak - gates.peakMemory.quiet[pair]!);
     const firstByte = median(longs.map(({ firstByteMs }) => firstByteMs));
     const firstByteOfTen = median(shorts.map(({ firstByteMs }) => firstByteMs));
     const total = median(longs.map(({ totalMs }) => totalMs));
@@ -179,15 +187,10 @@ export async function wholeList(bench: Bench): Promise<CaseResult> {
       name: 'list-100000',
       title: 'Whole list of 100,000',
       sides: [],
-      goals: [
+      figures: [
         { text: 'first byte to that of a list of 10', value: firstByte / firstByteOfTen, most: 3 },
         ...(peerTotal ? [{ text: 'time to that of the peer', value: total / peerTotal, most: 1.2 }] : []),
-        { text: 'memory growth with ten slow readers, MiB', ...spreadOf(growths), most: 64 },
-        {
-          text: 'gate p99 meanwhile to quiet p99',
-          ...ratioOfPairs(gates.p99.busy, gates.p99.quiet),
-          most: 3,
-        },
+        ...gates.figures,
       ],
       notes: [
         `first byte ${firstByte.toFixed(2)} ms (list of 10: ${firstByteOfTen.toFixed(2)} ms), ` +

@@ -1,20 +1,20 @@
-// What the seeded database holds. Ids follow from positions, so that a load process needs no list of them.
+// The content of the seeded database. Ids are computed from positions, so that a load process needs no list of ids.
 
-/** The seeded world, as plain data: it travels to the load processes. */
+/** The seeded data that load processes need, as plain JSON. */
 export interface World {
-  /** Keys that reach the 100 main locations. */
+  /** The keys of the 100 main locations. */
   secrets: string[];
-  /** A key that reaches the large locations. */
+  /** The key of the large locations. */
   bulkSecret: string;
-  /** A key with one request in each window. */
+  /** A key that may make one request in each window. */
   refusedSecret: string;
-  /** A key with `exactLimit` requests in each window. */
+  /** A key that may make `exactLimit` requests in each window. */
   exactSecret: string;
-  /** A key as it should be, that nobody has. */
+  /** A well-formed key that does not exist. */
   unknownSecret: string;
 }
 
-/** How many locations the main companies have together, and how many entries each. */
+/** The number of locations of the main companies together, and of entries in each. */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
@@ -23,7 +23,7 @@ export const entriesPerReference = 10;
 /** How many requests a window of `exactSecret` allows. */
 export const exactLimit = 200;
 
-/** Locations of the company that holds what is large; their positions follow those of the main ones. */
+/** The positions of the large locations, after the main ones. They belong to a company of their own. */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
@@ -35,16 +35,16 @@ export const entryId = (location: number, entry: number) =>
 
 export const plateTypes = ['DXB', 'AUH', 'SHJ', 'AJM'] as const;
 
-/** The referenceId of an entry, as the seed writes it. */
+/** The referenceId of a seeded entry. */
 export const referenceId = (entry: number, entries = entriesPerLocation) =>
   `unit-${String(entry % (entries / entriesPerReference)).padStart(6, '0')}`;
 
-/** The plate of an entry, as the seed writes it. */
+/** The plate of a seeded entry. */
 export const plateOf = (entry: number) => ({
   plateType: plateTypes[entry % plateTypes.length]!,
   plateCode: 'A',
   plateNumber: String(entry + 1),
 });
 
-/** The referenceId of everything that a case adds: removed again after the case. */
+/** The referenceId of all entries that a case adds, which are removed after the case. */
 export const createdReference = 'bench-created';

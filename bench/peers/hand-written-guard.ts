@@ -6,7 +6,7 @@ import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
 
-// What stands before the hand-written routes: the key check, the limiter, the log and the usage records.
+// The guard of the hand-written routes: key check, limiter, log and usage records.
 
 const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
 const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
@@ -19,7 +19,7 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
-/** An error that is meant for the client. */
+/** An error for the client. */
 export class Failure extends Error {
   constructor(
     readonly status: 400 | 401 | 404 | 409 | 429,
@@ -35,7 +35,7 @@ const tooMany = new Failure(429, {
   message: 'Too many requests, please try again later',
 });
 
-/** An answer in the form of the service. */
+/** A JSON response with the headers of the gateway. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
@@ -173,7 +173,7 @@ setInterval(() => {
   );
 }, 1000).unref();
 
-/** What the guard hands to a route. */
+/** The variables that the guard sets for a route. */
 export interface Env {
   Variables: { key: Key; requestId: string };
 }

@@ -5,8 +5,8 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
-// What an engineer would write by hand for these routes alone: Hono, node-postgres with named statements,
-// the same key check, limiter, rules, headers, log, audit and usage records. No graph.
+// A hand-written implementation of these routes alone, without GraphQL: Hono, node-postgres with named statements,
+// and the same key check, limiter, rules, headers, log, audit and usage records.
 
 const noLocation = (value: string) =>
   new Failure(404, {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
-// The ceiling: Node's own HTTP server, which answers every request with one refusal and looks at nothing.
+// The upper limit: Node's HTTP server, which answers every request with the same error, without any check.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

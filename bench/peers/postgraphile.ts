@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-// PostGraphile 5 over the same tables, as its documentation sets it up for production. It neither checks
-// keys nor limits, nor records anything. It wants Node 22 or later, and is installed apart from the product.
+// PostGraphile 5 over the same tables, with the production setup of its documentation. It checks no keys and no
+// limits, and records nothing. It needs Node 22 or later, and is installed separately from the product.
 
-/** What is used of PostGraphile's packages, whose own types are not installed here. */
+/** The used parts of PostGraphile's packages, whose types are not installed here. */
 interface PostGraphile {
   postgraphile(preset: object): { createServ(grafserv: unknown): { addTo(server: Server): Promise<void> } };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The ceiling of a case: Node's own HTTP server, which gives every request the answer in ANSWER_FILE and looks at nothing.
+// The upper limit of a case: Node's HTTP server, which answers every request with ANSWER_FILE, without any check.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

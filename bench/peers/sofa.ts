@@ -8,19 +8,20 @@ import { createAuthenticator } from '../../src/auth/authenticator.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Services } from '../../src/context.ts';
 import { openDatabase } from '../../src/database/open.ts';
-import { createGuards } from '../../src/http/guard.ts';
+import { createGuards } from '../../src/http/guard/guard.ts';
 import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { createLocationReads } from '../../src/locations/reads.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/observability/log.ts';
 import { createLocalPubSub } from '../../src/redis/pub-sub.ts';
 import { connected, createRedisClient } from '../../src/redis/client.ts';
 import type { GatewayEnv } from '../../src/http/request-state.ts';
 import { createUsageRecorder } from '../../src/usage/recorder.ts';
+import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
-// SOFA over the gateway's own schema, resolvers and guard: only the way from REST to the graph differs.
+// SOFA over the gateway's own schema, resolvers and guard. Only the translation from REST to GraphQL differs.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);
@@ -34,11 +35,11 @@ const database = await openDatabase({
 const { prisma, sql } = database;
 const redis = createRedisClient(config.redis!, log);
 await connected(redis);
-// What the whitelist needs of the services: nothing else is asked here.
+// Only the services that whitelist requests need.
 const services = {
   prisma,
   whitelist: {
-    ...createWhitelistReads(database),
+    ...createWhitelistReads({ ...database, feedCursors: createFeedCursors(pepper) }),
     ...createWhitelistWrites({ sql: database.sql, whitelistNotices: { publish: () => undefined } }),
   },
   locations: createLocationReads(database),
@@ -51,7 +52,7 @@ const services = {
   }),
 } as Partial<Services> as Services;
 
-/** SOFA selects every field it finds: leave it those of the documented route, or it would fetch the whole graph. */
+/** Removes fields from a type. SOFA selects all fields, so only the fields of the REST route may remain. */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();
   for (const name of names) Reflect.deleteProperty(fields, name);

@@ -2,10 +2,10 @@ import { bodyAttacks } from './body-attacks.ts';
 import { documentAttacks } from './document-attacks.ts';
 import type { Attack } from './requests.ts';
 
-/** Every attack, in the order of the table. */
+/** All attacks, in the order of the table. */
 export const attacks: readonly Attack[] = [...bodyAttacks, ...documentAttacks];
 
-/** The attack of a name. */
+/** The attack with a name. */
 export function attackOf(name: string): Attack {
   const found = attacks.find((attack) => attack.name === name);
   if (!found) throw new Error(`There is no attack ${name}`);

@@ -2,20 +2,20 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// Requests whose bodies cost much: to read, to check and to carry out.
+// Attacks with bodies that are expensive to read, to check or to execute.
 
-/** A bit less than the largest body, for what is around. */
+/** The largest body, less some room for the rest of the request. */
 const largestBody = 16 * 1024 * 1024 - 1000;
-/** The most values that a body may have, but for those around. */
+/** The most values in a body, less some for the rest of the request. */
 const mostValues = 149_000;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A question that a value of any form can be sent with. */
+/** A query with a variable that accepts any JSON value in the body. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
-/** The body of that question with the JSON of a value. */
+/** The body of this query with a JSON value as the variable. */
 const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
 
 const bodyOf =
@@ -36,7 +36,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
   }
 }`;
 
-/** Rows as large as the rules allow; those of each round have plates of their own. */
+/** A row as large as the rules allow, with a plate that is unique to the round. */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),
   plateType: 'RAK',
@@ -59,7 +59,7 @@ const importOf =
       }),
     );
 
-/** The plate of one of the entries that `seedWorst` makes. */
+/** The plate of a seeded entry. */
 const seededPlate = (index: number) => ({
   plateType: 'DXB',
   plateCode: 'A',

@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// Requests that are small, and whose work or answers are large.
+// Attacks with small requests that lead to much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -14,15 +14,15 @@ const instant = (daysAgo: number, minutes: number) =>
 
 const usageFields = 'hour surface operation requests refused errors';
 
-/** Every alias asks about another month, to the minute. */
+/** A query whose aliases read different months of usage. */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
-/** Nearly as many rows as one answer may have. */
+/** A query for nearly as many rows as one response may have. */
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
-/** Documents that were never seen, as long as documents may be. */
+/** New documents of the largest allowed length. */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>
     ask(

@@ -4,29 +4,29 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, trafficOf } from '../cases.ts';
 import type { World } from '../world.ts';
 
-// A process of its own: the gates of other companies, which ask at a fixed rate, whether or not the last one is answered.
+// The process of the gates of other companies. They request decisions at a fixed rate, even when some are pending.
 
-/** Starts the gates. */
+/** The message that starts the gates. */
 export interface GatesJob {
   origin: string;
   world: World;
 }
 
-/** A gate decision: when it was asked, by the clock of the machine, and how long its answer took, in milliseconds. */
+/** The time of a gate decision's request, by the system clock, and its duration, in milliseconds. */
 export interface Decision {
   askedAt: number;
   delay: number;
 }
 
-/** What the gates saw until they were stopped. */
+/** All decisions until the gates were stopped. */
 export interface GatesResult {
   decisions: Decision[];
-  /** Decisions without an answer of 200. */
+  /** The number of decisions without status 200. */
   failures: number;
 }
 
 const decisionsPerSecond = 200;
-/** Enough connections for a gateway that says nothing for seconds: no decision waits for a free one. */
+/** Enough connections that no decision waits for one, even when the gateway does not respond for seconds. */
 const maxConnections = 1000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });

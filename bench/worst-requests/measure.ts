@@ -8,19 +8,19 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** What an attack did to the gates. Delays in milliseconds. */
+/** The effects of an attack on the gates. Delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
-  /** Delays of gate decisions before the attack. */
+  /** The delays of gate decisions before the attack. */
   quiet: number[];
-  /** The largest delay while one request was answered alone. */
+  /** The largest delay while a single request ran. */
   largestOfOne: number;
-  /** Delays while the budget was spent, and how long that took. */
+  /** The delays while the budget was spent. */
   busy: number[];
   busySeconds: number;
-  /** Decisions that were not answered with 200. */
+  /** The number of decisions without status 200. */
   failures: number;
-  /** By how much the memory of the gateway grew at most, in MiB. */
+  /** The largest growth of the gateway's memory, in MiB. */
   growth: number;
   statuses: Record<number, number>;
   sample: string;
@@ -28,18 +28,18 @@ export interface AttackResult {
 
 const warmUpMs = 2_000;
 const quietMs = 2_000;
-/** What is under way at the end of an attack goes on for a moment. */
+/** The wait after an attack for work that is still running. */
 const settleMs = 500;
-/** The most requests of a key that a process answers at once. */
+/** The concurrency limit of a key in a process. */
 const atOnce = 50;
 
 const child = (name: string) =>
-  fork(fileURLToPath(new URL(`../../dist/bench-${name}.js`, import.meta.url)), { execArgv: [] });
+  fork(fileURLToPath(new URL(`../dist/bench-${name}.js`, import.meta.url)), { execArgv: [] });
 
 async function answerOf<Result>(process: ChildProcess, message: object | string): Promise<Result> {
   const waiting = new AbortController();
   const ended = once(process, 'exit', { signal: waiting.signal }).then(() => {
-    throw new Error('a process of the benchmark ended');
+    throw new Error('a process of the benchmark exited');
   });
   ended.catch(() => undefined);
   process.send(message);
@@ -48,7 +48,7 @@ async function answerOf<Result>(process: ChildProcess, message: object | string)
   return result;
 }
 
-/** Spends the budget of a key on one kind of request, while gates of others ask for decisions. */
+/** Spends the budget of a key on one kind of request, while gates of other companies request decisions. */
 export async function measureAttack(
   server: Server,
   { attack, world, maxSeconds }: { attack: string; world: WorstWorld; maxSeconds: number },

@@ -1,8 +1,8 @@
 import type { WorstWorld } from './seed.ts';
 
-// What attacks are made of.
+// The types of attacks, and functions that build their requests.
 
-/** A request of an attack; a body may be bytes that are no text. */
+/** A request of an attack. A body may be bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -10,23 +10,23 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** One kind of request that is made as expensive as its limits allow. */
+/** A kind of request, as expensive as the limits allow. */
 export interface Attack {
   name: string;
-  /** The requests that are sent in turn, again and again. */
+  /** Builds the requests that are sent in a cycle. */
   build(world: WorstWorld): AttackRequest[];
-  /** `nothing`: the client leaves answers of 200 unread, and subscriptions open. */
+  /** With `nothing`, the client does not read successful responses and keeps them open. */
   reads: 'everything' | 'nothing';
 }
 
 export const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** A field under many aliases. */
+/** Repeats a field under different aliases. */
 export const aliases = (count: number, field: (index: number) => string) =>
   times(count, (index) => `a${index}: ${field(index)}`).join(' ');
 
-/** A request to the graph whose body is a text or bytes. */
+/** A GraphQL request with a raw body. */
 export const post = ({ spenderSecret }: WorstWorld, body: string | Buffer): AttackRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -47,6 +47,6 @@ export const get = ({ spenderSecret }: WorstWorld, path: string): AttackRequest 
   headers: { 'X-API-Key': spenderSecret },
 });
 
-/** Every plain field of an entry. */
+/** All scalar fields of an entry. */
 export const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';

@@ -1,62 +1,44 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
-import { openDatabase } from '../../src/database/open.ts';
 import { buildWithGateway } from '../build.ts';
 import { startServer } from '../processes.ts';
-import { machine } from '../report.ts';
+import { record, recordedFiles } from '../recorded.ts';
+import { createTarget, describeRun } from '../target.ts';
 import { attacks } from './attacks.ts';
 import { measureAttack } from './measure.ts';
 import { seedWorst } from './seed.ts';
-import { rowOf, tableOf } from './table.ts';
+import { figuresOf, worstTable } from './table.ts';
 
-// `npm run bench:worst`: what the worst requests of one key do to the gate decisions of others.
+// `npm run bench:worst` measures how the most expensive requests of one key delay the gate decisions of other companies.
 
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Parts of the names of attacks, separated by commas. */
+    /** Substrings of the names of attacks to run, separated by commas. */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
+    record: { type: 'boolean', default: false },
   },
 });
 const wanted = options.only?.split(',');
 const chosen = attacks.filter(({ name }) => !wanted || wanted.some((part) => name.includes(part)));
-const { DATABASE_URL, REDIS_URL } = process.env;
-if (!options.embedded && (!DATABASE_URL || !REDIS_URL)) {
-  console.error('Set DATABASE_URL and REDIS_URL, or measure the default with --embedded');
-  process.exit(1);
-}
-// Where scratch databases are made follows from this variable.
-if (options.embedded) delete process.env.DATABASE_URL;
-const { createScratchDatabase } = await import('../../test/support/scratch-database.ts');
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const pepper = 'the-pepper-of-the-benchmark-is-not-a-secret';
-
-await buildWithGateway(root, {
+const target = await createTarget(options);
+await buildWithGateway(fileURLToPath(new URL('../../', import.meta.url)), {
   'bench-gates': 'bench/worst-requests/gates.ts',
   'bench-spend': 'bench/worst-requests/spend.ts',
 });
 
-const scratch = await createScratchDatabase();
-const { databaseUrl, dataDir } = scratch;
-const database = await openDatabase({ databaseUrl, dataDir, poolSize: 2, log: pino({ level: 'warn' }) });
+const database = await target.open();
 try {
   console.log('Seeding …');
-  const worlds = await seedWorst(database, pepper, chosen.length);
+  const worlds = await seedWorst(database, target.pepper, chosen.length);
+  const measured = await describeRun(target, database);
   await database.close();
-  const env: NodeJS.ProcessEnv = {
-    ...(options.embedded ? { DATA_DIR: dataDir } : { DATABASE_URL: databaseUrl, REDIS_URL }),
-    KEY_PEPPER: pepper,
-  };
-  console.log(
-    `${machine()}, Node ${process.versions.node}, ${options.embedded ? 'embedded' : 'PostgreSQL and Redis'}`,
-  );
+  console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each starts with the memory of a fresh process, and has a key with a full budget.
-    const server = await startServer({ script: 'server', env });
+    // Each attack has a fresh process and a key with a full budget.
+    const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
         attack: name,
@@ -64,16 +46,22 @@ try {
         maxSeconds: Number(options.seconds),
       });
       results.push(result);
+      const { largestOfOne, busySeconds, statuses, sample } = result;
       console.log(
-        `${rowOf(result)} ${JSON.stringify(result.statuses)} ${result.sample.replaceAll('\n', ' ')}`,
+        `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // Not asked to stop: it would wait for what it still answers.
+      // Killed, since a graceful stop would wait for pending responses.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }
   }
-  console.log(`\n${tableOf(results)}`);
+  const figures = figuresOf(results);
+  console.log(`\n${worstTable(figures)}`);
+  if (options.record) {
+    const known = attacks.map(({ name }) => name);
+    await record(recordedFiles.worst, { kind: target.kind, measured, known }, figures);
+  }
 } finally {
-  await scratch.drop();
+  await target.drop();
 }

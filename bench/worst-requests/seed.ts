@@ -6,24 +6,24 @@ import { newId } from '../../src/ids.ts';
 import { seedWorld } from '../seed.ts';
 import { bulkLocations, companyId, locationId, type World } from '../world.ts';
 
-/** The world of the benchmark, and the keys that spend their budgets. */
+/** The seeded data, with the key that spends its budget. */
 export interface WorstWorld extends World {
-  /** A key with default limits and every permission, which reaches the large locations and the old companies. */
+  /** A key with default limits and all permissions, for the large locations and the old companies. */
   spenderSecret: string;
   /** A key of the same company that has made many requests. */
   busyKeyId: string;
 }
 
-/** Companies whose settings are as large as earlier versions allowed: half of them long text, half many values. */
+/** The number of companies with settings as large as earlier versions allowed: half long text, half many values. */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
-/** Audit records of imports that replaced a whitelist of this many entries. */
+/** The number of audit records of imports, and the entries that each import replaced. */
 const importRecords = 60;
 const importedEntries = 10_000;
-/** Hours of usage of a key, and operations that it used in each. */
+/** The hours of usage of a key, and the operations in each hour. */
 const usageHours = 31 * 24;
 const usedOperations = 50;
-/** Entries whose texts are as long as they may be. */
+/** The number of entries with texts of the largest allowed length. */
 const longEntries = 10_000;
 const longNote = '漢'.repeat(500);
 
@@ -31,17 +31,17 @@ const bulkCompany = 10;
 const oldCompanyId = (number: number) => companyId(1000 + number);
 
 /**
- * Fills an empty, migrated database with what makes requests expensive.
+ * Fills an empty, migrated database with data that makes requests expensive.
  *
- * @param spenders how many keys with a full budget there are
- * @returns the world as each of these keys knows it
+ * @param spenders the number of keys with a full budget
+ * @returns the seeded data for each of these keys
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
   const { sql, kind } = database;
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // The memory of the embedded database takes no larger structure.
+  // A larger structure would exceed the memory of the embedded database.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

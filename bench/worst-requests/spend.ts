@@ -4,26 +4,26 @@ import { attackOf } from './attacks.ts';
 import type { AttackRequest } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// A process of its own: the key that spends its budget on one kind of request.
+// The process of the key that spends its budget on one kind of request.
 
-/** What to send. */
+/** The message that starts an attack. */
 export interface SpendJob {
   attack: string;
   origin: string;
   world: WorstWorld;
-  /** How many requests, and how many of them at once. */
+  /** The number of requests, and how many run at the same time. */
   requests: number;
   atOnce: number;
-  /** When to give up, in seconds. */
+  /** The time limit, in seconds. */
   maxSeconds: number;
 }
 
-/** What was answered. */
+/** The responses to an attack. */
 export interface SpendResult {
   seconds: number;
-  /** How often each status came; 0 stands for no answer, or for one that nobody reads. */
+  /** The count of each status; 0 is a missing response, or a response that the client does not read. */
   statuses: Record<number, number>;
-  /** The start of an answer, to see what the requests do. */
+  /** The start of a response, to check what the requests do. */
   sample: string;
 }
 
@@ -51,7 +51,7 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // A gateway that refuses a body early closes the connection, also after its answer was read.
+    // A gateway that rejects a body early closes the connection, possibly after its response was read.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -1,11 +1,13 @@
+import { markdownTable } from '../markdown-table.ts';
+import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
-// The bar: what one key may do to the gate decisions of others.
+// The bar: how much one key may affect the gate decisions of other companies.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
-/** The time for which a budget of 100 requests is: what is left of it is quiet. */
+/** The seconds for which a budget of 100 requests lasts. After the attack, the rest of this time is quiet. */
 const budgetSeconds = 60;
 
 function p99(delays: readonly number[]): number {
@@ -13,57 +15,49 @@ function p99(delays: readonly number[]): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
 }
 
-/** Delays of the minute for which the budget is: those while it was spent, and quiet ones for the rest. */
+/** The delays of the whole minute of the budget: measured delays during the attack, and quiet delays for the rest. */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
   const rest = Math.max(0, Math.round((budgetSeconds - busySeconds) * perSecond));
   return [...busy, ...Array.from({ length: rest }, (_, index) => quiet[index % quiet.length]!)];
 }
 
-const head = [
-  'request',
-  'delay of one, ms',
-  `delay, ms (≤ ${mostDelayMs})`,
-  `p99 of a minute to quiet (≤ ${mostRatio})`,
-  'p99 while it is spent to quiet',
-  'spent in, s',
-  `memory, MiB (≤ ${mostGrowthMiB})`,
-  'failed decisions',
-  'bar',
-];
-
-/**
- * The figures of an attack as a row of the table.
- *
- * @param quiet delays of decisions in a quiet time; those before the attack when left out
- */
-export function rowOf(result: AttackResult, quiet: readonly number[] = result.quiet): string {
-  const { attack, largestOfOne, busy, busySeconds, growth, failures } = result;
-  const delay = Math.max(largestOfOne, ...busy);
-  const ratio = p99(delaysOfMinute(result, quiet)) / p99(quiet);
-  const isMet = delay <= mostDelayMs && ratio <= mostRatio && growth <= mostGrowthMiB && failures === 0;
-  return lineOf([
-    attack,
-    largestOfOne.toFixed(0),
-    delay.toFixed(0),
-    ratio.toFixed(1),
-    (p99(busy) / p99(quiet)).toFixed(1),
-    busySeconds.toFixed(1),
-    growth.toFixed(0),
-    String(failures),
-    isMet ? 'met' : 'MISSED',
-  ]);
-}
-
-const lineOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-
-/** The figures of all attacks as a table in Markdown, each with whether it keeps the bar. */
-export function tableOf(results: readonly AttackResult[]): string {
+/** The figures of attacks by name. Quiet delays are taken from before all attacks of the run. */
+export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
-  return [
-    `quiet p99 ${p99(quiet).toFixed(1)} ms`,
-    lineOf(head),
-    lineOf(head.map(() => '---')),
-    ...results.map((result) => rowOf(result, quiet)),
-  ].join('\n');
+  return Object.fromEntries(
+    results.map((result) => [
+      result.attack,
+      {
+        delayMs: Math.round(Math.max(result.largestOfOne, ...result.busy)),
+        growthMiB: Math.round(result.growth),
+        p99Ratio: Number((p99(delaysOfMinute(result, quiet)) / p99(quiet)).toFixed(1)),
+        failures: result.failures,
+      },
+    ]),
+  );
 }
+
+const cell = (value: number | undefined, most: number) => {
+  if (value === undefined) return '–';
+  return value > most ? `**${value}**` : String(value);
+};
+
+/** The figures of attacks as a Markdown table; figures above the bar are bold. */
+export const worstTable = (figures: Record<string, RecordedWorst>): string =>
+  markdownTable(
+    [
+      'request',
+      `delay, ms (≤ ${mostDelayMs})`,
+      `p99 of the minute to quiet (≤ ${mostRatio})`,
+      `memory, MiB (≤ ${mostGrowthMiB})`,
+      'failed decisions (0)',
+    ],
+    Object.entries(figures).map(([name, { delayMs, p99Ratio, growthMiB, failures }]) => [
+      name,
+      cell(delayMs, mostDelayMs),
+      cell(p99Ratio, mostRatio),
+      cell(growthMiB, mostGrowthMiB),
+      cell(failures, 0),
+    ]),
+  );

@@ -1,0 +1,91 @@
+// `npm run bench:figures` writes the tables of README.md and chart.svg from the recorded figures;
+// `npm run bench:figures:check` fails when one of them differs.
+import { readFile, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import { drawChart } from './chart.ts';
+import { markdownTable } from './markdown-table.ts';
+import {
+  type Measured,
+  readRecorded,
+  type Recorded,
+  type RecordedCase,
+  type RecordedCost,
+  recordedFiles,
+  type RecordedWorst,
+} from './recorded.ts';
+import { goalText, spreadText } from './report.ts';
+import { costTable } from './request-costs/table.ts';
+import { worstTable } from './worst-requests/table.ts';
+
+/** The figures of all cases as a Markdown table; missed goals are bold. */
+const caseTable = (cases: Record<string, RecordedCase>): string =>
+  markdownTable(
+    ['case', 'figure', 'value (bounds)', 'goal', 'verdict'],
+    Object.values(cases).flatMap(({ title, figures }) =>
+      figures.map((figure, index) => [
+        index === 0 ? title : '',
+        figure.text,
+        spreadText(figure),
+        goalText(figure),
+        figure.verdict === 'missed' ? '**missed**' : (figure.verdict ?? ''),
+      ]),
+    ),
+  );
+
+/** One line for each run: its date, machine and versions. */
+function runsOf(entries: Record<string, Measured>): string {
+  const names = new Map<string, string[]>();
+  for (const [name, { at, machine, database }] of Object.entries(entries)) {
+    const run = `${at}, ${machine}, ${database}`;
+    names.set(run, [...(names.get(run) ?? []), name]);
+  }
+  const all = [...names].toSorted(([, a], [, b]) => b.length - a.length);
+  return all.map(([run, of], index) => `- ${run}${index === 0 ? '' : `: ${of.join(', ')}`}`).join('\n');
+}
+
+/** The recorded figures of both databases as Markdown. */
+const sections = <Entry>(recorded: Recorded<Entry>, tableOf: (entries: Record<string, Entry>) => string) =>
+  Object.entries(recorded)
+    .filter(([, entries]) => Object.keys(entries).length > 0)
+    .map(
+      ([kind, entries]) =>
+        `**On ${kind === 'embedded' ? 'the embedded database' : kind}**\n\n${tableOf(entries)}\n\n${runsOf(entries)}`,
+    )
+    .join('\n\n');
+
+const cases = await readRecorded<RecordedCase>(recordedFiles.cases);
+const tables: Record<string, string> = {
+  cases: sections(cases, caseTable),
+  worst: sections(await readRecorded<RecordedWorst>(recordedFiles.worst), worstTable),
+  costs: sections(await readRecorded<RecordedCost>(recordedFiles.costs), costTable),
+};
+
+const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
+
+/** README.md with the tables between their markers. */
+async function readmeWithTables(): Promise<string> {
+  let text = await read('README.md');
+  for (const [name, table] of Object.entries(tables)) {
+    const [start, end] = [`<!-- figures: ${name} -->`, '<!-- end of figures -->'];
+    const from = text.indexOf(start) + start.length;
+    const to = text.indexOf(end, from);
+    if (from < start.length || to < 0) throw new Error(`bench/README.md has no ${start} … ${end}`);
+    text = `${text.slice(0, from)}\n\n${table}\n\n${text.slice(to)}`;
+  }
+  return format(text, { ...(await resolveConfig('README.md')), parser: 'markdown' });
+}
+
+const texts = {
+  'README.md': await readmeWithTables(),
+  'chart.svg': drawChart(cases['PostgreSQL and Redis']),
+};
+for (const [name, text] of Object.entries(texts)) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(new URL(name, import.meta.url), text);
+  } else if ((await read(name)) !== text) {
+    console.error(
+      `bench/${name} differs from the recorded figures: run \`npm run bench:figures\` and commit it.`,
+    );
+    process.exitCode = 1;
+  }
+}

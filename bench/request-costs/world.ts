@@ -1,0 +1,61 @@
+import { Permission } from '../../prisma/generated/client/enums.ts';
+import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
+import type { Database } from '../../src/database/types.ts';
+import { newId } from '../../src/ids.ts';
+import { companyId, locationId } from '../world.ts';
+
+/** The location of most requests. */
+export const large = locationId(0);
+/** The number of its entries, with plates `DXB/A/1` to `DXB/A/10000`. */
+export const entries = 10_000;
+/** The number of its events. Half of the vehicles are still inside. */
+export const events = 11_000;
+/** The number of locations of the company. All but the large one have few entries. */
+const locations = 100;
+const entriesOfSmall = 10;
+
+/** A rate limit that no run reaches. */
+const hugeLimit = 10_000_000;
+
+/** Fills an empty, migrated database with a company, without events. Returns the secret of a key of the company. */
+export async function seedCosts({ sql, prisma }: Database, pepper: string): Promise<string> {
+  const run = (text: string, values: unknown[]) => sql.query({ name: '', text }, values);
+  await prisma.company.create({
+    data: { id: companyId(0), name: 'Company', slug: 'company', address: 'Dubai' },
+  });
+  await prisma.location.createMany({
+    data: Array.from({ length: locations }, (_, position) => ({
+      id: locationId(position),
+      companyId: companyId(0),
+      name: `Location ${position}`,
+      slug: `location-${position}`,
+      capacity: 20_000,
+    })),
+  });
+  await run(
+    `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber",
+        "vehicleType", note, "validFrom")
+      SELECT '01900000-0005-7000-8000-' || lpad(to_hex(l.n * 100000 + i), 12, '0'), l.id, 'unit-' || i / 3, 'DXB', 'A', i::text, 'sedan', 'seeded', now() - interval '1 day'
+      FROM unnest($1::text[]) WITH ORDINALITY AS l(id, n), generate_series(1, CASE WHEN l.id = $2 THEN $3::int ELSE $4::int END) AS i`,
+    [
+      Array.from({ length: locations }, (_, position) => locationId(position)),
+      large,
+      entries,
+      entriesOfSmall,
+    ],
+  );
+  const secret = newSecret('development');
+  await prisma.apiKey.create({
+    data: {
+      id: newId(),
+      name: 'Costs',
+      environment: 'development',
+      permissions: Object.values(Permission),
+      companies: { connect: { id: companyId(0) } },
+      hourlyLimit: hugeLimit,
+      burstLimit: hugeLimit,
+      secrets: { create: { id: newId(), hash: hashSecret(secret, pepper), hint: secretHint(secret) } },
+    },
+  });
+  return secret;
+}
