@@ -49,14 +49,14 @@ async function statistics(column: string): Promise<string[]> {
 }
 
 describe('three gateways behind a balancer', { timeout }, () => {
-  test('take requests by turns, and share limits to the last request', async () => {
+  test('the gateways get requests alternately, and share limits exactly', async () => {
     await expect.poll(() => statistics('status')).toEqual(['UP', 'UP', 'UP']);
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-limits');
     await expectExactLimit(fleet, [balancer.url], limitedKey);
     for (const count of await statistics('stot')) expect(Number(count)).toBeGreaterThan(0);
   });
 
-  test('end a key everywhere when it is revoked at one of them', async () => {
+  test('a key that is revoked at one gateway stops working at all of them', async () => {
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-revoked');
     const viewer = await askGraph<{ id: string }>(balancer.url, limitedKey, '{ viewer { id } }', {});
     const statuses = () =>
@@ -67,11 +67,11 @@ describe('three gateways behind a balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // Sooner than a cached key ends by itself, after 5 seconds: so it was the notice.
+    // This is sooner than a cached key expires (5 seconds), so the notice has revoked it.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
-  test('push to the subscribers of each of them what any of them records', async () => {
+  test('subscribers of every gateway get the events that any gateway records', async () => {
     const { key, locationId } = await newTenant(balancer.url, operatorKey, 'balancer-pushed');
     const streams = [balancer.url, ...fleet.urls].map((url) =>
       createClient({ url: `${url}/graphql`, headers: { 'X-API-Key': operatorKey } }).iterate<{
@@ -85,7 +85,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // A stream says nothing when it begins: vehicles enter until all have heard of one.
+    // A stream sends nothing when it begins, so vehicles enter until every subscriber has received an event.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));
     let vehicles = 0;
@@ -106,13 +106,13 @@ describe('three gateways behind a balancer', { timeout }, () => {
       .toEqual(streams.map(() => 'pushed'));
   });
 
-  test('are restarted one at a time under load without a failed request', async () => {
+  test('the gateways restart one at a time under load without a failed request', async () => {
     const tenant = await newTenant(balancer.url, operatorKey, 'balancer-restarts');
     const load = startLoad([balancer.url], tenant);
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // What the unit of systemd does before it stops a gateway, and before it starts it.
+        // The steps of the systemd unit before it stops a gateway, and before it starts it.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);
@@ -139,7 +139,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
       ]),
     ];
     expect(new Set(outcomes)).toEqual(new Set(['acknowledged']));
-    // On a busy machine a process may not hear from Redis in time. It limits on its own then, and says so.
+    // On a busy machine, a process may get no answer from Redis in time. It then limits on its own and logs that.
     const fellBack = fleet.gateways.some((gateway) => gateway.output().includes('Redis does not answer'));
     expect(ledger.servedOfLimitedKey).toBeLessThanOrEqual(
       fellBack ? budgetWithFallback(gateways.length) : limitedKeyBudget,

@@ -8,7 +8,7 @@ import { operatorKey } from './support/fleet.ts';
 import { askGraph } from './support/tenant.ts';
 
 describe('an embedded database whose first start is killed', { timeout: 400_000 }, () => {
-  test.each([100, 500, 1000, 2000])('after %i ms starts the next time', async (afterMs) => {
+  test.each([100, 500, 1000, 2000])('the database starts after a kill at %i ms', async (afterMs) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'fault-embedded-'));
     const started: GatewayProcess[] = [];
     onTestFinished(async () => {

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Works with the database, which no gateway may have open meanwhile. */
+/** Runs a function with the database while no gateway has it open. */
 async function withDatabase(work: (database: Queries) => Promise<unknown>): Promise<void> {
   const database = await PGlite.create({ dataDir: join(dataDir, 'postgres') });
   await work(database);
@@ -27,7 +27,7 @@ async function withDatabase(work: (database: Queries) => Promise<unknown>): Prom
 const noConnections = async () => ({ databaseConnections: 0, redisConnections: 0 });
 
 test(
-  `a gateway holds no more after ${soakMinutes} minutes than in the beginning, and every change is there`,
+  `memory and descriptors of a gateway do not grow in ${soakMinutes} minutes, and every change is stored`,
   async () => {
     gateway = await startSoakedGateway({ DATA_DIR: dataDir });
     await gateway.process.end();

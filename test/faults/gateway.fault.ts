@@ -11,13 +11,13 @@ import { operatorKey } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/** How long the clients may take to reach a count, however busy the machine is. */
+/** The maximum time until the clients reach a count, on a busy machine. */
 const progressTimeoutMs = 120_000;
-/** How long a fault lasts that has to be noticed, in milliseconds. */
+/** The duration of a fault that must be noticed, in milliseconds. */
 const faultMs = 6_000;
 /** The shortest pause between two attempts to deliver a message, in milliseconds (docs/webhooks.md). */
 const leastRetryDelayMs = 5_000;
-/** What must have been acknowledged before a fault, and again after it. */
+/** The number of requests that must be acknowledged before a fault, and again after it. */
 const enough = 60;
 
 const postgres = await createPostgres({ max_connections: '50' });
@@ -26,7 +26,7 @@ await Promise.all([postgres.start(), redis.start()]);
 const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
-/** The role of the gateways: not a superuser, for whom PostgreSQL keeps connections free. */
+/** The role of the gateways. It is not a superuser, because PostgreSQL reserves connections for superusers. */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
 );
@@ -35,12 +35,12 @@ const databaseUrl = postgres.url.replace('postgres@', 'gateway@');
 const ports = [await freePort(), await freePort()];
 const urls = ports.map((port) => `http://127.0.0.1:${port}`);
 const gateways: GatewayProcess[] = [];
-/** How often the test of a gateway that stops was tried. */
+/** The number of runs of the test that stops a gateway. */
 let stops = 0;
-/** The companies of all faults: their messages are checked at the end, when all have been sent. */
+/** The companies of all faults. Their messages are checked at the end, when all have been sent. */
 const tenants: Tenant[] = [];
 
-/** A connection of the checker's own; it is lost when PostgreSQL is killed. */
+/** The checker's own connection, which is lost when PostgreSQL is killed. */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
   client.on('error', () => undefined);
@@ -75,7 +75,7 @@ afterAll(async () => {
 
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
-/** Waits until the clients were acknowledged so many times more, by one gateway or by both. */
+/** Waits until the clients have the given number of further acknowledgements, from one gateway or from both. */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   const count = () => (gateway === undefined ? total(ledger) : ledger.acknowledged[gateway]!);
   const target = count() + enough;
@@ -83,12 +83,12 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 }
 
 /**
- * The budget of the limited key that the processes may give out when Redis did not answer: once shared before, once
- * shared again by a Redis that forgot, and once by each process alone; each of the two may have been started again.
+ * The budget of the limited key while Redis fails: one shared budget before the fault, one after Redis lost its data,
+ * and one for each process alone. Each of the two processes may have been restarted.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
-/** Whether each gateway says that Redis answers its limiter. */
+/** The state of the limiter in each gateway's readiness. */
 const limiters = () =>
   Promise.all(
     urls.map(async (url) => {
@@ -97,7 +97,7 @@ const limiters = () =>
     }),
   );
 
-/** Waits until the limited key was refused so often that a process without a bound would have shown itself. */
+/** Waits until the limited key has sent so many requests that a process without a limit would exceed the bound. */
 async function pressLimit({ ledger }: Load): Promise<void> {
   const target = ledger.askedOfLimitedKey + 2 * budgetWithFallback;
   await expect
@@ -106,16 +106,14 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 }
 
 interface FaultOptions {
-  /** What the limited key may be served at most; the exact limit while Redis is healthy. */
+  /** The maximum number of requests that the limited key may get served; the exact limit while Redis is healthy. */
   limitBound?: number;
-  /** Whether the fault may not be seen by clients at all. */
+  /** Whether clients may not notice the fault at all. */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
 }
 
-/**
- * Lets clients write before, during and after a fault, and checks everything that they know.
- */
+/** Runs clients before, during and after a fault, and compares the stored data with their acknowledgements. */
 async function under(
   name: string,
   fault: (load: Load, tenant: Tenant) => Promise<void>,
@@ -136,7 +134,7 @@ async function under(
   const checker = await connectDatabase();
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toBe(0);
-  // A process that did not hear from Redis in time limited on its own, and said so.
+  // A process that got no answer from Redis in time limited on its own and logged that.
   const fellBack = gateways.some((gateway) =>
     gateway.output().includes('Redis does not answer', printedBefore.get(gateway)),
   );
@@ -144,14 +142,14 @@ async function under(
   await checker.end();
 }
 
-describe('nothing that was acknowledged is lost, and nothing is done twice', { timeout: 400_000 }, () => {
-  test('when a gateway is killed', () =>
+describe('acknowledged changes are stored exactly once', { timeout: 400_000 }, () => {
+  test('every acknowledged change is stored once when a gateway is killed', () =>
     under('gateway-killed', async () => {
       await gateways[0]!.end('SIGKILL');
       await startGateway(0);
     }));
 
-  test('when a gateway freezes: the other one goes on at the same location', () =>
+  test('the other gateway serves the same location while a gateway is frozen', () =>
     under('gateway-frozen', async (load) => {
       gateways[0]!.child.kill('SIGSTOP');
       try {
@@ -162,41 +160,37 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await progress(load, 0);
     }));
 
-  // A connection that is idle may be closed while a request is on its way there: that is no fault, and happens seldom.
-  test(
-    'when a gateway is told to stop: it finishes its requests, and ends in order',
-    { retry: 2 },
-    async () => {
-      stops += 1;
-      try {
-        await under(
-          `gateway-stopped-${stops}`,
-          async () => {
-            expect(await gateways[0]!.end('SIGTERM')).toBe(0);
-          },
-          { everyRequestIsAnswered: true, clients: { writers: 20, pauseMs: 0 } },
-        );
-      } finally {
-        await startGateway(0);
-      }
-    },
-  );
+  // An idle connection may be closed while a request is on its way. This is no defect, and it is rare.
+  test('a gateway that is stopped finishes its requests and exits cleanly', { retry: 2 }, async () => {
+    stops += 1;
+    try {
+      await under(
+        `gateway-stopped-${stops}`,
+        async () => {
+          expect(await gateways[0]!.end('SIGTERM')).toBe(0);
+        },
+        { everyRequestIsAnswered: true, clients: { writers: 20, pauseMs: 0 } },
+      );
+    } finally {
+      await startGateway(0);
+    }
+  });
 
-  test('when PostgreSQL is killed', () =>
+  test('every acknowledged change is stored once when PostgreSQL is killed', () =>
     under('postgres-killed', async () => {
       await postgres.kill();
       await sleep(faultMs);
       await postgres.start();
     }));
 
-  test('when PostgreSQL hangs', () =>
+  test('every acknowledged change is stored once when PostgreSQL hangs', () =>
     under('postgres-hung', async () => {
       postgres.freeze();
       await sleep(faultMs);
       postgres.thaw();
     }));
 
-  test('when PostgreSQL takes no writes', () =>
+  test('every acknowledged change is stored once when PostgreSQL accepts no writes', () =>
     under('postgres-read-only', async () => {
       const admin = await connectDatabase();
       await admin.query('ALTER SYSTEM SET default_transaction_read_only = on');
@@ -209,10 +203,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await admin.end();
     }));
 
-  test('when PostgreSQL refuses commits', () =>
+  test('every acknowledged change is stored once when PostgreSQL refuses commits', () =>
     under('commits-refused', async (load) => {
       const admin = await connectDatabase();
-      // A deferred trigger runs at the commit, when all statements have succeeded.
+      // A deferred trigger runs at the commit, after all statements have succeeded.
       await admin.query(`
         CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
           BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'refused at the commit'; END IF; RETURN NULL; END $$;
@@ -223,10 +217,10 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await admin.end();
     }));
 
-  test('when PostgreSQL has no connection left', () =>
+  test('every acknowledged change is stored once when PostgreSQL has no free connection', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
-      // Whoever holds a connection keeps it; those that the gateways open anew are refused.
+      // Existing connections are kept, and new connections of the gateways are refused.
       const admin = await connectDatabase();
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gateway'`);
       for (let isFull = false; !isFull;) {
@@ -242,7 +236,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       await admin.end();
     }));
 
-  test('when Redis is killed', () =>
+  test('every acknowledged change is stored once when Redis is killed', () =>
     under(
       'redis-killed',
       async (load) => {
@@ -254,7 +248,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('when Redis hangs', () =>
+  test('every acknowledged change is stored once when Redis hangs', () =>
     under(
       'redis-hung',
       async (load) => {
@@ -266,7 +260,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('when the connections to Redis fall silent', () =>
+  test('every acknowledged change is stored once when the connections to Redis are silent', () =>
     under(
       'redis-silent',
       async (load) => {
@@ -278,7 +272,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('when Redis forgets everything', () =>
+  test('every acknowledged change is stored once when Redis loses its data', () =>
     under(
       'redis-flushed',
       async () => {
@@ -289,7 +283,7 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       { limitBound: 2 * limitedKeyBudget, everyRequestIsAnswered: true },
     ));
 
-  test('when Redis is full', () =>
+  test('every acknowledged change is stored once when Redis is full', () =>
     under(
       'redis-full',
       async (load) => {
@@ -303,50 +297,55 @@ describe('nothing that was acknowledged is lost, and nothing is done twice', { t
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test.each(['-90s', '+90s'])('when the clock of a gateway is off by %s', (offset) =>
-    under(
-      `clock-${offset.replace(/\W/, offset.startsWith('-') ? 'behind-' : 'ahead-')}`,
-      async (load, { receiver }) => {
-        await gateways[0]!.end();
-        await startGateway(0, clockOffBy(offset));
-        receiver.answer = 500;
-        const refusingSince = performance.now();
-        const before = receiver.messages.length;
-        await progress(load, 0);
-        // Attempts that fail are far apart, whatever a gateway takes the time for.
-        const attempts = new Map<string, number>();
-        for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
-        const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-        // After the first pause each is at least as long as the message has been tried: the time doubles.
-        const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
-        expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
-        receiver.answer = 204;
-        await gateways[0]!.end();
-        await startGateway(0);
-      },
-    ),
+  test.each(['-90s', '+90s'])(
+    'every acknowledged change is stored once when the clock of a gateway is off by %s',
+    (offset) =>
+      under(
+        `clock-${offset.replace(/\W/, offset.startsWith('-') ? 'behind-' : 'ahead-')}`,
+        async (load, { receiver }) => {
+          await gateways[0]!.end();
+          await startGateway(0, clockOffBy(offset));
+          receiver.answer = 500;
+          const refusingSince = performance.now();
+          const before = receiver.messages.length;
+          await progress(load, 0);
+          // Failed attempts are far apart, also when the gateway itself is slow.
+          const attempts = new Map<string, number>();
+          for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
+          const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
+          // After the first pause, each pause is at least as long as the time already tried, so the time doubles.
+          const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
+          expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
+          receiver.answer = 204;
+          await gateways[0]!.end();
+          await startGateway(0);
+        },
+      ),
   );
 
-  test.each(['nothing', 'upgrade', 301, 500] as const)('when a receiver of webhooks answers %s', (answer) =>
-    under(
-      `receiver-${answer}`,
-      async (load, { receiver }) => {
-        receiver.answer = answer;
-        await progress(load);
-        receiver.answer = 204;
-      },
-      { everyRequestIsAnswered: true },
-    ),
+  test.each(['nothing', 'upgrade', 301, 500] as const)(
+    'every acknowledged change is stored once when a webhook receiver answers %s',
+    (answer) =>
+      under(
+        `receiver-${answer}`,
+        async (load, { receiver }) => {
+          receiver.answer = answer;
+          await progress(load);
+          receiver.answer = 204;
+        },
+        { everyRequestIsAnswered: true },
+      ),
   );
 });
 
-test('every change has reached its receiver, under one id', { timeout: 400_000 }, async () => {
+test('every change has reached its receiver under one id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // What failed waits for as long as it was tried, which is long on a busy machine: the pause is skipped, not the retry.
+  // A failed message waits for as long as it was tried, which is long on a busy machine. The test skips the pause, not
+  // the retry.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // What a killed gateway had taken is sent by another one when its lease is over.
+  // Another gateway sends the messages that a killed gateway had claimed when their lease ends.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

@@ -6,7 +6,7 @@ import { checkLedger, checkMessages } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// A long run without faults (docs/faults.md, "The soak"): two gateways on servers of their own.
+// A long run without faults (docs/faults.md, "The soak"): two gateways on separate servers.
 
 const postgres = await createPostgres();
 const redis = await createRedis();
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** The connections of the servers but those of the test itself. */
+/** The connections of the servers, without the connections of the test itself. */
 async function connections() {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity
@@ -34,7 +34,7 @@ async function connections() {
 }
 
 test(
-  `two gateways hold no more after ${soakMinutes} minutes than in the beginning, and every change is there`,
+  `memory and connections of two gateways do not grow in ${soakMinutes} minutes, and every change is stored`,
   async () => {
     const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
     gateways.push(await startSoakedGateway(env), await startSoakedGateway(env));

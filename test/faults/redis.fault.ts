@@ -25,7 +25,7 @@ import {
 import { type Load, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// Redis as a cluster, and with sentinels: a server is lost under load, and no request fails for it.
+// Redis as a cluster and with sentinels: a server is lost under load, and no request fails.
 
 const password = 'own-password';
 const timeout = 120_000;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), certificate.remove()]);
 });
 
-/** Lets clients write and spend a limited key before, during and after a fault of Redis that none of them may notice. */
+/** Runs clients with a limited key before, during and after a fault of Redis that they must not notice. */
 async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Promise<void>): Promise<void> {
   const tenant = await newTenant(fleet.urls[0]!, operatorKey, name);
   const load = startLoad(fleet.urls, tenant);
@@ -57,7 +57,7 @@ async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Prom
   expect(load.ledger.servedOfLimitedKey).toBeLessThanOrEqual(budgetWithFallback(fleet.urls.length));
 }
 
-describe('with a cluster', { timeout }, () => {
+describe('rate limits on a Redis cluster', { timeout }, () => {
   let cluster: RedisGroup;
   let fleet: Fleet;
   const limiters: RateLimiter[] = [];
@@ -86,7 +86,7 @@ describe('with a cluster', { timeout }, () => {
       hourlyLimit: 10,
       burstLimit: 10,
     }));
-  /** How often each subject passes when it asks 20 times, by turns of both limiters, all in one moment. */
+  /** How many of 20 concurrent requests of each subject pass, sent to both limiters alternately. */
   const passed = (subjects: RateLimitSubject[]) =>
     Promise.all(
       subjects.map(async (subject) => {
@@ -97,14 +97,14 @@ describe('with a cluster', { timeout }, () => {
       }),
     );
 
-  test('the windows of keys on all nodes are exact, and those of one moment are asked for together', async () => {
+  test('limits of keys on all nodes are exact, and concurrent requests share a command', async () => {
     await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
   });
 
-  test('a notice reaches processes that listen at other nodes', async () => {
-    // So many that not all of them are at one node.
+  test('a notice reaches processes that are connected to other nodes', async () => {
+    // Enough channels that they are on several nodes.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -115,7 +115,7 @@ describe('with a cluster', { timeout }, () => {
     await Promise.all(processes.map((pubSub) => pubSub.close()));
   });
 
-  test('a node that is lost under load costs no request; keys of the other nodes stay exact', async () => {
+  test('a node that is lost under load causes no failed request, and keys on the other nodes stay exact', async () => {
     const [lost] = cluster.nodes;
     const subjects = newSubjects();
     await unnoticed(fleet, 'cluster-node-lost', async (load) => {
@@ -123,7 +123,7 @@ describe('with a cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Keys of the lost node are counted by each process alone, the others by all together.
+      // Each process counts keys of the lost node alone. All other keys are counted together.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);
@@ -133,7 +133,7 @@ describe('with a cluster', { timeout }, () => {
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
   });
 
-  test('a node that hangs under load costs no request', () =>
+  test('a node that hangs under load causes no failed request', () =>
     unnoticed(fleet, 'cluster-node-hung', async (load) => {
       const [, hung] = cluster.nodes;
       hung!.freeze();
@@ -143,7 +143,7 @@ describe('with a cluster', { timeout }, () => {
     }));
 });
 
-describe('with sentinels, TLS and passwords', { timeout }, () => {
+describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
   let group: SentinelGroup;
   let fleet: Fleet;
 
@@ -163,28 +163,30 @@ describe('with sentinels, TLS and passwords', { timeout }, () => {
     await group.remove();
   });
 
-  test('limits are shared by the primary that the sentinels name', async () => {
+  test('limits are shared through the primary that the sentinels name', async () => {
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
     const { limitedKey } = await newTenant(fleet.urls[0]!, operatorKey, 'sentinels-exact');
     await expectExactLimit(fleet, fleet.urls, limitedKey);
   });
 
-  test.each(['freeze', 'kill'] as const)('a failover after a %s of the primary costs no request', (fault) =>
-    unnoticed(fleet, `sentinels-${fault}`, async (load) => {
-      const before = await group.primaryPort();
-      const primary = group.nodes.find(({ url }) => url.endsWith(`:${before}`))!;
-      await primary[fault]();
-      await expect.poll(() => group.primaryPort()).not.toBe(before);
-      await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
-      await expect.poll(() => fleet.readiness('notices')).toEqual(['ok', 'ok']);
-      await progress(load);
-      // The former primary still believes that it is the primary.
-      await (fault === 'freeze' ? primary.thaw() : primary.start());
-    }),
+  test.each(['freeze', 'kill'] as const)(
+    'a failover after a %s of the primary causes no failed request',
+    (fault) =>
+      unnoticed(fleet, `sentinels-${fault}`, async (load) => {
+        const before = await group.primaryPort();
+        const primary = group.nodes.find(({ url }) => url.endsWith(`:${before}`))!;
+        await primary[fault]();
+        await expect.poll(() => group.primaryPort()).not.toBe(before);
+        await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
+        await expect.poll(() => fleet.readiness('notices')).toEqual(['ok', 'ok']);
+        await progress(load);
+        // The former primary still considers itself the primary.
+        await (fault === 'freeze' ? primary.thaw() : primary.start());
+      }),
   );
 });
 
-test('with one server that speaks TLS and asks for a password', { timeout }, async () => {
+test('limits are shared through one server with TLS and a password', { timeout }, async () => {
   const redis = await createRedis([], { password, certificate });
   await redis.start();
   const fleet = await startFleet(2, {

@@ -2,27 +2,27 @@ import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
-/** What a gate saw, in short: the plate as in `DXB/A/7`, or the text that a camera read. */
+/** A short form of an event: the plate as in `DXB/A/7`, or the text that a camera read. */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
-  /** The type that a camera knew beside the text. */
+  /** The plate type that the camera knew beside the text. */
   plateType?: string;
-  /** The entry that the gate let in. */
+  /** The entry that the gate admitted. */
   entryId?: string;
 }
 
-/** A plate of the graph from its text, such as `DXB/A/7`. */
+/** Parses a plate such as `DXB/A/7`. */
 export function plateOf(text: string) {
   const [plateType = '', plateCode = '', plateNumber = ''] = text.split('/');
   return { plateType, plateCode, plateNumber };
 }
 
-/** Records what gates saw and reads what follows from it, as a key that may do everything. */
+/** Records events and reads the derived data, with a key that has every permission. */
 export function openActivity(gateway: TestGateway, key: string) {
-  /** The value of the only root field of an operation, or the extensions of its error. */
+  /** Runs an operation and returns the value of its only root field, or the extensions of its error. */
   async function ask(operation: string, variables: Record<string, unknown>) {
     const { body } = await gateway.graph(operation, { key, variables });
     return body.errors?.[0].extensions ?? Object.values(body.data)[0];
@@ -44,7 +44,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         expect(event).toMatchObject({ id: expect.any(String) });
       }
     },
-    /** Puts a vehicle such as `DXB/A/7` on the whitelist; returns the identifier of its entry. */
+    /** Puts a vehicle such as `DXB/A/7` on the whitelist, and returns the identifier of its entry. */
     async list(locationId: string, plate: string): Promise<string> {
       const input = { referenceId: 'unit-7', ...plateOf(plate) };
       const { id } = await ask(
@@ -54,7 +54,7 @@ export function openActivity(gateway: TestGateway, key: string) {
       );
       return id;
     },
-    /** Takes an entry off the whitelist. */
+    /** Removes an entry from the whitelist. */
     unlist: (locationId: string, id: string) =>
       ask(
         'mutation ($locationId: ID!, $id: ID!) { deleteWhitelistEntry(locationId: $locationId, id: $id) { id } }',
@@ -66,21 +66,21 @@ export function openActivity(gateway: TestGateway, key: string) {
         'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { longestStayHours } }',
         { id, input },
       ),
-    /** Tells which vehicles were inside of a location; returns the status. */
+    /** Sets the vehicles that are inside a location, and returns the status. */
     setInside: (locationId: string, plates: readonly string[], at: Date) =>
       ask(
         `mutation ($locationId: ID!, $plates: [PlateInput!]!, $at: DateTime) {
           setInside(locationId: $locationId, plates: $plates, at: $at) { occupied adjustment } }`,
         { locationId, plates: plates.map(plateOf), at },
       ),
-    /** Tells how many vehicles were inside of a location; returns the status. */
+    /** Sets the number of vehicles inside a location, and returns the status. */
     adjust: (locationId: string, occupied: number, at: Date) =>
       ask(
         `mutation ($locationId: ID!, $occupied: Int!, $at: DateTime) {
           adjustOccupancy(locationId: $locationId, occupied: $occupied, at: $at) { occupied adjustment } }`,
         { locationId, occupied, at },
       ),
-    /** The sessions of a location, sorted, each as a text: its plate, state and times. */
+    /** The sessions of a location, sorted, each as a text with its plate, state and times. */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(
         `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
@@ -97,7 +97,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         )
         .sort();
     },
-    /** How full a location is, by what REST says. */
+    /** The occupancy of a location in the REST status. */
     async status(locationId: string) {
       const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
       return body.data as { occupied: number; state: string };
@@ -110,7 +110,7 @@ type SessionNode = Record<
   string
 > & { open: boolean };
 
-/** The names of the changes of a location that were recorded, in their order. */
+/** The actions of the audit records of a location, in their order. */
 export const actionsAt = async ({ database }: TestGateway, locationId: string) =>
   (await database.prisma.auditRecord.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
     ({ action }) => action,

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll } from 'vitest';
 
-/** Where Debian, other Linux systems and macOS have a Chromium; CHROMIUM_PATH comes first. */
+/** The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. */
 const knownPaths = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -30,14 +30,14 @@ if (!executablePath) {
   console.warn('NO CHROMIUM: the pages are not tested in a browser. Install chromium, or set CHROMIUM_PATH.');
 }
 
-/** Whether pages can be opened here; in CI they always can, or the suite fails. */
+/** Whether a browser is installed. In CI this is always true, so a missing browser fails the suite. */
 export const hasBrowser = executablePath !== undefined;
 
-/** Starts a browser without a window, until the last test of the file. */
+/** Starts a headless browser, until the last test of the file. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: executablePath!,
-    // As root, as in most containers, Chromium has no sandbox.
+    // As root, as in most containers, Chromium must run without its sandbox.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   afterAll(() => browser.close());

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A certificate that only its own holder vouches for. */
+/** A self-signed certificate. */
 export interface OwnCertificate {
   file: string;
   keyFile: string;
   remove(): Promise<void>;
 }
 
-/** Makes a certificate for 127.0.0.1 with openssl. */
+/** Creates a certificate for 127.0.0.1 with openssl. */
 export async function createCertificate(): Promise<OwnCertificate> {
   const folder = await mkdtemp(join(tmpdir(), 'own-certificate-'));
   const [file, keyFile] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];

@@ -5,15 +5,19 @@ import { Readable, Writable } from 'node:stream';
 import { afterAll, expect } from 'vitest';
 import { runProgram } from '../../cli/program.ts';
 
-/** What a command printed, and how it ended. */
+/** The output and the exit code of a command. */
 export interface CommandResult {
   code: number;
   out: string;
   err: string;
 }
 
-/** A stream that keeps what is written. */
-function memory() {
+/**
+ * A stream that keeps its text.
+ *
+ * @param columns makes the stream a terminal of this width
+ */
+function memory(columns?: number) {
   let text = '';
   const stream = new Writable({
     write(chunk, _, done) {
@@ -21,35 +25,38 @@ function memory() {
       done();
     },
   });
-  return { stream, text: () => text };
+  return { stream: Object.assign(stream, { isTTY: columns !== undefined, columns }), text: () => text };
 }
 
-/** The command line for one test file, with a folder of its own that is removed after the last test. */
+/** The command line for one test file. Its folder is removed after the last test. */
 export function openCommandLine(url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
 
-  /** Runs a command with a text as its standard input. */
-  async function pmsWithInput(
-    input: string,
+  /** Runs a command with a text as its standard input, on a terminal of some width or without one. */
+  async function run(
+    { input, columns }: { input: string; columns?: number },
     key: string | undefined,
-    ...args: string[]
+    args: string[],
   ): Promise<CommandResult> {
-    const [out, err] = [memory(), memory()];
+    const [out, err] = [memory(columns), memory(columns)];
     const streams = { in: Readable.from([input]), out: out.stream, err: err.stream };
     const code = await runProgram(args, streams, { PMS_URL: url, PMS_API_KEY: key });
     return { code, out: out.text(), err: err.text() };
   }
 
-  /** Runs a command as a person does, with a key in the environment. */
-  const pms = (key: string | undefined, ...args: string[]) => pmsWithInput('', key, ...args);
+  /** Runs a command as a script does, with a key in the environment. */
+  const pms = (key: string | undefined, ...args: string[]) => run({ input: '' }, key, args);
 
   return {
     folder,
     pms,
-    pmsWithInput,
-    /** Runs a command with `--json`, which must succeed, and returns what it printed. */
+    pmsWithInput: (input: string, key: string | undefined, ...args: string[]) => run({ input }, key, args),
+    /** Runs a command as a person does, on a terminal with this number of columns. */
+    pmsOnTerminal: (columns: number, key: string | undefined, ...args: string[]) =>
+      run({ input: '', columns }, key, args),
+    /** Runs a command with `--json`, which must succeed, and returns the parsed output. */
     async json(key: string, ...args: string[]) {
       const { code, out, err } = await pms(key, '--json', ...args);
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });

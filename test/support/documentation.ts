@@ -7,7 +7,7 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A page of documentation. */
 export interface Page {
-  /** Its path within the project. */
+  /** The page's path within the project. */
   path: string;
   text: string;
 }
@@ -15,12 +15,12 @@ export interface Page {
 /** A fenced block of a page: three backticks, a language, words for tools, and the lines until the fence ends. */
 export interface FencedBlock {
   language: string;
-  /** What stands behind the language: `run` for commands that a test runs, `manual` for others. */
+  /** The words after the language: `run` for commands that a test runs, `manual` for others. */
   words: string[];
   text: string;
 }
 
-/** Every page that a reader is sent to. */
+/** Every page for readers. */
 export function readPages(): Page[] {
   const inDocs = readdirSync(join(projectFolder, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))

@@ -1,4 +1,4 @@
-// A gateway's process that holds a location inside of a transaction, prints `holding`, and never goes on.
+// A gateway process that locks a location inside a transaction, prints `holding`, and never continues.
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
 

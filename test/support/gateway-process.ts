@@ -6,23 +6,23 @@ import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** How long a gateway may take until it listens, on a machine that does much else. */
+/** The maximum time until a gateway listens, on a busy machine. */
 const startTimeoutMs = 180_000;
 
-/** A gateway in a process of its own, from the bundle in dist/. */
+/** A gateway in its own process, from the bundle in dist/. */
 export interface GatewayProcess {
   child: ChildProcess;
-  /** What it printed so far. */
+  /** The output of the gateway so far. */
   output(): string;
-  /** The address on which it listens; throws while it does not. */
+  /** The address on which the gateway listens. It throws before the gateway listens. */
   url(): string;
-  /** Waits until it listens and returns its address. */
+  /** Waits until the gateway listens, and returns its address. */
   listening(): Promise<string>;
-  /** Sends a signal and returns the exit code; null when the signal ended it. */
+  /** Sends a signal and returns the exit code, or null when the signal ended the process. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a gateway from the bundle. DATABASE_URL and REDIS_URL of the test run are not passed on. */
+/** Starts a gateway from the bundle, without the DATABASE_URL and REDIS_URL of the test run. */
 export function startGatewayProcess(env: Record<string, string>): GatewayProcess {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
   const child = spawn(process.execPath, ['dist/server.js'], {
@@ -39,7 +39,7 @@ export function startGatewayProcess(env: Record<string, string>): GatewayProcess
     output: () => output,
     url() {
       const [, url] = /"url":"([^"]+)","msg":"listening"/.exec(output) ?? [];
-      if (!url) throw new Error(`it does not listen yet:\n${output}`);
+      if (!url) throw new Error(`The gateway does not listen yet:\n${output}`);
       return url;
     },
     listening: () => eventually('the gateway listens', async () => gateway.url(), startTimeoutMs),

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// What a test starts must not stay when the test run is broken off, by Ctrl-C or by a signal that leaves no time to clean
-// up: a server that is frozen would stay for good.
+// Servers of a test must end when the test run is interrupted by Ctrl-C or killed. Without a guard, a frozen server
+// would stay forever.
 
-/** Runs a script of the shell when this process has ended, however that came. */
+/** Runs a shell script when this process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
-  // `cat` reads from a pipe that nobody writes to: it ends with this process.
+  // `cat` reads from a pipe without a writer other than this process, so it ends with this process.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
     cwd: '/',
     detached: true,
@@ -17,15 +17,15 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
   return guard;
 }
 
-/** Ends a process with this one. */
+/** Kills a process when this one ends. */
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // it could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // Another process may get its number.
+  // After its end, another process may get its number.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 
-/** Ends every process that works in a folder, and removes the folder, with this process. */
+/** Kills every process that works in a folder, and removes the folder, when this process ends. */
 export function removeWithThisProcess(folder: string): void {
   const script = `
     [ -d "$1" ] || exit 0

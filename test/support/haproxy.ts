@@ -6,30 +6,30 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually, freePort, newServerFolder } from './system-servers.ts';
 
-/** Where Debian's package puts HAProxy, which is not on everybody's PATH. */
+/** The path of HAProxy in Debian's package, which is not on every user's PATH. */
 const haproxy = '/usr/sbin/haproxy';
 
-/** How long HAProxy may take until it serves. */
+/** The maximum time until HAProxy serves. */
 const startTimeoutMs = 30_000;
 
-/** A HAProxy of a test's own, as docs/scaling sets one up. */
+/** A test's own HAProxy, configured as in docs/scaling. */
 export interface Balancer {
   url: string;
-  /** Runs a command of its administrator, such as `show stat`. */
+  /** Runs an administrator's command, such as `show stat`. */
   command(line: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Puts a value in the place of one that the documented configuration has. */
+/** Replaces one value of the documented configuration. */
 function put(configuration: string, place: string, value: string): string {
-  if (!configuration.includes(place)) throw new Error(`docs/scaling does not name ${place} any more`);
+  if (!configuration.includes(place)) throw new Error(`docs/scaling no longer contains ${place}`);
   return configuration.replaceAll(place, value);
 }
 
 /**
- * Starts HAProxy with the configuration of docs/scaling, on a port of its own.
+ * Starts HAProxy with the configuration of docs/scaling, on a free port.
  *
- * @param gatewayPorts of as many gateways as docs/scaling/gateways.cfg names
+ * @param gatewayPorts one port for each gateway in docs/scaling/gateways.cfg
  */
 export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Balancer> {
   if (!existsSync(haproxy)) throw new Error('The package haproxy is missing');
@@ -61,9 +61,9 @@ export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Bal
     },
   };
   await eventually(
-    'HAProxy has gateways',
+    'HAProxy reaches a gateway',
     async () => {
-      if (!(await fetch(`${balancer.url}/livez`)).ok) throw new Error('it has none');
+      if (!(await fetch(`${balancer.url}/livez`)).ok) throw new Error('HAProxy reaches no gateway');
     },
     startTimeoutMs,
   );

@@ -3,7 +3,7 @@ import { afterAll } from 'vitest';
 import { Permission } from '../../prisma/generated/client/enums.ts';
 import { hashSecret, newSecret, secretHint } from '../../src/auth/key-secret.ts';
 import { errorBody } from '../../rest/envelope.ts';
-import { listen } from '../../src/http/server.ts';
+import { listen } from '../../src/http/listener/server.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { type Gateway, openGateway } from '../../src/gateway.ts';
 import { newId } from '../../src/ids.ts';
@@ -15,19 +15,19 @@ import {
   withDatabaseName,
 } from './scratch-database.ts';
 
-/** Every permission, for tests that take one away. */
+/** Every permission, for tests that remove one. */
 export const everyPermission = Object.values(Permission);
 
-/** What a response says, its JSON parsed. */
+/** A response with its parsed JSON. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // Tests state what they expect of it; a wrong shape fails them.
+  // Tests state the shape that they expect, and a wrong shape fails them.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
 
-/** A key to make: what it may do and what it is tied to. */
+/** The permissions, scope and limits of a new key. */
 export interface KeyOptions {
   permissions?: readonly Permission[];
   companyIds?: readonly string[];
@@ -39,18 +39,18 @@ export interface KeyOptions {
   environment?: 'development' | 'staging' | 'production';
 }
 
-/** A gateway over a database of its own, on the servers in DATABASE_URL and REDIS_URL when they are set. */
+/** A gateway over its own database, on the servers in DATABASE_URL and REDIS_URL when they are set. */
 export interface TestGateway extends Gateway {
   config: Config;
   /** Calls the REST surface. A body that is not a string is sent as JSON. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Sends a GraphQL operation. */
   graph(query: string, options?: CallOptions & { variables?: Record<string, unknown> }): Promise<Answer>;
-  /** Makes a key and returns its secret. */
+  /** Creates a key and returns its secret. */
   newKey(options?: KeyOptions): Promise<string>;
   newCompany(): Promise<string>;
   newLocation(companyId: string, fields?: { capacity?: number | null; slug?: string }): Promise<string>;
-  /** A company with a location, and a key that may do everything there. */
+  /** A company with a location, and a key with every permission there. */
   newTenant(): Promise<{ companyId: string; locationId: string; key: string }>;
 }
 
@@ -62,10 +62,11 @@ interface CallOptions {
 
 let sequence = 0;
 
-/** A slug that no other test has. */
-export const newSlug = () => `test-${process.pid}-${Date.now().toString(36)}-${sequence++}`;
+/** A slug that no other test uses. */
+export const newSlug = () =>
+  ['t', ...[process.pid, Date.now(), sequence++].map((number) => number.toString(36))].join('-');
 
-/** The fields of a plate that no other test has, as a request sends them. */
+/** The fields of a plate that no other test uses, as a request sends them. */
 export function newEntry(overrides: Record<string, unknown> = {}) {
   sequence += 1;
   return {
@@ -85,7 +86,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** What reaches the database through a pooler: by its URL, and migrates past it. */
+/** Configuration to reach the database through a pooler, and to migrate without it. */
 function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
   const { pathname } = new URL(databaseUrl);
   return {
@@ -95,21 +96,47 @@ function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, s
   };
 }
 
+/** The location of a test gateway's database. */
+interface TestDatabase {
+  /** The URL of a pooler for the test's PostgreSQL. POOLER_URL sends every suite through one. */
+  poolerUrl?: string | undefined;
+  /** The database, such as one from an earlier release. */
+  database?: ScratchDatabase;
+}
+
 /**
- * Opens a gateway for one test file and closes it after the last test.
+ * Opens a gateway over a new database for one test file, and closes it after the last test. Use it for tests that need
+ * their own variables, or that look at more than their tenant.
  *
  * @param env variables of the gateway
- * @param options.poolerUrl of a pooler before the test's PostgreSQL; POOLER_URL sends every suite through one
- * @param options.database the database, such as one that an earlier release left; a new one when left out
  */
 export async function openTestGateway(
   env: Record<string, string> = {},
-  {
-    poolerUrl = process.env.POOLER_URL,
-    database: given,
-  }: { poolerUrl?: string | undefined; database?: ScratchDatabase } = {},
+  { poolerUrl, database }: TestDatabase = {},
 ): Promise<TestGateway> {
-  const scratch = given ?? (await createScratchDatabase());
+  const scratch = database ?? (await createScratchDatabase());
+  const gateway = await startTestGateway(env, scratch, poolerUrl);
+  afterAll(async () => {
+    await gateway.close();
+    await scratch.drop();
+  });
+  return gateway;
+}
+
+let shared: Promise<TestGateway> | undefined;
+
+/**
+ * The gateway with default variables that all test files of a worker share, for tests that look only at their own
+ * tenant. It ends with the worker, and the end of the run removes its database.
+ */
+export const sharedTestGateway = (): Promise<TestGateway> =>
+  (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));
+
+async function startTestGateway(
+  env: Record<string, string>,
+  scratch: ScratchDatabase,
+  poolerUrl = process.env.POOLER_URL,
+): Promise<TestGateway> {
   const config = loadConfig({
     DATABASE_URL: scratch.databaseUrl,
     DATA_DIR: scratch.dataDir,
@@ -119,10 +146,6 @@ export async function openTestGateway(
     ...env,
   });
   const gateway = await openGateway(config, pino({ level: 'silent' }), migrationsFolder);
-  afterAll(async () => {
-    await gateway.close();
-    await scratch.drop();
-  });
   const { app, database } = gateway;
   const { prisma } = database;
 
@@ -130,7 +153,7 @@ export async function openTestGateway(
     answerOf(
       await app.request(path, {
         ...init,
-        // Each call comes from an address of its own, so that tests do not share a budget.
+        // Each request comes from its own address, so that tests do not share a budget.
         headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': newAddress(), ...headers },
       }),
     );
@@ -198,14 +221,14 @@ export async function openTestGateway(
   return test;
 }
 
-/** Serves a test gateway on a port of its own until the last test, and returns its URL. */
+/** Serves a test gateway on a free port until the last test, and returns its URL. */
 export async function serve(gateway: TestGateway): Promise<string> {
   const { url, close } = await listen(gateway.app, {
     refuseKnown: gateway.refuseKnown,
     host: '127.0.0.1',
     port: 0,
     portVariable: 'PORT',
-    refusalBody: (error) => errorBody(error),
+    refusalBody: errorBody,
     behindProxy: gateway.config.trustProxy,
   });
   afterAll(close);

@@ -1,10 +1,10 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** What a test looks at in a key. */
+/** The fields of a key that tests check. */
 const keyFields =
   'id name permissions companyIds locationIds unrestricted hourlyLimit burstLimit expiresAt revokedAt';
 
-/** The mutations of keys as a test calls them: each gives what the field returned, or the error's extensions. */
+/** The mutations of keys. Each function returns the value of the field, or the extensions of its error. */
 export function keyOperations(gateway: TestGateway) {
   const outcome = ({ body }: Answer, field: string) => body.errors?.[0].extensions ?? body.data[field];
 
@@ -42,14 +42,14 @@ export function keyOperations(gateway: TestGateway) {
       const { body } = await gateway.graph('{ apiKeys(first: 100) { nodes { id } } }', { key });
       return body.data.apiKeys.nodes.map(({ id }: { id: string }) => id);
     },
-    /** The id of the key behind a secret. */
+    /** The id of the key with a secret. */
     async idOf(secret: string): Promise<string> {
       const { body } = await gateway.graph('{ viewer { id } }', { key: secret });
       return body.data.viewer.id;
     },
-    /** The HTTP status of a request that any valid key may make. */
+    /** The HTTP status of a request that any valid key may send. */
     statusWith: async (secret: string) => (await gateway.rest('GET', '/health', { key: secret })).status,
-    /** What the audit log has of a key, oldest first. */
+    /** The audit records of a key, oldest first. */
     auditOf: (id: string) =>
       gateway.database.prisma.auditRecord.findMany({ where: { targetId: id }, orderBy: { id: 'asc' } }),
   };

@@ -17,7 +17,7 @@ export function locksOf({ config }: TestGateway) {
   }
 
   return {
-    /** Locks locations as an event does, and returns what ends it. */
+    /** Locks locations as an event does, and returns the function that unlocks them. */
     async lock(locationIds: readonly string[]): Promise<() => Promise<unknown>> {
       const client = await connectToDatabase();
       await client.query('BEGIN');
@@ -25,14 +25,14 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
-    /** Locks a table as a change of its form does, and returns what ends it. */
+    /** Locks a table as ALTER TABLE does, and returns the function that unlocks it. */
     async lockTable(table: string): Promise<() => Promise<unknown>> {
       const client = await connectToDatabase();
       await client.query(`BEGIN; LOCK TABLE "${table}"`);
       return () => client.query('COMMIT');
     },
 
-    /** How many connections wait for a lock, with a statement that has a text in it if one is given. */
+    /** The number of connections that wait for a lock, optionally only of statements that contain a text. */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
@@ -40,7 +40,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // It is asked again and again.
+      // Tests poll this query.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

@@ -4,13 +4,17 @@ import { projectFolder } from './documentation.ts';
 const run = (args: readonly string[], input = '') =>
   spawnSync('promtool', args, { input, encoding: 'utf8', cwd: projectFolder });
 
-/** Whether the checker of Prometheus is here (package `prometheus` of Debian); in CI it is, or the suite fails. */
+/**
+ * Whether promtool is installed (Debian package `prometheus`). In CI this is always true, so a missing promtool fails
+ * the suite.
+ */
 export const hasPromtool = run(['--version']).status === 0;
 
 if (!hasPromtool && process.env.CI) throw new Error('No promtool: install the package prometheus');
-if (!hasPromtool) console.warn('NO PROMTOOL: metrics and alert rules are not checked by Prometheus.');
+if (!hasPromtool)
+  console.warn('NO PROMTOOL: the tests do not check metrics and alert rules. Install prometheus.');
 
-/** What Prometheus has against metrics or rules; empty when all is well. */
+/** The complaints of promtool about metrics or rules; empty when it accepts them. */
 export function complaints(args: readonly string[], input?: string): string {
   const { status, stdout, stderr } = run(args, input);
   return status === 0 ? '' : stdout + stderr;

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a gateway and a server of its, and can be cut. */
+/** A proxy between a gateway and one of its servers, which the test can cut. */
 export interface Proxy {
-  /** The address of the server, by way of the proxy. */
+  /** The address of the server through the proxy. */
   url: string;
   /** Ends every connection and accepts no more. */
   cut(): void;
-  /** Passes nothing on and closes nothing, as a firewall does that forgot the connections. */
+  /** Passes nothing on and closes nothing, like a firewall that lost its connection state. */
   silence(): void;
-  /** Takes new connections, and passes on what was held back in silence. */
+  /** Accepts new connections, and passes on the bytes held back while silent. */
   mend(): void;
-  /** Leads new connections to another server. */
+  /** Connects new clients to another server. */
   turnTo(address: string): void;
   close(): void;
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether programs in Python can be run here; in CI they always can, or the suite fails. */
+/** Whether Python is installed. In CI this is always true, so a missing Python fails the suite. */
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 if (!hasPython && process.env.CI) throw new Error('No Python: install the package python3');
-if (!hasPython) console.warn('NO PYTHON: the Python program of the guide is not run. Install python3.');
+if (!hasPython) console.warn('NO PYTHON: the tests skip the Python programs of the guide. Install python3.');

@@ -8,18 +8,18 @@ interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** What was answered. */
+  /** The status of the response. */
   answer: Receiver['answer'];
 }
 
-/** A server of a client that takes messages. */
+/** A webhook receiver. */
 export interface Receiver {
   url: string;
-  /** All that arrived, in its order. */
+  /** All messages in the order of their arrival. */
   messages: ReceivedMessage[];
-  /** The most requests that were open at the same time. */
+  /** The largest number of requests that were open at the same time. */
   mostOpen: number;
-  /** What is answered from now on: a status, nothing at all, or a change of protocol. */
+  /** The response from now on: a status, none at all, or a change of protocol. */
   answer: number | 'nothing' | 'upgrade';
 }
 

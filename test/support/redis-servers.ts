@@ -12,16 +12,16 @@ import {
   type SystemServer,
 } from './system-servers.ts';
 
-// Redis as operators run it: a cluster, and a primary with a replica that sentinels watch. All of a test's own.
+// Redis as operators run it: a cluster, and a primary with a replica that sentinels watch. Each test has its own.
 
-/** How long servers may take to find each other. */
+/** The maximum time until the servers have found each other. */
 const formTimeoutMs = 60_000;
-/** How long a server may be silent until the others count it as lost, in milliseconds. */
+/** The time of silence after which the servers count a server as lost, in milliseconds. */
 const lostAfterMs = 1_000;
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Asks one server. */
+/** Sends a command to one server. */
 async function ask<Answer>(
   { url }: SystemServer,
   access: RedisAccess,
@@ -36,18 +36,18 @@ async function ask<Answer>(
   }
 }
 
-/** Servers of which one may be killed. */
+/** Servers that a test may kill. */
 export interface RedisGroup {
   nodes: SystemServer[];
   remove(): Promise<void>;
 }
 
-/** How many slots a cluster has. */
+/** The number of slots of a cluster. */
 const slotCount = 16_384;
 
 /**
- * Starts a cluster of so many primaries without replicas. A node that is lost takes its slots with it; the others go
- * on with theirs.
+ * Starts a cluster with the given number of primaries, without replicas. The slots of a lost node are unavailable; the
+ * other nodes keep theirs.
  */
 export async function startRedisCluster(count: number, access: RedisAccess = {}): Promise<RedisGroup> {
   const nodes = await Promise.all(
@@ -84,18 +84,18 @@ export async function startRedisCluster(count: number, access: RedisAccess = {})
   return { nodes, remove: async () => void (await Promise.all(nodes.map((node) => node.remove()))) };
 }
 
-/** What the sentinels of a test call their primary. */
+/** The name of the primary for the sentinels. */
 export const primaryName = 'limits';
 
-/** Sentinels with what they watch: the first of the nodes is the primary at first. */
+/** Sentinels with the nodes that they watch. The first node is the initial primary. */
 export interface SentinelGroup extends RedisGroup {
-  /** Where the sentinels are, as REDIS_SENTINELS has it. */
+  /** The addresses of the sentinels, as in REDIS_SENTINELS. */
   addresses: string;
   /** The port of the server that the sentinels name as the primary. */
   primaryPort(): Promise<number>;
 }
 
-/** Starts a primary, two replicas and three sentinels, which all have one password and speak TLS if there is a certificate. */
+/** Starts a primary, two replicas and three sentinels with one password, which use TLS if there is a certificate. */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);
   await primary.start();

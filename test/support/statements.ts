@@ -2,10 +2,10 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** Parts of the statements that the gateway runs every few seconds, whatever else happens. */
+/** Parts of the statements that the gateway runs in the background every few seconds. */
 const partsOfTimedStatements = ['SKIP LOCKED', 'SELECT DISTINCT s."locationId"'];
 
-/** Runs some work and returns the SQL statements that it took, Prisma's and hand-written ones. */
+/** Runs a function and returns the SQL statements during it, from Prisma and hand-written. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const spies = [vi.spyOn(pg.Client.prototype, 'query'), vi.spyOn(PGlite.prototype, 'query')];
@@ -29,8 +29,8 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**
- * The statements that a request took for itself: without the look-up of its key, which any change of any key makes
- * anew, and the usage of requests before it, which is written once a second.
+ * The statements of a request itself. They exclude the look-up of its key, which any change of a key repeats, and the
+ * usage of earlier requests, which is written once a second.
  */
 export const statementsOfRequest = async (work: () => Promise<unknown>): Promise<string[]> =>
   (await statementsOf(work)).filter(

@@ -1,17 +1,17 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** What a case of both surfaces calls: one documented endpoint, and the graph operation that is the same. */
+/** An operation on both surfaces: a documented endpoint, and the equivalent graph operation. */
 export interface Operation {
   name: string;
-  /** The permission that it needs; none for what any key may do. */
+  /** The permission that the operation needs; undefined when every key may call it. */
   permission?: string;
-  /** Whether it names a location, so that foreign scope answers NOT_FOUND. */
+  /** Whether the operation names a location, so that a location outside the scope is answered with NOT_FOUND. */
   location?: boolean;
   rest: { method: string; path: string; body?: unknown };
   graph: { query: string; variables?: Record<string, unknown> };
 }
 
-/** How a surface says that something went wrong. */
+/** The status, code and message of an error on either surface. */
 export interface Failure {
   status: number;
   code: string | undefined;
@@ -20,7 +20,7 @@ export interface Failure {
   headers: Headers;
 }
 
-/** The two ways to call an operation, with their errors brought to one form. */
+/** The two ways to call an operation, with errors in one form. */
 export const surfaces = {
   rest: async (
     gateway: TestGateway,

@@ -11,30 +11,30 @@ import pg from 'pg';
 import type { OwnCertificate } from './certificate.ts';
 import { removeWithThisProcess } from './guards.ts';
 
-// PostgreSQL and Redis servers of a test's own, from the binaries of the system: they can be killed, frozen
-// and started again without harm to anything else.
+// PostgreSQL and Redis servers of a test's own, from the system's binaries. A test can kill, freeze and restart them
+// without any effect on other servers.
 
 const run = promisify(execFile);
 
-/** How long a server may take to answer after its start. */
+/** The maximum time until a server answers after its start. */
 const startTimeoutMs = 30_000;
 
 /** A server that a test owns. */
 export interface SystemServer {
   url: string;
-  /** Starts it, or starts it again with the data that it had on disk; returns when it answers. */
+  /** Starts the server, also again with its data on disk, and waits until it answers. */
   start(): Promise<void>;
-  /** Ends it at once, as a power cut would. */
+  /** Kills the server at once, like a power cut. */
   kill(): Promise<void>;
-  /** Stops every process of it (SIGSTOP): connections stay open, and nothing answers. */
+  /** Stops every process of the server (SIGSTOP): connections stay open, and nothing answers. */
   freeze(): void;
-  /** Lets a frozen server go on (SIGCONT). */
+  /** Continues a frozen server (SIGCONT). */
   thaw(): void;
-  /** Ends it and removes its data. */
+  /** Stops the server and removes its data. */
   remove(): Promise<void>;
 }
 
-/** A port on loopback that nothing listens on. */
+/** A free port on loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -43,7 +43,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Repeats what fails until it succeeds. */
+/** Repeats a function until it succeeds. */
 export async function eventually<Result>(
   what: string,
   work: () => Promise<Result>,
@@ -54,13 +54,14 @@ export async function eventually<Result>(
     try {
       return await work();
     } catch (error) {
-      if (performance.now() > end) throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: error });
+      if (performance.now() > end)
+        throw new Error(`Not true within ${timeoutMs} ms: ${what}`, { cause: error });
       await sleep(100);
     }
   }
 }
 
-/** A process and all that descend from it. */
+/** The numbers of a process and of all its descendants. */
 function processTree(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -77,7 +78,7 @@ function processTree(pid: number): number[] {
   return tree;
 }
 
-/** Whether a process runs: one that has ended stays in /proc as a zombie until its parent asks for it. */
+/** Whether a process runs. A process that has ended stays in /proc as a zombie until its parent collects it. */
 function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -97,7 +98,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
   }
 }
 
-/** A program of the server: Debian does not have them on the PATH, others do. */
+/** Finds a server program: Debian does not put it on the PATH, other systems do. */
 function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -105,20 +106,20 @@ function postgresProgram(name: string): string {
   return newest ? join(root, newest, 'bin', name) : name;
 }
 
-/** The user that a process runs as; the user of this process when it is empty. */
+/** The user that a process runs as, or the user of this process when empty. */
 interface ServerUser {
   uid?: number;
   gid?: number;
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root: then they run as the user of Debian's package. */
+/** PostgreSQL and PgBouncer refuse to run as root, so root runs them as the user of Debian's package. */
 async function serverUser(): Promise<ServerUser> {
   if (userInfo().uid !== 0) return {};
   const idOf = async (kind: '-u' | '-g') => Number((await run('id', [kind, 'postgres'])).stdout);
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Makes a folder for a server, which goes with this process at the latest. */
+/** Creates a folder for a server, which is removed when this process ends, or earlier. */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
   removeWithThisProcess(folder);
@@ -128,9 +129,9 @@ export async function newServerFolder(name: string, { uid }: ServerUser = {}): P
 }
 
 /**
- * Makes a PostgreSQL server that is not started yet.
+ * Creates a PostgreSQL server without starting it.
  *
- * @param settings of postgresql.conf
+ * @param settings lines of postgresql.conf
  */
 export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
   const user = await serverUser();
@@ -140,16 +141,16 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
   return postgresOver(folder, user, settings);
 }
 
-/** A PostgreSQL server that follows another one and takes no writes. */
+/** A read-only PostgreSQL server that follows a primary. */
 export interface Standby extends SystemServer {
-  /** Makes it a primary of its own; returns when it takes writes. */
+  /** Promotes the standby, and waits until it accepts writes. */
   promote(): Promise<void>;
 }
 
 /**
- * Starts a standby of a server that runs, by streaming replication.
+ * Starts a streaming standby of a running server.
  *
- * @param name what the primary calls it in `synchronous_standby_names`
+ * @param name its name in the primary's `synchronous_standby_names`
  */
 export async function startStandby(primary: SystemServer, name: string): Promise<Standby> {
   const user = await serverUser();
@@ -169,7 +170,7 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   };
 }
 
-/** The server whose data are in a folder. */
+/** The server with its data in a folder. */
 async function postgresOver(
   folder: string,
   user: ServerUser,
@@ -181,7 +182,7 @@ async function postgresOver(
   const options = { listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', ...settings };
   const postmaster = () => Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10);
   const isGone = async (pid: number) => {
-    if (isRunning(pid)) throw new Error('it still runs');
+    if (isRunning(pid)) throw new Error(`Process ${pid} still runs`);
   };
 
   const server: SystemServer = {
@@ -195,7 +196,7 @@ async function postgresOver(
       await eventually(
         'PostgreSQL answers',
         async () => {
-          // It refuses to start until the last process of one that was killed is gone.
+          // It refuses to start until the last process of a killed server has ended.
           if (child.exitCode !== null) child = spawnServer();
           const client = new pg.Client({ connectionString: url });
           client.on('error', () => undefined);
@@ -221,14 +222,14 @@ async function postgresOver(
   return server;
 }
 
-/** How a Redis of a test's own may be spoken to. */
+/** Password and TLS of a test's own Redis. */
 export interface RedisAccess {
   password?: string;
-  /** With it the server speaks TLS alone. */
+  /** The certificate makes the server accept TLS only. */
   certificate?: OwnCertificate;
 }
 
-/** Makes a client that tries once to reach a server. */
+/** Creates a client that tries once to connect to a server. */
 export const redisClient = (url: string, { certificate }: RedisAccess = {}): Redis => {
   const client = new Redis(url, {
     lazyConnect: true,
@@ -239,7 +240,7 @@ export const redisClient = (url: string, { certificate }: RedisAccess = {}): Red
   return client;
 };
 
-/** The options of redis-server and of a sentinel for the way in which they are spoken to. */
+/** The options of redis-server and of a sentinel for password and TLS. */
 export function redisAccessOptions(port: number, { password, certificate }: RedisAccess): string[] {
   return [
     ...(certificate
@@ -252,9 +253,9 @@ export function redisAccessOptions(port: number, { password, certificate }: Redi
 }
 
 /**
- * Makes a Redis server that is not started yet and that keeps nothing on disk.
+ * Creates a Redis server without starting it. It keeps nothing on disk.
  *
- * @param options of redis-server, such as `--maxmemory`
+ * @param options options of redis-server, such as `--maxmemory`
  */
 export async function createRedis(
   options: readonly string[] = [],
@@ -301,25 +302,25 @@ export async function createRedis(
   return server;
 }
 
-/** Where Debian's package puts PgBouncer, which is not on everybody's PATH. */
+/** The path of PgBouncer in Debian's package, which is not on every user's PATH. */
 const pgBouncer = '/usr/sbin/pgbouncer';
 
-/** Whether a PgBouncer can be started here; in CI one always can, or its tests fail. */
+/** Whether PgBouncer is installed. In CI this is always true, so a missing PgBouncer fails its tests. */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
 /** A pooler of a test's own. */
 export interface Pooler {
-  /** Like the URL of the server; every database of it can be reached. */
+  /** Like the URL of the server; every database of the server is available through it. */
   url: string;
   remove(): Promise<void>;
 }
 
 /**
- * Starts a PgBouncer in transaction mode: a connection of a client has one of the server's for the time of a
- * transaction alone. It refuses what it does not know, as its default settings do.
+ * Starts a PgBouncer in transaction mode: a client holds a connection of the server only for the duration of a
+ * transaction. It refuses unknown startup parameters, as its default settings do.
  *
  * @param serverUrl the PostgreSQL behind it
- * @param serverConnections how many connections to the server it shares among its clients
+ * @param serverConnections the number of connections to the server that its clients share
  */
 export async function startPgBouncer(serverUrl: string, serverConnections: number): Promise<Pooler> {
   const user = await serverUser();

@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** What TypeScript finds wrong with a file, at its strictest. */
+/** The errors that TypeScript reports for a file in its strictest mode. */
 export function typeFaults(file: string): string[] {
   const program = ts.createProgram([file], {
     strict: true,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newEntry, type TestGateway } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A delivery as a client sees it. */
+/** A delivery as the API shows it. */
 export interface DeliveryShown {
   id: string;
   type: string;
@@ -12,10 +12,20 @@ export interface DeliveryShown {
   attempts: { httpStatus: number | null; error: string | null; durationMs: number }[];
 }
 
-/** How long a test waits for what the worker does; it asks again and again meanwhile. */
+/** A message as a reader receives it. */
+export interface MessageShown {
+  id: string;
+  event: string;
+  createdAt: string;
+  headers: { name: string; value: string }[];
+  body: string;
+  leaseEndsAt: string;
+}
+
+/** The time that a test waits for the worker, polling meanwhile. */
 const soon = { timeout: 60_000, interval: 50 };
 
-/** What the tests of webhooks do at a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
+/** Helpers for webhooks on a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
 export function webhookTools(gateway: TestGateway) {
   const { prisma, sql } = gateway.database;
 
@@ -26,7 +36,13 @@ export function webhookTools(gateway: TestGateway) {
     return Object.values(body.data)[0] as Value;
   }
 
-  /** Creates a webhook that waits for some events at an address. */
+  /** Runs one root field and returns the extensions of its error. */
+  async function refused(key: string, operation: string, variables: Record<string, unknown>) {
+    const { body } = await gateway.graph(operation, { key, variables });
+    return body.errors?.[0].extensions;
+  }
+
+  /** Creates a webhook for some events at an address. */
   const createWebhook = async (key: string, input: Record<string, unknown>) =>
     run<{ secret: string; webhook: { id: string } }>(
       key,
@@ -34,7 +50,7 @@ export function webhookTools(gateway: TestGateway) {
       { input },
     );
 
-  /** A company with a webhook that waits for some events at a receiver of its own. */
+  /** A company with a webhook for some events, and its own receiver. */
   async function newSubscriber(events: string[], as?: string) {
     const tenant = await gateway.newTenant();
     const receiver = await startReceiver();
@@ -42,7 +58,36 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, receiver, secret, webhookId: webhook.id };
   }
 
-  /** Adds a vehicle to a whitelist: the event `whitelist.created`. */
+  /** A company with a pull webhook, and a key that may only read its messages. */
+  async function newReader(events: string[]) {
+    const tenant = await gateway.newTenant();
+    const { secret, webhook } = await createWebhook(tenant.key, { delivery: 'PULL', events });
+    const readerKey = await gateway.newKey({
+      companyIds: [tenant.companyId],
+      permissions: ['RECEIVE_WEBHOOKS'],
+    });
+    return { ...tenant, secret, webhookId: webhook.id, readerKey };
+  }
+
+  /** Pulls messages of a webhook. */
+  const pull = (key: string, id: string, options: { first?: number; leaseSeconds?: number } = {}) =>
+    run<MessageShown[]>(
+      key,
+      `mutation ($id: ID!, $first: Int, $leaseSeconds: Int) {
+        pullWebhookMessages(webhookId: $id, first: $first, leaseSeconds: $leaseSeconds) {
+          id event createdAt headers { name value } body leaseEndsAt } }`,
+      { id, ...options },
+    );
+
+  /** Acknowledges messages of a webhook and returns how many this call acknowledged. */
+  const acknowledge = (key: string, id: string, messages: readonly { id: string }[]) =>
+    run<number>(
+      key,
+      'mutation ($id: ID!, $ids: [ID!]!) { acknowledgeWebhookMessages(webhookId: $id, ids: $ids) }',
+      { id, ids: messages.map((message) => message.id) },
+    );
+
+  /** Adds a vehicle to a whitelist, which causes the event `whitelist.created`. */
   async function addEntry(key: string, locationId: string) {
     const { body, status } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -52,7 +97,14 @@ export function webhookTools(gateway: TestGateway) {
     return body.data;
   }
 
-  /** The deliveries of a webhook as a client sees them, newest first. */
+  /** A reader whose webhook has the given number of waiting messages. */
+  async function newReaderWith(messages: number) {
+    const reader = await newReader(['WHITELIST_CREATED']);
+    for (let count = 0; count < messages; count += 1) await addEntry(reader.key, reader.locationId);
+    return reader;
+  }
+
+  /** The deliveries of a webhook as the API shows them, newest first. */
   async function deliveriesOf(key: string, id: string, filter = ''): Promise<DeliveryShown[]> {
     const { deliveries } = await run<{ deliveries: { nodes: DeliveryShown[] } }>(
       key,
@@ -63,13 +115,13 @@ export function webhookTools(gateway: TestGateway) {
     return deliveries.nodes;
   }
 
-  /** Waits for so many messages and returns what they say. */
+  /** Waits for the given number of messages and returns their bodies. */
   async function received(receiver: Receiver, count: number) {
     await expect.poll(() => receiver.messages.length, soon).toBeGreaterThanOrEqual(count);
     return receiver.messages.map(({ body }) => JSON.parse(body));
   }
 
-  /** Makes everything that waits for a webhook due now, by the clock of the database. */
+  /** Makes all waiting deliveries of a webhook due now, by the clock of the database. */
   async function skipRetryDelay(webhookId: string) {
     await sql.query(
       {
@@ -82,8 +134,13 @@ export function webhookTools(gateway: TestGateway) {
 
   return {
     run,
+    refused,
     createWebhook,
     newSubscriber,
+    newReader,
+    newReaderWith,
+    pull,
+    acknowledge,
     addEntry,
     deliveriesOf,
     received,

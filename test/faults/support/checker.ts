@@ -2,10 +2,10 @@ import type { Receiver } from '../../support/receiver.ts';
 import type { Ledger, Outcome } from './load.ts';
 import type { Tenant } from './tenant.ts';
 
-// What must hold after every fault: acknowledged means there, exactly once, with its audit record, and nothing
-// is there that was not asked for. Each function returns the violations in words; none means that all holds.
+// Rules that hold after every fault: each acknowledged change is stored exactly once, with its audit record, and
+// nothing else is stored. Each function returns the violations as texts; an empty list means success.
 
-/** What the checker asks: a client of PostgreSQL, or the embedded one. */
+/** The database of the checker: a client of PostgreSQL, or the embedded database. */
 export interface Queries {
   query<Row extends object>(text: string, values?: unknown[]): Promise<{ rows: Row[] }>;
 }
@@ -17,7 +17,7 @@ interface AuditRow {
   plateNumber: string | null;
 }
 
-/** Whether a count agrees with what a client knows of its request. */
+/** Whether a stored count agrees with the outcome that the client knows. */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
   return outcome === 'refused' ? count === 0 : count <= 1;
@@ -49,10 +49,10 @@ async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger
   const violations: string[] = [];
   const asked = new Set(plates.map(({ plateNumber }) => plateNumber));
   for (const plateNumber of notes.keys())
-    if (!asked.has(plateNumber)) violations.push(`plate ${plateNumber} is listed and was never sent`);
+    if (!asked.has(plateNumber)) violations.push(`plate ${plateNumber} is listed, but no client sent it`);
   for (const { action, plateNumber } of audit)
     if (!plateNumber || !asked.has(plateNumber))
-      violations.push(`${action} of ${plateNumber} was never asked for`);
+      violations.push(`${action} of ${plateNumber} is recorded, but no client sent it`);
 
   for (const { plateNumber, create, updates, remove } of plates) {
     const audited = (action: string) => counts.get(`whitelist.${action} ${plateNumber}`) ?? 0;
@@ -66,9 +66,9 @@ async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger
       violations.push(`${note}: ${audited('deleted')} audit records of delete`);
     const isListed = notes.has(plateNumber);
     if (isListed !== (audited('created') === 1 && audited('deleted') === 0))
-      violations.push(`${note}: ${isListed ? 'listed' : 'not listed'}, and the audit log says otherwise`);
+      violations.push(`${note}: ${isListed ? 'listed' : 'not listed'}, but the audit log disagrees`);
     if (isListed && (notes.get(plateNumber) === update?.note) !== (audited('updated') === 1))
-      violations.push(`${note}: its note is ${notes.get(plateNumber)}, and the audit log says otherwise`);
+      violations.push(`${note}: its note is ${notes.get(plateNumber)}, but the audit log disagrees`);
   }
   return violations;
 }
@@ -84,28 +84,30 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
   const recorded = new Map(rows.map(({ eventId, audited }) => [eventId, audited]));
   const asked = new Set(events.map(({ eventId }) => eventId));
   return [
-    ...rows.filter(({ eventId }) => !asked.has(eventId)).map(({ eventId }) => `${eventId} was never sent`),
+    ...rows
+      .filter(({ eventId }) => !asked.has(eventId))
+      .map(({ eventId }) => `event ${eventId} is stored, but no client sent it`),
     ...rows
       .filter(({ audited }) => audited !== 1)
-      .map(({ eventId, audited }) => `${eventId} has ${audited} audit records`),
+      .map(({ eventId, audited }) => `event ${eventId} has ${audited} audit records`),
     ...events
       .filter(({ eventId, outcome }) => !agrees(outcome, recorded.has(eventId) ? 1 : 0))
       .map(
         ({ eventId, outcome }) =>
-          `${eventId} was ${outcome} and is ${recorded.has(eventId) ? '' : 'not '}there`,
+          `event ${eventId} was ${outcome} and is ${recorded.has(eventId) ? '' : 'not '}stored`,
       ),
   ];
 }
 
-/** Compares what is stored with what the clients of a load know. */
+/** Compares the stored data with the ledger of a load's clients. */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/** Whether a receiver took a message: one that it refused must come again. */
+/** Whether a receiver accepted a message. A refused message must come again. */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 
-/** Compares the audit log with the messages that the tenant's receiver took: each at least once, under one id. */
+/** Compares the audit log with the messages that the tenant's receiver accepted: each at least once, under one id. */
 export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(
     `SELECT a.id AS "eventId", coalesce(array_agg(d.id) FILTER (WHERE d.id IS NOT NULL), '{}') AS ids
@@ -122,7 +124,9 @@ export async function checkMessages(database: Queries, tenant: Tenant): Promise<
     ...rows
       .filter(({ ids }) => ids.length !== 1)
       .map(({ eventId, ids }) => `audit record ${eventId} has ${ids.length} messages`),
-    ...[...known].filter((id) => !taken.has(id)).map((id) => `message ${id} was not taken by its receiver`),
+    ...[...known]
+      .filter((id) => !taken.has(id))
+      .map((id) => `message ${id} was not accepted by its receiver`),
     ...[...sent].filter((id) => !known.has(id)).map((id) => `message ${id} has no audit record`),
   ];
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 
-/** Makes a process read another time; its timers run as before (libfaketime, of Debian's package faketime). */
+/** Shifts the clock of a process, but not its timers (libfaketime, Debian package faketime). */
 export function clockOffBy(offset: string): Record<string, string> {
   const library = readdirSync('/usr/lib')
     .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)

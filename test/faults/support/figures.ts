@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What a process or a server holds at one moment. */
+/** The resource usage of a process or a server at one moment. */
 export interface Figures {
-  /** Memory of a gateway as the system counts it, in MiB. */
+  /** Resident memory of a gateway, in MiB. */
   residentMib: number;
-  /** Memory of a gateway in use by JavaScript, garbage included, in MiB. */
+  /** Memory that JavaScript uses in a gateway, including garbage, in MiB. */
   heapMib: number;
   /** Open files and sockets of a gateway. */
   descriptors: number;
@@ -29,7 +29,7 @@ function metric(text: string, name: string): number {
   return Number(value);
 }
 
-/** The figures of a process; its metrics tell of its heap. */
+/** The figures of a process; the heap size is from its metrics. */
 export async function figuresOfProcess(
   pid: number,
   metricsUrl: string,
@@ -60,10 +60,13 @@ function rangesOf(samples: readonly Sample[]): Ranges {
   };
 }
 
-/** The parts of a soak that are compared, in tenths of its time: before the first, code is compiled and pools fill. */
+/**
+ * The compared parts of a soak, in tenths of its duration. During the first tenth, code is compiled and pools are
+ * filled.
+ */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
-/** How much more a gateway may hold at the end than in the beginning: caches and the heap grow until they are full. */
+/** The allowed growth from the beginning to the end: caches and the heap grow until they are full. */
 const allowedGrowth: Figures = {
   residentMib: 48,
   heapMib: 16,
@@ -73,10 +76,10 @@ const allowedGrowth: Figures = {
 };
 
 /**
- * Prints what a gateway held in the parts of a soak.
+ * Prints the figures of a gateway in the parts of a soak.
  *
- * @returns in words what grew from the beginning to the end. Of the heap the least counts: what stays after the garbage
- *   was collected.
+ * @returns the figures that grew from the beginning to the end, as texts. For the heap, the smallest value counts,
+ *   which is the size after a garbage collection.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

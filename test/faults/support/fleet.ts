@@ -12,18 +12,18 @@ export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 export interface Fleet {
   urls: string[];
   gateways: GatewayProcess[];
-  /** Starts one of them anew, on the port that it had. */
+  /** Restarts one gateway on the same port. */
   start(index: number): Promise<void>;
-  /** What each gateway says of a part of itself in `/readyz`. */
+  /** The state of one component in each gateway's `/readyz`. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
-  /** Ends all of them at once. */
+  /** Kills all gateways at once. */
   kill(): Promise<void>;
 }
 
 /**
  * Starts gateways, the first of which migrates.
  *
- * @param env what they have in common
+ * @param env the common variables
  */
 export async function startFleet(count: number, env: Record<string, string>): Promise<Fleet> {
   const ports: number[] = [];
@@ -53,10 +53,10 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
   return fleet;
 }
 
-/** The budget of the limited key that gateways may give out while Redis fails: shared twice, and once by each alone. */
+/** The budget of the limited key while Redis fails: two shared budgets, and one for each gateway alone. */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
-/** Asks with the limited key of a tenant more often than it may, and expects that it is served as often as it may. */
+/** Sends more requests than the limited key of a tenant may, and expects exactly the limit to be served. */
 export async function expectExactLimit(
   fleet: Fleet,
   urls: readonly string[],
@@ -70,21 +70,21 @@ export async function expectExactLimit(
   );
   const served = answers.filter(({ ok }) => ok).length;
   expect(served).toBeGreaterThanOrEqual(limitedKeyBudget);
-  // On a busy machine a process may not hear from Redis in time. It limits on its own then, and says so.
+  // On a busy machine, a process may get no answer from Redis in time. It then limits on its own and logs that.
   const fellBack = fleet.gateways.some((gateway, index) =>
     gateway.output().includes('Redis does not answer', before[index]),
   );
   expect(served).toBeLessThanOrEqual(fellBack ? budgetWithFallback(fleet.urls.length) : limitedKeyBudget);
 }
 
-/** Waits until the clients of a load were acknowledged so many times more. */
+/** Waits until the clients of a load have the given number of further acknowledgements. */
 export async function progress({ ledger }: Load, count = 60): Promise<void> {
   const total = () => ledger.acknowledged.reduce((sum, acknowledged) => sum + acknowledged, 0);
   const target = total() + count;
   await expect.poll(total).toBeGreaterThanOrEqual(target);
 }
 
-/** A connection of the checker's own, which may be lost. */
+/** The checker's own connection, which may be lost. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);

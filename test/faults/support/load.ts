@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * What a client knows of its request: the gateway said that it is done, the gateway said that it is not, or
- * neither (no answer, or an answer from 500 on): then it may or may not have been done.
+ * The outcome of a request as its client knows it: the gateway confirmed the change, the gateway refused it, or neither
+ * (no response, or a status of 500 or more). In the last case the change may or may not be stored.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** What a client asked about one plate, in this order. It asks nothing more after an unknown outcome. */
+/** The requests of a client for one plate, in this order. The client stops after an unknown outcome. */
 interface PlateHistory {
   plateNumber: string;
   create: Outcome;
@@ -21,21 +21,21 @@ interface EventHistory {
   outcome: Outcome;
 }
 
-/** Everything that the clients of a load asked for. */
+/** All requests of the clients of a load. */
 export interface Ledger {
   plates: PlateHistory[];
   events: EventHistory[];
-  /** How many requests each gateway acknowledged, by its place in `urls`. */
+  /** The number of acknowledged requests of each gateway, by its index in `urls`. */
   acknowledged: number[];
-  /** How many requests had no answer, or one from 500 on. */
+  /** The number of requests without a response, or with a status of 500 or more. */
   unanswered: number;
-  /** Requests of the limited key that were answered. */
+  /** The number of answered requests of the limited key. */
   askedOfLimitedKey: number;
-  /** Those of them that were served. */
+  /** The number of them that were served. */
   servedOfLimitedKey: number;
 }
 
-/** How much the clients of a load send. */
+/** The load that the clients cause. */
 export interface LoadOptions {
   writers?: number;
   /** The pause of a writer between two requests, in milliseconds. */
@@ -45,15 +45,15 @@ export interface LoadOptions {
 /** Clients that write until they are stopped. */
 export interface Load {
   ledger: Ledger;
-  /** Stops after the requests under way. */
+  /** Stops after the requests in progress. */
   stop(): Promise<void>;
 }
 
-/** The pause of a writer between two requests, in milliseconds: gateways share two cores with all else. */
+/** The pause of a writer between two requests, in milliseconds: all processes share two cores. */
 const defaultPauseMs = 20;
-/** How long a client waits for an answer, in milliseconds. */
+/** The time that a client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
-/** How often a gate sends an event again when it does not know whether it arrived. */
+/** The number of times that a gate sends an event again while its outcome is unknown. */
 const maxResends = 20;
 
 let plateSequence = 0;
@@ -70,8 +70,8 @@ interface Answered {
 }
 
 /**
- * Starts writers, each at a gateway of its own as far as there are enough, so that one that hangs holds up its own
- * writers alone.
+ * Starts writers, each at its own gateway as far as there are enough gateways. A gateway that hangs then stops only its
+ * own writers.
  */
 export function startLoad(
   urls: readonly string[],
@@ -88,7 +88,7 @@ export function startLoad(
   };
   let stopped = false;
 
-  /** Nothing listens there: the request was not even sent. */
+  /** Nothing listens there, so the request was not even sent. */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 
@@ -164,7 +164,7 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // A refusal after an unknown outcome says nothing of what came before.
+      // A refusal after an unknown outcome says nothing about the earlier request.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

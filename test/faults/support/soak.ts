@@ -3,16 +3,24 @@ import { expect } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { freePort } from '../../support/system-servers.ts';
 import { compareParts, type Figures, figuresOfProcess, type Sample } from './figures.ts';
+import { createDisconnects, importWhitelist } from './disconnects.ts';
+import { hostileLimits, startHostileKey } from './hostile-key.ts';
 import { type Ledger, startLoad } from './load.ts';
-import { limitedKeyBudget, type Tenant } from './tenant.ts';
+import { repeat } from './repeat.ts';
+import { limitedKeyBudget, newAccess, type Tenant } from './tenant.ts';
 import { startVisitors } from './visitors.ts';
 
 export const operatorKey = 'operator-key-of-the-soak-test-0123456789';
 
-/** How long a soak takes. */
+/** The duration of a soak. */
 export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
-/** The pause of each client between two requests: together they send about 40 requests in a second. */
+/** The pause of each client between two requests: together the clients send about 40 requests per second. */
 const pauseMs = 150;
+/**
+ * The pause between two imports of 10,000 rows. It is longer than an import, so that other clients are not delayed all
+ * the time.
+ */
+const importPauseMs = 5_000;
 const sampleIntervalMs = 5_000;
 
 /** A gateway of a soak. */
@@ -36,11 +44,11 @@ export async function startSoakedGateway(env: Record<string, string>): Promise<S
 }
 
 /**
- * Sends clients of every kind to gateways for the time of a soak, and compares what the gateways hold in the beginning
- * and at the end.
+ * Sends clients of every kind to gateways for the duration of a soak, and compares the resource usage of the gateways
+ * in the beginning and at the end.
  *
- * @param connections counts those of all gateways to their servers
- * @returns what the clients know
+ * @param connections counts the connections of all gateways to their servers
+ * @returns the ledger of the clients
  */
 export async function soak(
   gateways: readonly SoakedGateway[],
@@ -49,8 +57,15 @@ export async function soak(
 ): Promise<Ledger> {
   const urls = gateways.map(({ url }) => url);
   const samples = gateways.map((): Sample[] => []);
+  const importing = await newAccess(urls[0]!, operatorKey, 'soak-imports');
+  const hostile = await newAccess(urls[0]!, operatorKey, 'soak-hostile', hostileLimits);
+  await importWhitelist(urls[0]!, hostile, 'first');
   const load = startLoad(urls, tenant, { pauseMs });
   const visitors = startVisitors(urls, tenant, pauseMs);
+  const disconnects = repeat(createDisconnects(urls[0]!, importing), pauseMs);
+  const imports = repeat((count) => importWhitelist(urls.at(-1)!, importing, `${count}`), importPauseMs);
+  const hostileKey = startHostileKey(urls, hostile, pauseMs);
+  const others = [visitors, disconnects, imports, hostileKey];
   const startedAt = performance.now();
   const elapsedSeconds = () => (performance.now() - startedAt) / 1000;
   try {
@@ -62,15 +77,20 @@ export async function soak(
       await sleep(sampleIntervalMs);
     }
   } finally {
-    await Promise.all([load.stop(), visitors.stop()]);
+    await Promise.all([load, ...others].map((clients) => clients.stop()));
   }
 
   const grown = samples.map((ofGateway) => compareParts(ofGateway, soakMinutes));
   const { acknowledged, unanswered, servedOfLimitedKey } = load.ledger;
   console.log({ acknowledged, unanswered, servedOfLimitedKey, visitors: visitors.count() });
+  console.log({
+    disconnects: disconnects.count(),
+    imports: imports.count(),
+    hostileKey: hostileKey.counts(),
+  });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toBe(0);
-  // A process that did not hear from Redis in time gave the limit once more, on its own, and said so.
+  // A process that got no answer from Redis in time granted the limit once more on its own, and logged that.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
   expect(servedOfLimitedKey).toBeLessThanOrEqual(limitedKeyBudget * (1 + alone.length));

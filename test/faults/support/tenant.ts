@@ -1,40 +1,48 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** How many requests the key of the limit check may make, in an hour and in a minute. */
+/** The limit of the key of the limit check, in an hour and in a minute. */
 export const limitedKeyBudget = 20;
 
-/** A company of one fault: what happens to it is checked when the fault is over. */
+/** A company of one fault, which is checked when the fault is over. */
 export interface Tenant {
   locationId: string;
-  /** May write, without a limit that a test reaches. */
+  /** A key that may write, with limits that no test reaches. */
   key: string;
-  /** May make `limitedKeyBudget` requests. */
+  /** A key that may send `limitedKeyBudget` requests. */
   limitedKey: string;
-  /** Waits for every change of whitelist and activity. */
+  /** The receiver of every change of whitelist and activity. */
   receiver: Receiver;
 }
 
-/** Runs one root field with a key and returns its value. */
+/**
+ * Runs one root field with a key and returns its value. It has no timeout: `fetch` gives up an import without headers
+ * after 300 s, which a busy machine may need.
+ */
 export async function askGraph<Value>(
   url: string,
   key: string,
   query: string,
   variables: Record<string, unknown>,
 ): Promise<Value> {
-  const response = await fetch(`${url}/graphql`, {
+  const asked = request(`${url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-    body: JSON.stringify({ query, variables }),
+    agent: false,
   });
-  const body = (await response.json()) as { data?: Record<string, Value>; errors?: unknown };
+  asked.end(JSON.stringify({ query, variables }));
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const body = (await json(response)) as { data?: Record<string, Value>; errors?: unknown };
   const [value] = Object.values(body.data ?? {});
   if (body.errors || value === undefined) throw new Error(`${query}\n${JSON.stringify(body)}`);
   return value;
 }
 
-/** Gives the operator's key limits that no test reaches, and waits until every gateway knows of them. */
+/** Gives the operator's key limits that no test reaches, and waits until every gateway knows them. */
 export async function raiseOperatorLimits(
   database: Queries,
   urls: readonly string[],
@@ -54,8 +62,14 @@ export async function raiseOperatorLimits(
   await vi.waitFor(async () => expect(await limits()).toEqual(raised), { timeout: 60_000, interval: 100 });
 }
 
-/** Makes a company with a location, keys and a webhook, by the graph. */
-export async function newTenant(url: string, operatorKey: string, name: string): Promise<Tenant> {
+/** A location and a key that may write there. */
+export type Access = Pick<Tenant, 'locationId' | 'key'>;
+
+/**
+ * Creates a company with a location by the graph. @returns the location, and a function that issues a key for the
+ * company
+ */
+async function newCompany(url: string, operatorKey: string, name: string) {
   const operator = <Value>(query: string, input: Record<string, unknown>) =>
     askGraph<Value>(url, operatorKey, query, { input });
   const company = await operator<{ id: string }>(
@@ -66,7 +80,7 @@ export async function newTenant(url: string, operatorKey: string, name: string):
     'mutation ($input: CreateLocationInput!) { createLocation(input: $input) { id } }',
     { companyId: company.id, name: 'Fault', slug: name, capacity: 1000 },
   );
-  const issue = async (limit: number) => {
+  const issue = async (hourlyLimit: number, burstLimit = hourlyLimit) => {
     const { secret } = await operator<{ secret: string }>(
       'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }',
       {
@@ -80,12 +94,33 @@ export async function newTenant(url: string, operatorKey: string, name: string):
           'MANAGE_WEBHOOKS',
         ],
         companyIds: [company.id],
-        hourlyLimit: limit,
-        burstLimit: limit,
+        hourlyLimit,
+        burstLimit,
       },
     );
     return secret;
   };
+  return { locationId: location.id, issue };
+}
+
+/**
+ * Creates a company with a location and a key by the graph.
+ *
+ * @param limits the key's limits for an hour and a minute; by default no test reaches them
+ */
+export async function newAccess(
+  url: string,
+  operatorKey: string,
+  name: string,
+  limits: readonly [hourly: number, burst: number] = [1_000_000, 1_000_000],
+): Promise<Access> {
+  const { locationId, issue } = await newCompany(url, operatorKey, name);
+  return { locationId, key: await issue(...limits) };
+}
+
+/** Creates a company with a location, keys and a webhook by the graph. */
+export async function newTenant(url: string, operatorKey: string, name: string): Promise<Tenant> {
+  const { locationId, issue } = await newCompany(url, operatorKey, name);
   const [key, limitedKey] = [await issue(1_000_000), await issue(limitedKeyBudget)];
   const receiver = await startReceiver();
   await askGraph(
@@ -105,5 +140,5 @@ export async function newTenant(url: string, operatorKey: string, name: string):
       },
     },
   );
-  return { locationId: location.id, key, limitedKey, receiver };
+  return { locationId, key, limitedKey, receiver };
 }

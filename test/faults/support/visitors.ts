@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
-// Clients that only read, well-behaved ones and others: what they leave behind shows as memory or descriptors.
+// Clients that only read, including clients that leave early. Leaks after their requests show as memory or descriptors.
 
-/** How long a visitor waits for what it came for, in milliseconds. */
+/** The maximum duration of a visit, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Asks the graph, and gives the answer up when the client leaves. */
+/** Sends a query, which is aborted when the client leaves. */
 const ask = (url: string, key: string, query: string, headers: Record<string, string>, signal: AbortSignal) =>
   fetch(`${url}/graphql`, {
     method: 'POST',
@@ -18,13 +18,13 @@ const ask = (url: string, key: string, query: string, headers: Record<string, st
 type Visit = (url: string, tenant: Tenant, leave: AbortController) => Promise<unknown>;
 
 const visits: readonly Visit[] = [
-  /** A gate. */
+  /** A gate asks for a decision. */
   async (url, { key, locationId }, { signal }) => {
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     const query = `{ plateAccess(locationId: "${locationId}", plate: ${plate}) { reason } }`;
     return (await ask(url, key, query, {}, signal)).json();
   },
-  /** A page of a list. */
+  /** A client reads a page of a list. */
   async (url, { key, locationId }, { signal }) =>
     (
       await fetch(`${url}/api/locations/${locationId}/whitelist?limit=100`, {
@@ -32,7 +32,7 @@ const visits: readonly Visit[] = [
         signal,
       })
     ).json(),
-  /** A whole list whose reader leaves at its beginning. */
+  /** A client leaves at the beginning of a whole list. */
   async (url, { key, locationId }, leave) => {
     const { body } = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
       headers: { 'X-API-Key': key },
@@ -41,7 +41,7 @@ const visits: readonly Visit[] = [
     await body!.getReader().read();
     leave.abort();
   },
-  /** A subscription that ends after its first message. */
+  /** A client leaves a subscription after its first message. */
   async (url, { key, locationId }, leave) => {
     const query = `subscription { locationStatusChanged(locationId: "${locationId}") { occupied } }`;
     const { body } = await ask(url, key, query, { Accept: 'text/event-stream' }, leave.signal);
@@ -49,37 +49,25 @@ const visits: readonly Visit[] = [
     for (let text = ''; !text.includes('occupied');) text = (await reader.read()).value ?? 'occupied';
     leave.abort();
   },
-  /** Somebody without a key. */
+  /** A client has an invalid key. */
   async (url, _tenant, { signal }) =>
     (await fetch(`${url}/api/locations`, { headers: { 'X-API-Key': 'no-such-key' }, signal })).text(),
 ];
 
 /**
- * Sends visitors to the gateways, one after the other, until it is stopped.
+ * Sends read requests to the gateways until stopped, one after the other.
  *
- * @returns how many came, and what ends it
+ * @returns the number of visits, and the function that stops them
  */
 export function startVisitors(urls: readonly string[], tenant: Tenant, pauseMs: number) {
-  let stopped = false;
-  let count = 0;
-  async function visit(): Promise<void> {
-    for (; !stopped; count += 1) {
-      const leave = new AbortController();
-      const patience = setTimeout(() => leave.abort(), patienceMs);
-      const comes = visits[count % visits.length]!;
-      await comes(urls[count % urls.length]!, tenant, leave).catch((error: Error) => {
-        if (!leave.signal.aborted) throw error;
-      });
-      clearTimeout(patience);
-      await sleep(pauseMs);
-    }
+  async function visit(count: number): Promise<void> {
+    const leave = new AbortController();
+    const patience = setTimeout(() => leave.abort(), patienceMs);
+    const comes = visits[count % visits.length]!;
+    await comes(urls[count % urls.length]!, tenant, leave).catch((error: Error) => {
+      if (!leave.signal.aborted) throw error;
+    });
+    clearTimeout(patience);
   }
-  const running = visit();
-  return {
-    count: () => count,
-    async stop() {
-      stopped = true;
-      await running;
-    },
-  };
+  return repeat(visit, pauseMs);
 }

@@ -1,0 +1,154 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { startHttpServer } from '../support/http-server.ts';
+
+const gateway = await openTestGateway();
+const { pms, folder, fileOf } = openCommandLine(await serve(gateway));
+
+const formula = '=HYPERLINK("https://evil.example";"7")';
+
+/** A tenant with an entry and a quota whose reference is a spreadsheet formula. */
+async function newTenant() {
+  const tenant = await gateway.newTenant();
+  const { key, locationId } = tenant;
+  const body = newEntry({ referenceId: formula, note: '-1+1' });
+  const entry = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
+  expect(entry.status).toBe(201);
+  expect((await pms(key, 'quotas', 'set', formula, '--inside', '1', '--location', locationId)).code).toBe(0);
+  return tenant;
+}
+
+describe('files with personal data', () => {
+  const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
+  const rejectedJson = () => fileOf('{"eventId":"1"}\n');
+
+  // The usual umask: without an explicit mode, every user of the machine could read the files.
+  let umask: number;
+  beforeAll(() => {
+    umask = process.umask(0o022);
+  });
+  afterAll(() => void process.umask(umask));
+
+  test.each([
+    ['an exported whitelist', () => ['export', '--output']],
+    ['exported quotas', () => ['quotas', 'export', '--output']],
+    ['a copy of a whitelist', () => ['sync', '--output']],
+    ['rejected rows', () => ['import', rejectedCsv(), '--rejects']],
+    ['rejected events', () => ['events', 'import', rejectedJson(), '--rejects']],
+  ])('a file with %s is readable only by its owner', async (name, command) => {
+    const { key, locationId } = await newTenant();
+    const path = join(folder, name.replaceAll(' ', '-'));
+    for (const round of ['new', 'existing']) {
+      const { err } = await pms(key, ...command(), path, '--location', locationId);
+      expect(statSync(path).mode & 0o777, `${round} ${err}`).toBe(0o600);
+      expect(readFileSync(path, 'utf8')).not.toBe('');
+      if (name !== 'a copy of a whitelist') writeFileSync(path, '');
+    }
+  });
+
+  test('an existing file loses its wider access rights when pms overwrites it', async () => {
+    const { key, locationId } = await newTenant();
+    const path = fileOf('');
+    chmodSync(path, 0o644);
+    await pms(key, 'import', rejectedCsv(), '--rejects', path, '--location', locationId);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('pms --safe-csv', () => {
+  test.each([
+    ['a whitelist', ['export']],
+    ['quotas', ['quotas', 'export']],
+  ])('an apostrophe precedes each formula in %s', async (_, command) => {
+    const { key, locationId } = await newTenant();
+    const plain = await pms(key, ...command, '--location', locationId);
+    expect(plain.out).toContain('\n"=HYPERLINK');
+    const safe = await pms(key, ...command, '--safe-csv', '--location', locationId);
+    expect({ code: safe.code, err: safe.err }).toEqual({ code: 0, err: '' });
+    expect(safe.out).toContain(`\n"'=HYPERLINK`);
+    expect(safe.out).not.toMatch(/(^|,|\n)"?[=+@-]/);
+  });
+
+  test('an apostrophe precedes each formula in rejected rows', async () => {
+    const { key, locationId } = await newTenant();
+    const path = fileOf('');
+    const file = fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
+    const { code } = await pms(
+      key,
+      'import',
+      file,
+      '--rejects',
+      path,
+      '--safe-csv',
+      '--location',
+      locationId,
+    );
+    expect(code).toBe(3);
+    expect(readFileSync(path, 'utf8')).toContain("\n'=1+1,");
+  });
+});
+
+/** Answers every request with the same JSON. */
+const answering =
+  (status: number, body: unknown): RequestListener =>
+  (_, response) =>
+    void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+
+describe('control characters in answers of a server', () => {
+  const hostile = 'a\u001b[31m\u009b2J\u202egate\nforged';
+  const shown = String.raw`a\u001b[31m\u009b2J\u202egate\nforged`;
+  const company = { id: '1', slug: 'a', name: hostile, address: 'x', createdAt: 'x', updatedAt: 'x' };
+  const page = { nodes: [company], pageInfo: { hasNextPage: false, endCursor: null } };
+
+  /** Every listed character that a terminal interprets. */
+  const acting = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
+
+  test('pms escapes control characters in tables', async () => {
+    const url = await startHttpServer(answering(200, { data: { companies: page } }));
+    const { out } = await pms('key', '--url', url, 'companies', 'list');
+    expect(out.replaceAll(/\s/g, '')).toContain(shown);
+    expect(out).not.toMatch(acting);
+  });
+
+  test('pms escapes control characters in JSON output, and programs parse the same values from it', async () => {
+    const url = await startHttpServer(answering(200, { data: { companies: page } }));
+    const { out } = await pms('key', '--url', url, '--json', 'companies', 'list');
+    expect(out).not.toMatch(acting);
+    expect(JSON.parse(out)[0].name).toBe(hostile);
+  });
+
+  test('pms escapes control characters in errors', async () => {
+    const details = { field: hostile, value: hostile };
+    const url = await startHttpServer(
+      answering(200, { errors: [{ message: hostile, extensions: { code: hostile, details } }] }),
+    );
+    const { err } = await pms('key', '--url', url, 'companies', 'list');
+    expect(err).toContain(`${shown}: ${shown}\n  field: ${shown}\n  value: "${shown}"\n`);
+    expect(err).not.toMatch(acting);
+  });
+});
+
+test('pms status --watch waits as long as the gateway asks before it reopens a stream', async () => {
+  const status = {
+    locationId: '1',
+    slug: 'a',
+    state: 'AVAILABLE',
+    occupied: 1,
+    capacity: 2,
+    updatedAt: '2026-01-31T08:00:00.000Z',
+  };
+  let streams = 0;
+  const url = await startHttpServer((request, response) => {
+    if (!request.headers.accept?.includes('text/event-stream'))
+      return answering(200, { data: { locationStatuses: [status] } })(request, response);
+    streams += 1;
+    response.writeHead(streams === 1 ? 429 : 403, { 'Retry-After': '2' }).end();
+  });
+  const { code, err } = await pms('key', '--url', url, 'status', '--watch');
+  expect(err).toContain('The rate limit of the key is reached; retrying in 2 seconds\n');
+  expect({ code, streams }).toEqual({ code: 1, streams: 2 });
+});

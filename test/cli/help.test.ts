@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { shellCommands } from '../../cli/shell-words.ts';
+import { openCommandLine } from '../support/command-line.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
+
+const { pms } = openCommandLine(await serve(await sharedTestGateway()));
+
+/** The lines of one section of a help text, up to the next empty line. */
+function sectionOf(help: string, name: string): string[] {
+  const [, lines = ''] = new RegExp(`^${name}:\\n((?: .*\\n)+)`, 'm').exec(help) ?? [];
+  return lines.split('\n').filter((line) => line !== '');
+}
+
+/** The help texts of a command and of all its subcommands. */
+async function helpsOf(path: readonly string[] = []): Promise<{ path: string; help: string }[]> {
+  const { code, out: help } = await pms(undefined, ...path, '--help');
+  expect(code).toBe(0);
+  const names = sectionOf(help, 'Commands').flatMap((line) => /^ {2}(\S+)/.exec(line)?.[1] ?? []);
+  const below = names.filter((name) => name !== 'help').map((name) => helpsOf([...path, name]));
+  return [{ path: path.join(' '), help }, ...(await Promise.all(below)).flat()];
+}
+
+const helps = await helpsOf();
+
+test('pms arranges its commands in groups', () => {
+  expect(helps.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['', 'import', 'keys', 'keys create']),
+  );
+});
+
+describe.each(helps)('the help text of pms $path', ({ path, help }) => {
+  const examples = sectionOf(help, 'Examples').map((line) => line.replace(/^ {2}\$ /, ''));
+
+  test('every example in the help is accepted by the command', async () => {
+    expect(examples.join('\n')).toContain(`pms ${path}`.trim());
+    for (const example of examples) {
+      const [program, ...args] = shellCommands(example)[0] ?? [];
+      if (program !== 'pms') continue;
+      // An invalid key: each command fails only after it has parsed its options.
+      const { err } = await pms('key', ...args);
+      expect(err, example).toMatch(/^(?:The rate limit .*\n)*(UNAUTHORIZED: |Cannot read |Usage: |$)/);
+    }
+  });
+
+  test('the help marks the options that the command requires', async () => {
+    const required = sectionOf(help, 'Options').flatMap(
+      (line) => /^ {2}(?:-\w, )?(--\S+).*\(required\)/.exec(line)?.[1] ?? [],
+    );
+    const missing: string[] = [];
+    const given: string[] = [];
+    for (;;) {
+      const { err } = await pms('key', ...path.split(' '), ...given);
+      const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
+      if (!option) break;
+      missing.push(option);
+      // A value that is valid for every option.
+      given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
+    }
+    expect(required.toSorted()).toEqual(missing.toSorted());
+  });
+});

@@ -1,0 +1,217 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { entryColumns } from '../../cli/whitelist-csv.ts';
+import { openCommandLine } from '../support/command-line.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { screenOf } from '../support/screen.ts';
+
+const gateway = await openTestGateway({ RATE_LIMIT_BURST_WINDOW_SECONDS: '2' });
+const { prisma } = gateway.database;
+const { pms, pmsOnTerminal, pmsWithInput, json, fileOf, folder } = openCommandLine(await serve(gateway));
+
+const header = entryColumns.join(',');
+const line = (entry = newEntry(), note = '') =>
+  `${entry.referenceId},${entry.plateType},${entry.plateCode},${entry.plateNumber},sedan,${note},,,,`;
+const plateNumbersOf = async (locationId: string) =>
+  (await prisma.whitelistEntry.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
+    ({ plateNumber }) => plateNumber,
+  );
+
+describe('pms import', () => {
+  test('pms import accepts a byte order mark, LF and CRLF, and quoted fields with line breaks', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const file = fileOf(
+      '\ufeffplateType,plateCode,plateNumber,referenceId,note\r\n' +
+        'DXB,A,1,"unit, 1","say ""hello""\n to all"\r\n' +
+        'DXB,White,2, unit 2 ,\r\n' +
+        'DXB,A,3,unit 3,""\r\n\r\n',
+    );
+    expect(await json(key, 'import', file, '--location', locationId)).toEqual({
+      created: 3,
+      updated: 0,
+      unchanged: 0,
+      deleted: 0,
+      rejected: 0,
+    });
+    const entries = await prisma.whitelistEntry.findMany({ where: { locationId }, orderBy: { id: 'asc' } });
+    expect(entries.map(({ referenceId, note }) => [referenceId, note])).toEqual([
+      ['unit, 1', 'say "hello"\n to all'],
+      [' unit 2 ', null],
+      ['unit 3', ''],
+    ]);
+  });
+
+  test('pms import upserts and replaces entries, and a dry run changes nothing', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const [kept, gone] = [newEntry(), newEntry()];
+    const first = fileOf([header, line(kept), line(gone)].join('\n'));
+    await json(key, 'import', first, '--location', locationId);
+    const next = fileOf([header, line(kept, 'changed'), line()].join('\n'));
+    const location = ['--location', locationId];
+    expect(await json(key, 'import', next, ...location, '--mode', 'upsert', '--dry-run')).toMatchObject({
+      created: 1,
+      updated: 1,
+    });
+    expect(await plateNumbersOf(locationId)).toEqual([kept.plateNumber, gone.plateNumber]);
+    expect(await json(key, 'import', next, ...location, '--mode', 'replace')).toMatchObject({
+      created: 1,
+      updated: 1,
+      deleted: 1,
+    });
+    expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
+  });
+
+  test('pms import writes the rejected rows in the order of the file, ready to be corrected and imported', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const [good, twice] = [newEntry(), newEntry()];
+    const file = fileOf(
+      [
+        header,
+        line(good),
+        line(newEntry({ plateCode: 'ABCD' })),
+        line(twice),
+        line(newEntry(), '"two\nlines"'),
+        line(twice),
+        line(newEntry({ referenceId: '' })),
+        line().replace(/,,,,$/, ',,tomorrow,,'),
+      ].join('\n'),
+    );
+    const { code, out, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '2');
+    expect(code).toBe(3);
+    expect(out).toMatch(/created\s+3/);
+    expect(out).toMatch(/rejected\s+4/);
+    expect(err).toContain(`${file}.rejected.csv`);
+    const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n');
+    expect(rejected[0]).toBe(`${header},line,field,code,message,value`);
+    expect(rejected.slice(1).map((row) => row.split(',').slice(10))).toEqual([
+      ['3', 'plateCode', 'VALIDATION_ERROR', 'Invalid plate code format', 'ABCD'],
+      ['7', '', 'DUPLICATE_VEHICLE', 'Line 4 has the same plate', ''],
+      ['8', 'referenceId', 'VALIDATION_ERROR', 'Reference id must not be blank', '""'],
+      [
+        '9',
+        'validUntil',
+        'VALIDATION_ERROR',
+        expect.stringContaining('"Must be an ISO 8601'),
+        ' such as 2026-01-31T08:00:00Z"',
+        'tomorrow',
+      ],
+    ]);
+    const mended = fileOf(rejected.slice(0, 2).join('\n').replace('ABCD', 'ABC'));
+    expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
+  });
+
+  test('pms import stores hours and numbers of entries, and keeps stored values whose column the file lacks', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const at = ['--location', locationId, '--mode', 'upsert'];
+    const columns = 'referenceId,plateType,plateCode,plateNumber';
+    const file = fileOf(
+      [
+        `${columns},hours,maxEntries`,
+        'unit,DXB,A,1,"mon-fri 07:00-19:00; SAT,SUN 22:00-06:00",2',
+        'unit,DXB,A,2,SOMEDAY 07:00-19:00,',
+        'unit,DXB,A,3,,many',
+        'unit,DXB,A,4,MON 07:00-25:00,',
+      ].join('\n'),
+    );
+    expect((await pms(key, 'import', file, ...at)).code).toBe(3);
+    const rejected = readFileSync(`${file}.rejected.csv`, 'utf8').trim().split('\n').slice(1);
+    expect(rejected.map((row) => row.split(',').slice(10, 12))).toEqual([
+      ['3', 'hours'],
+      ['4', 'maxEntries'],
+      ['5', 'hours.0.to'],
+    ]);
+    const read = () =>
+      prisma.whitelistEntry.findFirst({ where: { locationId }, select: { hours: true, maxEntries: true } });
+    const given = {
+      hours: [
+        { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
+        { days: ['SATURDAY', 'SUNDAY'], from: '22:00', to: '06:00' },
+      ],
+      maxEntries: 2,
+    };
+    expect(await read()).toEqual(given);
+    await json(key, 'import', fileOf(`${columns}\nunit 2,DXB,A,1`), ...at);
+    expect(await read()).toEqual(given);
+    await json(key, 'import', fileOf(`${columns},hours\nunit 2,DXB,A,1,`), ...at);
+    expect(await read()).toEqual({ hours: null, maxEntries: 2 });
+  });
+
+  test('pms import waits when the rate limit is reached, and then continues', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
+    const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
+    const { code, err } = await pms(key, 'import', file, '--location', locationId, '--batch-size', '1');
+    expect(code).toBe(0);
+    expect(err).toMatch(/rate limit of the key is reached; retrying in [12] second/);
+    expect(await plateNumbersOf(locationId)).toHaveLength(8);
+  });
+
+  test('the rate limit notice does not break the progress bar of pms import', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
+    const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
+    const args = ['import', file, '--location', locationId, '--batch-size', '1'];
+    const { code, err } = await pmsOnTerminal(100, key, ...args);
+    expect(code).toBe(0);
+    const lines = screenOf(err);
+    const bars = lines.filter((text) => text.includes('rows'));
+    expect(bars).toEqual([expect.stringMatching(/^=+ 100% \| 8 rows \| \S+ left$/)]);
+    expect(lines.at(-2)).toBe(bars[0]);
+    const notices = lines.slice(0, -2);
+    expect(notices.length).toBeGreaterThan(0);
+    for (const notice of notices)
+      expect(notice).toMatch(/^The rate limit of the key is reached; retrying in [12] seconds?$/);
+  });
+
+  test('pms import replaces nothing when the file exceeds one call or repeats a plate', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
+    const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
+    const tooLong = await replace(fileOf([header, ...rows].join('\n')));
+    expect(tooLong).toMatchObject({ code: 2, err: expect.stringContaining('at most 10000 rows') });
+    const twice = newEntry();
+    expect(await replace(fileOf([header, line(twice), line(twice)].join('\n')))).toMatchObject({ code: 3 });
+    expect(await plateNumbersOf(locationId)).toEqual([]);
+  });
+
+  test.each([
+    ['a missing column', 'referenceId,plateType,plateCode\n', 'Line 1: the column plateNumber is missing'],
+    ['an unknown column', `${header},colour\n`, 'Line 1: unknown column colour'],
+    ['a row with too few fields', `${header}\n${line()}\na,b\n`, 'Line 3: '],
+    ['a quote that is never closed', `${header}\n"a,b\n`, 'Line '],
+    ['no content', '', `is empty: its first line must be ${header}`],
+    ['only a byte order mark', '\ufeff', 'is empty'],
+    ['semicolons', header.replaceAll(',', ';'), 'Line 1: the columns are separated by semicolons (";")'],
+    ['tabs', header.replaceAll(',', '\t'), 'Line 1: the columns are separated by tabs ("\\t")'],
+  ])('pms import refuses a file with %s and names the place', async (_, text, message) => {
+    const { key, locationId } = await gateway.newTenant();
+    const { code, err } = await pms(key, 'import', fileOf(text), '--location', locationId);
+    expect(code).toBe(2);
+    expect(err).toContain(message);
+    expect(err).not.toContain('    at ');
+    expect(await plateNumbersOf(locationId)).toEqual([]);
+  });
+
+  test('pms import reports a missing file, and a folder in place of a file', async () => {
+    const missing = join(folder, 'none.csv');
+    const run = (path: string) => pms('key', 'import', path, '--location', 'x');
+    expect(await run(missing)).toEqual({ code: 2, out: '', err: `Cannot read ${missing}: no such file\n` });
+    expect(await run(folder)).toEqual({ code: 2, out: '', err: `Cannot read ${folder}: it is a folder\n` });
+  });
+
+  test('pms import refuses an empty file and leaves the whitelist unchanged', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    await json(key, 'import', fileOf([header, line()].join('\n')), '--location', locationId);
+    const replace = ['import', fileOf(''), '--location', locationId, '--mode', 'replace'];
+    expect(await pms(key, ...replace)).toMatchObject({ code: 2 });
+    expect(await plateNumbersOf(locationId)).toHaveLength(1);
+  });
+
+  test('pms import reads a CSV from standard input', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const text = [header, line(), line()].join('\n');
+    const { code, out } = await pmsWithInput(text, key, '--json', 'import', '-', '--location', locationId);
+    expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, created: 2 });
+  });
+});

@@ -1,0 +1,240 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { entryColumns } from '../../cli/whitelist-csv.ts';
+import { openCommandLine } from '../support/command-line.ts';
+import { projectFolder } from '../support/documentation.ts';
+import { endWithThisProcess } from '../support/guards.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+import { startHttpServer } from '../support/http-server.ts';
+
+const gateway = await openTestGateway();
+const { prisma } = gateway.database;
+const url = await serve(gateway);
+const { pms, fileOf, folder } = openCommandLine(url);
+
+const header = entryColumns.join(',');
+const row = ({ referenceId, plateType, plateCode, plateNumber } = newEntry()) =>
+  `${referenceId},${plateType},${plateCode},${plateNumber},,,,,,`;
+const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
+const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
+
+/**
+ * Starts a proxy that holds back the answers to certain requests, beginning with request number `heldFrom`.
+ *
+ * @param options.held a text in the documents of these requests
+ */
+async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
+  const held: (() => void)[] = [];
+  let requests = 0;
+  const address = await startHttpServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    if (body.includes(text)) requests += 1;
+    if (body.includes(text) && requests >= heldFrom) await new Promise<void>((resolve) => held.push(resolve));
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body,
+    });
+    response.writeHead(answer.status).end(await answer.text());
+  });
+  return {
+    address,
+    /** How many requests are held back. */
+    waiting: () => held.length,
+    answer: () => held.splice(0).forEach((resolve) => resolve()),
+  };
+}
+
+/** Runs the program in its own process. */
+function start(address: string, key: string, args: string[]) {
+  const child = spawn(process.execPath, ['dist/pms.js', ...args], {
+    cwd: projectFolder,
+    env: { ...process.env, PMS_URL: address, PMS_API_KEY: key },
+  });
+  endWithThisProcess(child);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const started = {
+    child,
+    out: '',
+    err: '',
+    ended: once(child, 'close').then(([code, signal]: unknown[]) => ({ code, signal })),
+  };
+  child.stdout.on('data', (chunk) => (started.out += chunk));
+  child.stderr.on('data', (chunk) => (started.err += chunk));
+  return started;
+}
+
+/** Runs the command that an interrupted import printed. */
+async function continueAsSaid(said: string, key: string) {
+  const [, command] = /^To continue.*:\n {2}pms (.+)$/m.exec(said)!;
+  const { stdout } = await promisify(execFile)('bash', ['-c', `node dist/pms.js --json ${command}`], {
+    cwd: projectFolder,
+    env: { ...process.env, PMS_URL: url, PMS_API_KEY: key },
+  });
+  return JSON.parse(stdout);
+}
+
+describe('Ctrl-C during an import', () => {
+  test('pms import waits for the answer to the batch it sent, and prints the command that imports the rest', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row(), row(), row());
+    const slow = await startSlowGateway(key, 2);
+    const importing = start(slow.address, key, [
+      'import',
+      ...[file, '--location', locationId, '--batch-size', '2'],
+    ]);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.kill('SIGINT');
+    await expect
+      .poll(() => importing.err)
+      .toContain('Waiting for the answer to lines 4 to 5. A second Ctrl-C');
+    slow.answer();
+    expect(await importing.ended).toEqual({ code: 130, signal: null });
+    expect(importing.out).toBe('');
+    const rejects = `${file}.rejected.csv`;
+    const [, last = ''] = importing.err.split('Interrupted. ');
+    expect(last).toBe(
+      `Up to line 5, 3 rows are imported, 1 rejected.\nRejected rows, and why: ${rejects}\nTo continue:\n` +
+        `  pms import ${file} --location ${locationId} --batch-size 2 --after-line 5 ` +
+        `--rejects ${rejects.replace('.csv.rejected.csv', '.csv.rejected.after-5.csv')}\n`,
+    );
+    expect(readFileSync(rejects, 'utf8')).toContain('ABCD');
+    expect(await countEntries(locationId)).toBe(3);
+    expect(await continueAsSaid(last, key)).toMatchObject({ created: 1, rejected: 0 });
+    expect(await countEntries(locationId)).toBe(4);
+  });
+
+  test('Ctrl-C ends a wait for the rate limit at once, and the same command continues an upsert', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
+    const file = csvOf(row(), row(), row(), row());
+    const args = ['import', file, '--location', locationId, '--mode', 'upsert', '--batch-size', '1'];
+    const importing = start(url, key, args);
+    await expect.poll(() => importing.err).toContain('rate limit of the key is reached');
+    importing.child.kill('SIGINT');
+    expect(await importing.ended).toEqual({ code: 130, signal: null });
+    expect(importing.err).not.toContain('Waiting for the answer');
+    expect(importing.err).toContain(
+      `Interrupted. Up to line 3, 2 rows are imported, 0 rejected.\nTo continue:\n  pms ${args.join(' ')}\n`,
+    );
+    const fast = await gateway.newKey({ companyIds: [companyId] });
+    expect(await continueAsSaid(importing.err, fast)).toMatchObject({ created: 2, unchanged: 2 });
+  });
+
+  test('Ctrl-C does not interrupt an import whose last rows are sent', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const slow = await startSlowGateway(key, 1);
+    const file = csvOf(row(), row());
+    const importing = start(slow.address, key, ['--json', 'import', file, '--location', locationId]);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.kill('SIGINT');
+    await expect.poll(() => importing.err).toContain('Waiting for the answer to lines 2 to 3.');
+    slow.answer();
+    expect(await importing.ended).toEqual({ code: 0, signal: null });
+    expect(JSON.parse(importing.out)).toMatchObject({ created: 2 });
+  });
+
+  test('a second Ctrl-C ends the import at once', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const slow = await startSlowGateway(key, 1);
+    const importing = start(slow.address, key, ['import', csvOf(row()), '--location', locationId]);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.kill('SIGINT');
+    await expect.poll(() => importing.err).toMatch(/Waiting for the answer[^]*To continue:\n {2}pms import/);
+    importing.child.kill('SIGINT');
+    expect(await importing.ended).toEqual({ code: null, signal: 'SIGINT' });
+  });
+
+  test('Ctrl-C ends an import whose standard input is still open', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
+    importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
+    await expect.poll(() => countEntries(locationId)).toBe(2);
+    // The answer may not have arrived yet; then Ctrl-C waits for it.
+    importing.child.kill('SIGINT');
+    expect(await importing.ended).toEqual({ code: 130, signal: null });
+    expect(importing.err).toContain('Interrupted. Up to line 3, 2 rows are imported, 0 rejected.');
+    expect(importing.err).toMatch(/To continue, with the same input:\n {2}pms import - .* --after-line 3\n$/);
+  });
+
+  test('the message after a dry run says that nothing changed', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const slow = await startSlowGateway(key, 1);
+    const args = ['import', csvOf(row(), row()), '--location', locationId, '--dry-run', '--batch-size', '1'];
+    const importing = start(slow.address, key, args);
+    await expect.poll(slow.waiting).toBe(1);
+    importing.child.kill('SIGINT');
+    await expect.poll(() => importing.err).toContain('Waiting for');
+    slow.answer();
+    expect(await importing.ended).toMatchObject({ code: 130 });
+    expect(importing.err).toContain('1 rows are checked (a dry run: nothing was changed), 0 rejected.');
+    expect(await countEntries(locationId)).toBe(0);
+  });
+
+  test('an interrupted import of events or quotas prints the same command, because repeated rows change nothing', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const events = Array.from({ length: 1_200 }, (_, index) => ({
+      eventId: `gate-${index}`,
+      kind: 'ENTRY',
+      plate: { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
+      occurredAt: new Date(Date.UTC(2026, 0, 31, 8, 0, index)).toISOString(),
+    }));
+    const quotas = Array.from({ length: 1_200 }, (_, index) => `unit-${index},1`);
+    for (const [noun, done, lines, text, rest] of [
+      [
+        'events',
+        'recorded',
+        '1 to 1000',
+        events.map((event) => JSON.stringify(event)).join('\n'),
+        { recorded: 200, unchanged: 1_000 },
+      ],
+      ['quotas', 'set', '2 to 1001', ['referenceId,inside', ...quotas].join('\n'), { quotas: 1_200 }],
+    ] as const) {
+      const slow = await startSlowGateway(key, 1);
+      const args = [noun, 'import', fileOf(text), '--location', locationId];
+      const importing = start(slow.address, key, args);
+      await expect.poll(slow.waiting).toBe(1);
+      importing.child.kill('SIGINT');
+      await expect.poll(() => importing.err).toContain(`Waiting for the answer to lines ${lines}.`);
+      slow.answer();
+      expect(await importing.ended).toEqual({ code: 130, signal: null });
+      expect(importing.err).toMatch(new RegExp(`Interrupted\\. Up to line \\d+, 1000 ${noun} are ${done}`));
+      expect(importing.err).toContain(`To continue:\n  pms ${args.join(' ')}\n`);
+      expect(await continueAsSaid(importing.err, key)).toMatchObject(rest);
+    }
+  });
+});
+
+test('pms import --after-line skips earlier rows, and is refused for a replacement', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const twice = newEntry();
+  const file = csvOf(row(twice), row(), row(twice), row());
+  const at = ['--location', locationId, '--after-line', '2'];
+  const { code, out } = await pms(key, '--json', 'import', file, ...at);
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 3, created: 2, rejected: 1 });
+  expect(await pms(key, 'import', file, ...at, '--mode', 'replace')).toMatchObject({
+    code: 2,
+    err: '--mode replace imports the whole file: omit --after-line\n',
+  });
+});
+
+test('Ctrl-C during an export or a sync keeps the previous file and leaves no partial file', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  for (const command of ['export', 'sync']) {
+    const name = `${command}-of-before`;
+    const path = join(folder, name);
+    expect((await pms(key, command, '--location', locationId, '--output', path)).code).toBe(0);
+    const before = readFileSync(path, 'utf8');
+    const slow = await startSlowGateway(key, 1, { held: 'whitelistChanges' });
+    const running = start(slow.address, key, [command, '--location', locationId, '--output', path]);
+    await expect.poll(slow.waiting).toBe(1);
+    running.child.kill('SIGINT');
+    expect(await running.ended).toEqual({ code: null, signal: 'SIGINT' });
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(folder).filter((file) => file.startsWith(name))).toEqual([name]);
+  }
+});

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+import { projectFolder } from '../support/documentation.ts';
+import { everyPermission, openTestGateway, serve } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { freePort } from '../support/system-servers.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+const { pms, json } = openCommandLine(url);
+const { addEntry, createWebhook, skipRetryDelay, prisma } = webhookTools(gateway);
+
+/** `pms listen` in its own process, which ends with the test. */
+function startListening(key: string, ...args: string[]) {
+  const child: ChildProcess = spawn(process.execPath, ['dist/pms.js', ...args], {
+    cwd: projectFolder,
+    env: { ...process.env, PMS_URL: url, PMS_API_KEY: key },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const listening = {
+    out: '',
+    err: '',
+    /** Sends Ctrl-C and returns the exit code. */
+    async end(signal: NodeJS.Signals = 'SIGINT') {
+      child.kill(signal);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return code;
+    },
+  };
+  child.stdout!.on('data', (chunk) => (listening.out += chunk));
+  child.stderr!.on('data', (chunk) => (listening.err += chunk));
+  return listening;
+}
+
+/** The webhooks of a company. */
+const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
+
+describe('pms listen', () => {
+  test('pms listen forwards messages with their headers, acknowledges accepted ones, and deletes its webhook', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const receiver = await startReceiver();
+    const listening = startListening(
+      key,
+      'listen',
+      '--forward-to',
+      receiver.url,
+      '--events',
+      'whitelist.created,LOCATION_FULL',
+    );
+    await expect.poll(() => listening.err).toContain('whsec_');
+    const [secret] = /whsec_\S+/.exec(listening.err)!;
+    const [webhook] = await webhooksOf(companyId);
+    expect(webhook).toMatchObject({ delivery: 'PULL', events: ['whitelist.created', 'location.full'] });
+
+    const entry = await addEntry(key, locationId);
+    await expect.poll(() => receiver.messages.length).toBe(1);
+    const [message] = receiver.messages;
+    const said = new Verifier(secret).verify(message!.body, message!.headers as Record<string, string>);
+    expect(said).toMatchObject({ type: 'whitelist.created', data: { targetId: entry.id } });
+    await expect.poll(() => listening.out).toMatch(/Z {2}whitelist\.created {2}204 {2}\d+ ms\n$/);
+    const statuses = async () =>
+      (
+        await prisma.webhookDelivery.findMany({ where: { webhookId: webhook!.id }, orderBy: { id: 'asc' } })
+      ).map(({ status }) => status);
+    await expect.poll(statuses).toEqual(['DELIVERED']);
+
+    // A message that the receiver refuses is not acknowledged. The gateway leases it again when the lease ends.
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await expect.poll(() => listening.out).toContain('whitelist.created  500');
+    expect(await statuses()).toEqual(['DELIVERED', 'PENDING']);
+    receiver.answer = 204;
+    await skipRetryDelay(webhook!.id);
+    await expect.poll(statuses).toEqual(['DELIVERED', 'DELIVERED']);
+
+    expect(await listening.end()).toBe(0);
+    expect(await webhooksOf(companyId)).toEqual([]);
+  });
+
+  test('pms listen subscribes to every event that the key may read, and deletes its webhook at SIGTERM too', async () => {
+    const { companyId } = await gateway.newTenant();
+    const key = await gateway.newKey({
+      companyIds: [companyId],
+      permissions: ['MANAGE_WEBHOOKS', 'RECEIVE_WEBHOOKS', 'READ_STATUS'],
+    });
+    const listening = startListening(
+      key,
+      '--json',
+      'listen',
+      '--forward-to',
+      `http://127.0.0.1:${await freePort()}/hook`,
+    );
+    await expect.poll(() => listening.err).toContain('whsec_');
+    const [webhook] = await webhooksOf(companyId);
+    expect(webhook!.events).toEqual(['location.full', 'location.available', 'webhook.disabled']);
+    expect(await json(key, 'trigger', 'location.full')).toMatchObject({ type: 'location.full' });
+    await expect.poll(() => listening.out).toContain('\n');
+    expect(JSON.parse(listening.out)).toMatchObject({
+      event: 'location.full',
+      status: null,
+      error: 'ECONNREFUSED',
+    });
+    expect(await listening.end('SIGTERM')).toBe(0);
+    expect(await webhooksOf(companyId)).toEqual([]);
+  });
+
+  test('pms listen deletes its webhook when it fails, and creates none for an invalid address', async () => {
+    const { companyId, key } = await gateway.newTenant();
+    const permissions = everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS');
+    const without = await gateway.newKey({ companyIds: [companyId], permissions });
+    const args = ['listen', '--events', 'location.full', '--forward-to'];
+    const refused = await pms(without, ...args, 'http://127.0.0.1:9/hook');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('RECEIVE_WEBHOOKS') });
+    expect(await pms(key, ...args, 'hook')).toMatchObject({ code: 2 });
+    expect(await webhooksOf(companyId)).toEqual([]);
+  });
+});
+
+describe('pms trigger', () => {
+  test('pms trigger sends a sample to the only pull webhook that is subscribed to the event', async () => {
+    const { key } = await gateway.newTenant();
+    const none = await pms(key, 'trigger', 'whitelist.created');
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('start `pms listen`') });
+    const input = { delivery: 'PULL', events: ['WHITELIST_CREATED'] };
+    const { webhook } = await createWebhook(key, input);
+    expect(await json(key, 'trigger', 'whitelist.created')).toMatchObject({
+      webhookId: webhook.id,
+      type: 'whitelist.created',
+      status: 'PENDING',
+    });
+    const other = await createWebhook(key, input);
+    const several = await pms(key, 'trigger', 'WHITELIST_CREATED');
+    expect(several).toMatchObject({ code: 1, err: expect.stringContaining(other.webhook.id) });
+    const named = await json(key, 'trigger', 'parking.entered', '--webhook', other.webhook.id);
+    expect(named).toMatchObject({ webhookId: other.webhook.id, type: 'parking.entered' });
+  });
+});
+
+test('pms webhooks create creates a pull webhook, and accepts either a URL or --pull', async () => {
+  const { key } = await gateway.newTenant();
+  const create = ['webhooks', 'create'];
+  const event = ['--event', 'whitelist.created'];
+  expect(await json(key, ...create, '--pull', ...event)).toMatchObject({
+    delivery: 'PULL',
+    url: null,
+    events: ['WHITELIST_CREATED'],
+  });
+  expect(await pms(key, ...create, ...event)).toMatchObject({ code: 2, err: 'Give a URL or --pull\n' });
+  expect(await pms(key, ...create, 'https://203-0-113.example/', '--pull', ...event)).toMatchObject({
+    code: 2,
+  });
+});

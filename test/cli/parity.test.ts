@@ -1,0 +1,180 @@
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { routes } from '../../rest/routes.ts';
+import { newId } from '../../src/ids.ts';
+import { openCommandLine } from '../support/command-line.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+const url = await serve(gateway);
+const { json, pms } = openCommandLine(url);
+
+/** A tenant whose location has more vehicles than one page of the graph. */
+async function newWhitelist(count: number) {
+  const tenant = await gateway.newTenant();
+  await prisma.whitelistEntry.createMany({
+    data: Array.from({ length: count }, (_, index) => ({
+      ...newEntry({ referenceId: `unit/${index % 4}` }),
+      id: newId(),
+      locationId: tenant.locationId,
+    })),
+  });
+  return tenant;
+}
+
+/** Sends reads as a client does, and waits until they appear in the usage. */
+async function use(key: string, ...paths: string[]): Promise<void> {
+  for (const path of paths) await gateway.rest('GET', path, { key });
+  await expect
+    .poll(async () =>
+      (await json(key, 'usage')).filter((row: { operation: string }) => row.operation.startsWith('GET')),
+    )
+    .toHaveLength(new Set(paths.map((path) => path.replace(/[0-9a-f-]{36}|unit%2F\d/g, ''))).size);
+}
+
+/** The URL of a proxy that changes the gateway's answers. */
+async function distorted(
+  change: (path: string, answer: string) => string | Promise<string>,
+): Promise<string> {
+  const proxy = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const { accept, 'x-api-key': key, 'content-type': type } = request.headers;
+    const answer = await fetch(`${url}${request.url}`, {
+      method: request.method!,
+      headers: { 'X-API-Key': String(key), ...(accept && { accept }), ...(type && { 'content-type': type }) },
+      ...(body.length > 0 && { body }),
+    });
+    const text = await answer.text();
+    const isAnswer = request.method === 'GET' && accept !== 'application/graphql-request+json';
+    response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type')! });
+    response.end(isAnswer ? await change(request.url!, text) : text);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close().closeAllConnections());
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+describe('pms parity', () => {
+  test('pms parity compares every read that the key used, and finds no difference', async () => {
+    const { key, locationId } = await newWhitelist(230);
+    const reads = routes.filter(({ method }) => method === 'GET');
+    await use(
+      key,
+      ...reads.map(({ path }) =>
+        path.replace('{locationId}', locationId).replace('{residentId}', encodeURIComponent('unit/1')),
+      ),
+    );
+    const rows = await json(key, 'parity');
+    expect(new Set(rows.map(({ operation }: { operation: string }) => operation))).toEqual(
+      new Set(reads.map(({ path }) => `GET ${path}`)),
+    );
+    for (const row of rows) expect(row, row.path).toMatchObject({ differences: [], obstacle: null });
+    const whitelist = rows.find(({ path }: { path: string }) => path.endsWith('/whitelist'));
+    expect(whitelist).toMatchObject({
+      items: 230,
+      requests: 1,
+      path: `/api/locations/${locationId}/whitelist`,
+    });
+    expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
+
+    // pms parity does not count as usage: deprecated endpoints must not look needed because of it.
+    await expect
+      .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
+      .toContain('parity of GET /health');
+    for (const row of await json(key, 'parity')) expect(row.requests, row.path).toBe(1);
+
+    const cut = await json(key, 'parity', '--pages', '1');
+    expect(cut.find(({ path }: { path: string }) => path.endsWith('/whitelist'))).toMatchObject({
+      items: 100,
+    });
+    expect((await pms(key, 'parity')).out).toContain('same');
+  });
+
+  test.each([
+    ['its locations', { permissions: ['READ_WHITELIST', 'READ_LOCATIONS'] }],
+    ['its statuses', { permissions: ['READ_WHITELIST', 'READ_STATUS'] }],
+    ['the locations in its scope', { permissions: ['READ_WHITELIST'] }],
+  ] as const)('pms parity takes the locations of a key from %s', async (_, { permissions }) => {
+    const { locationId } = await newWhitelist(2);
+    const key = await gateway.newKey({ permissions, locationIds: [locationId] });
+    await use(key, `/locations/${newId()}/whitelist`, '/companies');
+    const rows = await json(key, 'parity');
+    expect(rows).toMatchObject([
+      { path: '/api/companies', items: 1, differences: [] }, // both answer FORBIDDEN
+      { path: `/api/locations/${locationId}/whitelist`, items: 2, differences: [] },
+    ]);
+  });
+
+  test('pms parity reports each difference between the surfaces and exits with 3', async () => {
+    const { key, locationId } = await newWhitelist(3);
+    await use(key, `/locations/${locationId}/whitelist`);
+    const address = await distorted((_, text) => {
+      const answer = JSON.parse(text);
+      answer.data[1].note = 'another';
+      answer.data[2].color = 'red';
+      return JSON.stringify(answer);
+    });
+    const { code, out, err } = await pms(key, '--url', address, '--json', 'parity');
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        items: 3,
+        differences: [
+          { field: 'data[1].note', rest: 'another', graph: 'test' },
+          { field: 'data[2].color', rest: 'red' },
+        ],
+      },
+    ]);
+    expect(err).toContain('/whitelist data[1].note\n  REST:  "another"\n  graph: "test"');
+    const shorter = await distorted((_, text) => {
+      const answer = JSON.parse(text);
+      answer.data.pop();
+      return JSON.stringify(answer);
+    });
+    const found = await pms(key, '--url', shorter, 'parity');
+    expect(found).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('data.length\n  REST:  2\n  graph: 3'),
+    });
+  });
+
+  test('pms parity does not report data that changes during the comparison', async () => {
+    const { key, locationId } = await newWhitelist(3);
+    await use(key, `/locations/${locationId}/whitelist`);
+    let changes = 0;
+    const address = await distorted(async (path, text) => {
+      changes += 1;
+      if (!path.endsWith('/whitelist')) return text;
+      // The proxy adds an entry after the first answer, and changes a note after the second.
+      if (changes === 1)
+        await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
+      if (changes === 3)
+        await prisma.whitelistEntry.updateMany({ where: { locationId }, data: { note: 'new' } });
+      return text;
+    });
+    const { code, out } = await pms(key, '--url', address, '--json', 'parity');
+    expect({ code, rows: JSON.parse(out) }).toMatchObject({ code: 0, rows: [{ items: 4, differences: [] }] });
+    expect(changes).toBe(4);
+  });
+
+  test('pms parity says when there is nothing to compare', async () => {
+    const { key } = await gateway.newTenant();
+    const unused = await pms(key, '--json', 'parity');
+    expect(unused).toMatchObject({
+      code: 0,
+      out: '[]\n',
+      err: expect.stringContaining('has not used any REST read'),
+    });
+
+    const elsewhere = await gateway.newKey({ permissions: ['READ_WHITELIST'] });
+    await use(elsewhere, `/locations/${newId()}/whitelist`);
+    const rows = await pms(elsewhere, 'parity');
+    expect(rows).toMatchObject({
+      code: 3,
+      out: expect.stringContaining('not compared: found no location or'),
+    });
+    expect(await pms(key, 'parity', '--pages', '0')).toMatchObject({ code: 2 });
+  });
+});

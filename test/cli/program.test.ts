@@ -1,0 +1,299 @@
+import { execFile } from 'node:child_process';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { openCommandLine } from '../support/command-line.ts';
+import { projectFolder } from '../support/documentation.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+const url = await serve(gateway);
+const { pms, json } = openCommandLine(url);
+
+describe('error messages of pms', () => {
+  test('pms reports an invalid key', async () => {
+    const { code, err } = await pms('pms_test_x', 'whoami');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^UNAUTHORIZED: Invalid or missing API key\n {2}request: [0-9a-f-]{36}\n$/);
+  });
+
+  test('pms prints the field and the value that the gateway names', async () => {
+    const { key } = await gateway.newTenant();
+    const unknown = '01900000-0000-7000-8000-000000000000';
+    const { code, err } = await pms(key, 'export', '--location', unknown);
+    expect(code).toBe(1);
+    expect(err).toContain(
+      `NOT_FOUND: Location not found or not accessible\n  field: locationId\n  value: "${unknown}"`,
+    );
+  });
+
+  test.each([
+    ['no key', undefined, ['whoami'], 'set PMS_API_KEY'],
+    ['a missing key file', undefined, ['--key-file', '/nowhere', 'whoami'], 'Cannot read the key file'],
+    ['an invalid URL', 'key', ['--url', 'gateway', 'whoami'], 'Not the URL of a gateway: gateway'],
+    ['an unknown command', 'key', ['park'], "unknown command 'park'"],
+    [
+      'an unknown mode',
+      'key',
+      ['import', 'x', '--location', 'x', '--mode', 'merge'],
+      'Allowed choices are create',
+    ],
+    ['a missing option', 'key', ['import', 'x'], "'--location <location>' not specified"],
+    ['an invalid plate', 'key', ['whitelist', 'find', 'DXB7', '--location', 'x'], 'such as DXB/A/7001'],
+    ['an invalid number', 'key', ['keys', 'rotate', 'x', '--grace-seconds', 'day'], 'Must be a whole number'],
+  ])('pms exits with 2 and explains %s', async (_, key, args, message) => {
+    const { code, out, err } = await pms(key, ...args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(message);
+  });
+
+  test('pms reports at once that nothing listens at the address', async () => {
+    const closedServer = await listen(() => undefined, { isOpen: false });
+    const { code, err } = await pms('key', '--url', closedServer, 'whoami');
+    expect(code).toBe(1);
+    expect(err).toBe(`No answer from ${closedServer} (ECONNREFUSED). Is the gateway running there?\n`);
+  });
+
+  describe('an address where another server listens', () => {
+    const json = (body: unknown) => listen((_, response) => response.end(JSON.stringify(body)));
+    const page = (_: unknown, response: ServerResponse) =>
+      response.setHeader('Content-Type', 'text/html; charset=utf-8').end('<html>');
+    const notHttp = 'its answer is not HTTP (a TLS port needs https://)';
+
+    test.each([
+      ['an HTML page', () => listen(page), 'status 200 with text/html instead of JSON'],
+      ['unrelated JSON', () => json({ hello: 1 }), 'status 200 with JSON that is not a GraphQL response'],
+      ['a list', () => json([]), 'status 200 with JSON that is not a GraphQL response'],
+      [
+        'the banner of another protocol',
+        () => listenRaw((socket) => socket.end('SSH-2.0-OpenSSH\r\n')),
+        notHttp,
+      ],
+      ['a TLS alert', () => listenRaw((socket) => socket.end('\x15\x03\x01\x00\x02\x02\x46')), notHttp],
+      [
+        'a closed connection, as from a database',
+        () => listenRaw((socket) => socket.destroy()),
+        'it closed the connection',
+      ],
+    ])('pms says that the server is no gateway when it answers with %s', async (_, start, difference) => {
+      const address = await start();
+      expect(await pms('key', '--url', address, 'whoami')).toEqual({
+        code: 1,
+        out: '',
+        err: `${address}/graphql is not a parking gateway: ${difference}. Check the address.\n`,
+      });
+    });
+
+    test('pms says that the server does not speak TLS when the address is https', async () => {
+      const address = (await listen(page)).replace('http:', 'https:');
+      const { err } = await pms('key', '--url', address, 'whoami');
+      expect(err).toBe(
+        `${address}/graphql is not a parking gateway: its answer is not TLS (a port without TLS needs http://). Check the address.\n`,
+      );
+    });
+
+    test('pms translate says that the server is no gateway', async () => {
+      for (const status of [200, 404]) {
+        const other = await listen((_, response) => response.writeHead(status).end('{"hello":1}'));
+        const { err } = await pms('key', '--url', other, 'translate', `curl ${other}/api/locations`);
+        expect(err).toContain(`${other}/api/health is not a parking gateway: `);
+      }
+    });
+
+    test.runIf(testServerUrl)('pms says that PostgreSQL and Redis are no gateway', async () => {
+      for (const server of [testServerUrl!, process.env.REDIS_URL!]) {
+        const { hostname, port } = new URL(server);
+        const { err } = await pms('key', '--url', `http://${hostname}:${port}`, 'whoami');
+        expect(err).toContain('is not a parking gateway: it closed the connection.');
+      }
+    });
+  });
+});
+
+/** Starts an HTTP server that runs until the test ends, or is closed at once. Returns its URL. */
+async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const end = () => void server.close(() => undefined).closeAllConnections();
+  if (isOpen) onTestFinished(end);
+  else end();
+  return `http://127.0.0.1:${port}`;
+}
+
+/** A server that runs until the test ends and does not answer in HTTP. */
+async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('a gateway that redirects', () => {
+  test.each([301, 302, 307, 308])(
+    'pms sends no key to the target of a redirect with status %s',
+    async (status) => {
+      const keysSeen: unknown[] = [];
+      const other = await listen((request, response) => {
+        keysSeen.push(request.headers['x-api-key']);
+        response.end('{"data":{"viewer":{}}}');
+      });
+      const target = `${other}/graphql`;
+      const redirecting = await listen((_, response) =>
+        response.writeHead(status, { Location: target }).end(),
+      );
+      for (const command of [['whoami'], ['status', '--watch']]) {
+        const { code, err } = await pms('key', '--url', redirecting, ...command);
+        expect(code).toBe(1);
+        expect(err).toBe(
+          `${redirecting} redirects to ${target}. The key was not sent there. If that is your gateway, give its address with --url.\n`,
+        );
+      }
+      expect(keysSeen).toEqual([]);
+    },
+  );
+});
+
+test('pms retries when a gateway fails after earlier requests succeeded', async () => {
+  const { key, companyId } = await gateway.newTenant();
+  const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+  let requests = 0;
+  const failing = await listen(async (request, response) => {
+    requests += 1;
+    if (requests === 2) return void response.writeHead(503).end('{}');
+    const chunks = await request.toArray();
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body: Buffer.concat(chunks),
+    });
+    response.end(await answer.text());
+  });
+  const found = await pms(key, '--url', failing, 'locations', 'list', '--company', slug);
+  expect(found).toMatchObject({ code: 0, err: expect.stringContaining('retrying in 1 second') });
+  expect(requests).toBe(3);
+});
+
+describe('names in place of ids', () => {
+  test('pms finds a location by its slug or name', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    await prisma.location.update({ where: { id: locationId }, data: { name: 'North gate' } });
+    const { slug } = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
+    for (const name of [locationId, slug, 'North gate']) {
+      expect(await json(key, 'status', name)).toMatchObject([{ locationId }]);
+    }
+    const company = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
+    expect(await json(key, 'locations', 'list', '--company', company.slug)).toMatchObject([
+      { id: locationId },
+    ]);
+  });
+
+  test('pms lists the candidates when several locations have the name', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    const ids = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
+    await prisma.location.updateMany({ where: { id: { in: ids } }, data: { name: 'Twin' } });
+    const { code, err } = await pms(key, 'status', 'Twin');
+    expect(code).toBe(1);
+    expect(err).toMatch(/^"Twin" names 2 locations; give the complete id of one:\n/);
+    for (const id of ids) expect(err).toContain(`  ${id}  `);
+  });
+
+  test('pms reports a name that no location has', async () => {
+    const { key } = await gateway.newTenant();
+    expect(await pms(key, 'status', 'nowhere')).toMatchObject({
+      code: 1,
+      err: `No location in the key's scope has the id, slug or name "nowhere".\n`,
+    });
+  });
+
+  test('pms names the missing permission when the key may not look up locations', async () => {
+    const { companyId } = await gateway.newTenant();
+    const gate = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'] });
+    expect(await pms(gate, 'status', 'north')).toMatchObject({
+      code: 1,
+      err: 'The key needs READ_LOCATIONS to look up a location. Give the complete id of the location instead.\n',
+    });
+  });
+});
+
+describe('the installed program', () => {
+  const runShell = async (script: string) =>
+    promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+      cwd: projectFolder,
+      env: { ...process.env, PMS_URL: url, PMS_API_KEY: (await gateway.newTenant()).key },
+    });
+  const printName = `node -p 'JSON.parse(fs.readFileSync(0)).name'`;
+
+  test.each([
+    ['npx pms', `npx pms --json whoami | ${printName}`],
+    ['node dist/pms.js', `node dist/pms.js --json whoami | ${printName}`],
+    [
+      'a key file on the standard input',
+      `unset PMS_API_KEY; echo $KEY | node dist/pms.js --key-file - --json whoami | ${printName}`,
+    ],
+  ])('%s prints only JSON into a pipe', async (_, script) => {
+    const { key } = await gateway.newTenant();
+    expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
+  });
+
+  test('pms ends silently when the reader closes the pipe', async () => {
+    expect(await runShell('set +o pipefail; node dist/pms.js --json whoami | true')).toMatchObject({
+      stderr: '',
+    });
+  });
+
+  test('pms prints its version', async () => {
+    expect(await pms(undefined, '--version')).toEqual({ code: 0, out: `${packageJson.version}\n`, err: '' });
+  });
+
+  test('pms completes commands, options and their values in bash', async () => {
+    const complete = (...words: string[]) =>
+      runShell(
+        `source <(node dist/pms.js completion bash); COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); ` +
+          `COMP_CWORD=${words.length - 1}; _pms; echo "\${COMPREPLY[@]}"`,
+      );
+    expect((await complete('pms', 'wh')).stdout).toBe('whoami whitelist\n');
+    expect((await complete('pms', '--json', 'keys', 'r')).stdout).toBe('rotate revoke\n');
+    expect((await complete('pms', 'import', 'x.csv', '--mo')).stdout).toBe('--mode\n');
+    expect((await complete('pms', 'import', 'x.csv', '--mode', '')).stdout).toBe('create replace upsert\n');
+    expect((await complete('pms', 'completion', '')).stdout).toBe('bash zsh fish --help\n');
+  });
+
+  test('pms completes commands, options, values and files in fish, with explanations', async () => {
+    const complete = async (line: string) => {
+      const { stdout } = await promisify(execFile)(
+        'fish',
+        ['--no-config', '-c', `node dist/pms.js completion fish | source; complete -C '${line}'`],
+        { cwd: projectFolder },
+      );
+      return stdout.trim().split('\n');
+    };
+    expect(await complete('pms wh')).toEqual([
+      expect.stringMatching(/^whitelist\t/),
+      'whoami\tshow the current key',
+    ]);
+    // The shell sorts the completions by the locale of the machine.
+    const named = async (line: string) =>
+      (await complete(line)).map((candidate) => candidate.split('\t')[0]).toSorted();
+    expect(await named('pms --json keys r')).toEqual(['revoke', 'rotate']);
+    expect(await named('pms import x.csv --mo')).toEqual(['--mode']);
+    expect(await named('pms import x.csv --mode ')).toEqual(['create', 'replace', 'upsert']);
+    expect(await named('pms completion ')).toEqual(['--help', 'bash', 'fish', 'zsh']);
+    expect(await named('pms import pack')).toEqual(['package-lock.json', 'package.json']);
+    expect(await named('pms sync --output pack')).toEqual(['package-lock.json', 'package.json']);
+    expect(await named('pms keys pack')).not.toContain('package.json');
+  });
+
+  test('pms prints a zsh script with the same commands', async () => {
+    const { out } = await pms(undefined, 'completion', 'zsh');
+    expect(out).toMatch(/^#compdef pms\n/);
+    expect(out).toContain("'whitelist add')");
+  });
+});

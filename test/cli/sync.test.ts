@@ -1,0 +1,189 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+import { fencedBlocks, projectFolder, readPages } from '../support/documentation.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const url = await serve(gateway);
+const { pms, json, fileOf, folder } = openCommandLine(url);
+
+const copyIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+const numbersIn = (file: string) =>
+  copyIn(file).entries.map(({ plateNumber }: { plateNumber: string }) => plateNumber);
+
+/** A tenant with two vehicles, and the options that copy its whitelist. */
+async function newWhitelist(name: string) {
+  const tenant = await gateway.newTenant();
+  const at = ['--location', tenant.locationId];
+  const file = join(folder, `${name}.json`);
+  for (const number of ['1', '2']) {
+    await json(tenant.key, 'whitelist', 'add', `DXB/A/${number}`, ...at, '--reference', 'unit');
+  }
+  return { ...tenant, at, file, sync: ['sync', ...at, '--output', file] };
+}
+
+describe('pms sync', () => {
+  test('pms sync writes the whole list once, and later only the changes', async () => {
+    const { key, locationId, at, file, sync } = await newWhitelist('changes');
+    expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 2, removals: 0, reset: true });
+    expect(copyIn(file)).toMatchObject({
+      locationId,
+      entries: [
+        { plateNumber: '1', referenceId: 'unit', validFrom: null },
+        { plateNumber: '2', referenceId: 'unit', validFrom: null },
+      ],
+    });
+    // The same plate as a new entry: the feed lists the removal first.
+    await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
+    await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
+    expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });
+    expect(numbersIn(file)).toEqual(['2', '1']);
+    expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 0, removals: 0, reset: false });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('pms sync copies the whole list again when the gateway refuses its cursor', async () => {
+    const { key, file, sync } = await newWhitelist('cursor');
+    await json(key, ...sync);
+    const copy = copyIn(file);
+    const gone = { ...copy.entries[0], id: 'gone', plateNumber: '3' };
+    writeFileSync(file, JSON.stringify({ ...copy, cursor: 'x', entries: [...copy.entries, gone] }));
+    expect(await json(key, ...sync)).toMatchObject({ entries: 2, reset: true });
+    expect(numbersIn(file)).toEqual(['1', '2']);
+  });
+
+  test('pms sync does not overwrite a file of another kind', async () => {
+    const { key, at } = await newWhitelist('else');
+    const { sync: other, key: otherKey, file: otherFile } = await newWhitelist('other');
+    await json(otherKey, ...other);
+    for (const [file, message] of [
+      [fileOf('{"entries": 7}'), 'is not a copy of a whitelist'],
+      [fileOf('residents'), 'is not a copy of a whitelist'],
+      [otherFile, 'is a copy of location'],
+    ] as const) {
+      const before = readFileSync(file, 'utf8');
+      const { code, err } = await pms(key, 'sync', ...at, '--output', file);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
+      expect(readFileSync(file, 'utf8')).toBe(before);
+    }
+  });
+});
+
+/** A port on which nothing listens. */
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+}
+
+/** A process that ends with the test, with its standard output and standard error. */
+function start(args: string[], env: Record<string, string>) {
+  const child: ChildProcess = spawn(process.execPath, args, {
+    cwd: projectFolder,
+    env: { ...process.env, ...env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const started = { child, out: '', err: '' };
+  child.stdout!.on('data', (chunk) => (started.out += chunk));
+  child.stderr!.on('data', (chunk) => (started.err += chunk));
+  return started;
+}
+
+test('pms sync --watch polls when the stream is refused', async () => {
+  const { key, at, file, sync } = await newWhitelist('polling');
+  const proxy = createHttpServer(async (request, response) => {
+    if (request.headers.accept?.includes('text/event-stream')) return void response.writeHead(404).end();
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body: Buffer.concat(await request.toArray()),
+    });
+    response.end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close().closeAllConnections());
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const watching = start(['dist/pms.js', ...sync, '--watch'], { PMS_URL: address, PMS_API_KEY: key });
+  await expect
+    .poll(() => watching.err)
+    .toContain(
+      'rejected the stream with status 404; polling every 15 seconds until the stream is open again',
+    );
+  await json(key, 'whitelist', 'add', 'DXB/A/3', ...at, '--reference', 'unit');
+  await expect.poll(() => numbersIn(file)).toEqual(['1', '2', '3']);
+});
+
+test('pms sync --watch and the gate example keep working when the gateway or sync is killed', async () => {
+  const data = mkdtempSync(join(tmpdir(), 'parking-sync-'));
+  onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+  const operator = 'operator-key-of-the-tests-0123456789';
+  const environment = { PORT: await freePort(), DATA_DIR: data, OPERATOR_API_KEY: operator };
+  let server = startGatewayProcess(environment);
+  onTestFinished(() => void server.end('SIGKILL'));
+  const address = await server.listening();
+  const command = (...args: string[]) => json(operator, '--url', address, ...args);
+  const at = ['--location', 'marina-gate'];
+  const file = join(data, 'plates.json');
+  const env = { PMS_URL: address, PMS_API_KEY: operator };
+  const startSync = () => start(['dist/pms.js', '--json', 'sync', ...at, '--output', file, '--watch'], env);
+
+  let sync = startSync();
+  await expect.poll(() => sync.out).toContain('"reset":true');
+  await command('whitelist', 'add', 'DXB/A/9001', ...at, '--reference', 'unit');
+  await expect.poll(() => numbersIn(file)).toContain('9001');
+
+  const gateFile = join(data, 'gate.mts');
+  const page = readPages().find(({ path }) => path === 'docs/gates.md')!;
+  writeFileSync(gateFile, fencedBlocks(page).find(({ words }) => words.includes('gate.mts'))!.text);
+  const { locationId } = copyIn(file);
+  const gate = start(['--import', 'tsx', gateFile], { ...env, LOCATION_ID: locationId, COPY: file });
+  const answers: string[] = [];
+  createInterface(gate.child.stdout!).on('line', (line) => answers.push(line));
+  /** The gate's decision about a plate, and whether the gateway or the copy made it. */
+  async function ask(plate: string): Promise<string> {
+    const { length } = answers;
+    gate.child.stdin!.write(`${plate}\n`);
+    await expect.poll(() => answers.length).toBe(length + 1);
+    return answers[length]!;
+  }
+  await expect.poll(() => ask('DXB A 9001')).toBe('DXB A 9001 LISTED by the gateway');
+
+  await server.end('SIGKILL');
+  await expect.poll(() => sync.err).toContain('was interrupted');
+  expect(await ask('DXB A 9001')).toBe('DXB A 9001 LISTED by the copy');
+  expect(await ask('DXB A 9002')).toBe('DXB A 9002 NOT_LISTED by the copy');
+
+  server = startGatewayProcess(environment);
+  await server.listening();
+  await command('whitelist', 'remove', 'DXB/A/9001', ...at);
+  await expect.poll(() => numbersIn(file)).not.toContain('9001');
+
+  sync.child.kill('SIGKILL');
+  await once(sync.child, 'exit');
+  await command(
+    'whitelist',
+    'add',
+    'DXB/A/9002',
+    ...at,
+    '--reference',
+    'unit',
+    '--until',
+    '2020-01-01T00:00:00Z',
+  );
+  sync = startSync();
+  await expect.poll(() => sync.out).toContain('"upserts":1,"removals":0,"reset":false');
+  await server.end('SIGKILL');
+  expect(await ask('DXB A 9002')).toBe('DXB A 9002 EXPIRED by the copy');
+});

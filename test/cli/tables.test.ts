@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+const { pms, pmsOnTerminal, json } = openCommandLine(await serve(gateway));
+
+const boxCharacters = /[\u2500-\u257f]/;
+const widthOf = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
+
+/** A tenant with long texts in every column, and a key that may list everything. */
+async function newVerboseTenant() {
+  const tenant = await gateway.newTenant();
+  const { key, companyId, locationId } = tenant;
+  const admin = await gateway.newKey({ companyIds: [companyId], locationIds: [locationId] });
+  const name = 'A very long name '.repeat(5).trim();
+  const slug = 'long-slug'.repeat(5);
+  await prisma.company.update({ where: { id: companyId }, data: { name } });
+  await prisma.location.update({ where: { id: locationId }, data: { slug } });
+  const reference = 'x'.repeat(100);
+  await json(key, 'whitelist', 'add', 'DXB/A/1', '--location', locationId, '--reference', reference);
+  const hook = `https://203-0-113.example/${'hook/'.repeat(100)}`;
+  await json(key, 'webhooks', 'create', hook, '--event', 'PARKING_ENTERED');
+  return { ...tenant, admin, name, slug, reference, hook };
+}
+
+describe('tables of pms', () => {
+  test('a table in a pipe has a header, two spaces between columns, and neither borders nor cut texts', async () => {
+    const { admin, locationId, name, slug, reference, hook } = await newVerboseTenant();
+    const tables = [
+      [['companies', 'list'], /^ID {2,}SLUG {2,}NAME\n/, name],
+      [['locations', 'list'], /^ID {2,}SLUG {2,}NAME {2,}CAPACITY/, slug],
+      [['keys', 'list'], /^ID {2,}NAME {2,}PERMISSIONS {2,}LAST USED\n/, 'READ_WHITELIST, '],
+      [['webhooks', 'list'], /^ID {2,}URL {2,}STATE\n/, hook],
+      [['whitelist', 'list', '--location', locationId], /^ID {2,}PLATE {2,}REFERENCE/, reference],
+      [['status'], /^LOCATION {2,}STATE/, slug],
+    ] as const;
+    for (const [command, header, text] of tables) {
+      const { out } = await pms(admin, ...command);
+      expect(out).toMatch(header);
+      expect(out).toContain(text);
+      expect(out).not.toMatch(boxCharacters);
+      expect(out).not.toMatch(/ \n|…/);
+    }
+    expect((await pms(admin, 'companies', 'list')).out.split('\n')).toHaveLength(3);
+  });
+
+  test('a table on a terminal is cut to its width, the widest columns first', async () => {
+    const { admin, locationId, slug } = await newVerboseTenant();
+    const lists = [['companies'], ['locations'], ['keys'], ['webhooks'], ['whitelist', locationId]] as const;
+    for (const [list, location] of lists) {
+      const command = [list, 'list', ...(location ? ['--location', location] : [])];
+      const { out } = await pmsOnTerminal(80, admin, ...command);
+      expect(widthOf(out), out).toBeLessThanOrEqual(80);
+      expect(out).toContain('…');
+    }
+    expect((await pmsOnTerminal(200, admin, 'locations', 'list')).out).toContain(slug);
+  });
+
+  test('wide characters are cut at the column where the terminal ends', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    await prisma.company.update({ where: { id: companyId }, data: { name: '停車場'.repeat(30) } });
+    const { out } = await pmsOnTerminal(60, key, 'companies', 'list');
+    const [, row = ''] = out.split('\n');
+    const wide = row.match(/[停車場]/g)!.length;
+    expect(row.length + wide).toBeLessThanOrEqual(60);
+    expect(row.endsWith('…')).toBe(true);
+  });
+});
+
+describe('single results of pms', () => {
+  test('a single result shows complete identifiers, one line per list item, and uncut texts on a terminal', async () => {
+    const { admin, companyId, locationId, reference } = await newVerboseTenant();
+    const { out } = await pmsOnTerminal(40, admin, 'whoami');
+    expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));
+    expect(out).toMatch(/^permissions +REGISTER_COMPANIES\n {2,}READ_COMPANIES\n/m);
+    const found = ['whitelist', 'find', 'DXB/A/1', '--location', locationId];
+    expect((await pmsOnTerminal(40, admin, ...found)).out).toContain(reference);
+  });
+});
+
+describe('identifiers in tables', () => {
+  test('an identifier is shortened to its unique end, and complete with --full-ids and in JSON', async () => {
+    const { key, companyId } = await gateway.newTenant();
+    const alike = await gateway.newLocation(companyId);
+    const others = await json(key, 'locations', 'list');
+    const last = (others[0].id as string).slice(-8);
+    // Two identifiers that differ first at the ninth character from the end.
+    const ninth = others[0].id.at(-9) === '0' ? '1' : '0';
+    const twin = `${alike.slice(0, 24)}000${ninth}${last}`;
+    await prisma.location.update({ where: { id: alike }, data: { id: twin } });
+    const { out } = await pms(key, 'locations', 'list');
+    const shown = out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split(' ')[0]!);
+    expect(shown.map(({ length }) => length)).toEqual([9, 9]);
+    for (const [index, { id }] of (await json(key, 'locations', 'list')).entries()) {
+      expect(id.endsWith(shown[index])).toBe(true);
+      expect((await pms(key, '--full-ids', 'locations', 'list')).out).toContain(id);
+      expect((await pmsOnTerminal(50, key, '--full-ids', 'locations', 'list')).out).toContain(id);
+      expect(await json(key, 'status', shown[index]!)).toMatchObject([{ locationId: id }]);
+    }
+    const { code, err } = await pms(key, 'status', last);
+    expect(code).toBe(1);
+    expect(err).toContain(`"${last}" names 2 locations; give the complete id of one:\n`);
+    expect(err).toContain(twin);
+  });
+
+  test('the commands for companies, keys and webhooks accept shortened identifiers', async () => {
+    const { key: owner, companyId } = await gateway.newTenant();
+    const admin = await gateway.newKey({ companyIds: [companyId] });
+    const shownBy = async (...list: string[]) =>
+      (await pms(admin, ...list)).out.split('\n')[1]!.split(' ')[0]!;
+    const company = await shownBy('companies', 'list');
+    expect(company).toHaveLength(8);
+    expect(await json(admin, 'locations', 'list', '--company', company)).toHaveLength(1);
+    const key = await json(
+      admin,
+      'keys',
+      'create',
+      '--name',
+      'gate',
+      '--permission',
+      'READ_STATUS',
+      '--company',
+      company,
+    );
+    expect(await json(admin, 'keys', 'revoke', key.id.slice(-8))).toMatchObject({ id: key.id });
+    await json(owner, 'webhooks', 'create', 'https://hooks.example/1', '--event', 'PARKING_ENTERED');
+    const webhook = await shownBy('webhooks', 'list');
+    expect(await json(admin, 'webhooks', 'delete', webhook)).toMatchObject({
+      url: 'https://hooks.example/1',
+    });
+  });
+
+  test('the identifier of a delivery is complete, because the resend command accepts no shorter one', async () => {
+    const { key } = await gateway.newTenant();
+    const { id } = await json(key, 'webhooks', 'create', '--pull', '--event', 'WHITELIST_CREATED');
+    const delivery = await json(key, 'webhooks', 'test', id);
+    expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain(`\n${delivery.id}  `);
+  });
+
+  test('the identifier of an entry is shortened, because commands name an entry by its plate', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const body = newEntry();
+    const entry = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
+    const { out } = await pms(key, 'whitelist', 'list', '--location', locationId);
+    expect(out).toContain(`\n${entry.body.data.id.slice(-8)}  `);
+  });
+});

@@ -1,0 +1,184 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openCommandLine } from '../support/command-line.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+const url = await serve(gateway);
+const { folder, json, pms, pmsWithInput } = openCommandLine(url);
+
+const Accept = 'application/graphql-request+json';
+const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+const body = { referenceId: "O'Hara, مواقف!", ...plate };
+/** The body in bash's `$'…'` quotes, as browsers copy it. */
+const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
+
+describe('pms translate', () => {
+  test('pms translate prints the equivalent GraphQL request for a curl line, and executes nothing', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist`;
+    const entry = newEntry();
+    const line = `curl -X POST ${url}/api${path} -H 'Content-Type: application/json' -d '${JSON.stringify(entry)}'`;
+    const twin = await json(key, 'translate', line);
+    const asked = await gateway.rest('POST', path, { key, body: entry, headers: { Accept } });
+    expect(twin).toEqual(asked.body);
+    expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
+
+    const { body: served } = await gateway.graph(twin.query, { key, variables: twin.variables });
+    expect(served.data.createWhitelistEntry).toMatchObject(entry);
+    const shown = await pms(key, 'translate', line);
+    expect(shown.code).toBe(0);
+    expect(shown.out).toContain(`# POST /api${path}\nmutation CreateWhitelistEntry(`);
+    expect(shown.out).toContain(`"locationId": "${locationId}"`);
+  });
+
+  test.each<[string, (address: string) => string]>([
+    ['on one line', (address) => `curl "${address}" -d '${JSON.stringify({ ...body, referenceId: 'x' })}'`],
+    [
+      'copied from a browser',
+      (address) =>
+        `curl '${address}' \\\n  -H 'accept: */*' \\\n  -H 'x-api-key: pms_live_x' \\\n  --data-raw $'${escapedBody}' \\\n  --compressed`,
+    ],
+    ['with joined options', (address) => `curl -sSfXPOST --url ${address} --json @${bodyFile}`],
+    ['with a body from a file', (address) => `curl -d@${bodyFile} ${address} -o /dev/null -w '%{http_code}'`],
+    [
+      'from a script',
+      (address) =>
+        `# add a vehicle\ncd /tmp; \n\n/usr/bin/true\ncurl -X POST -d @${bodyFile} ${address} | jq .id\n`,
+    ],
+    [
+      'with the address of another gateway, and variables',
+      () =>
+        `curl -X POST "$GATEWAY/api/locations/$LOCATION_ID/whitelist#x" -H "X-API-Key: $KEY" -d @${bodyFile}`,
+    ],
+    [
+      'with double quotes',
+      (address) => `curl ${address} -d "${JSON.stringify(body).replaceAll('"', '\\"')}"`,
+    ],
+  ])('pms translate reads a curl line %s', async (_, line) => {
+    const { key, locationId } = await gateway.newTenant();
+    const written = line(`${url}/api/locations/${locationId}/whitelist`);
+    const { code, out, err } = await pmsWithInput(written, key, '--json', 'translate');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const { operationName, variables } = JSON.parse(out);
+    expect(operationName).toBe('CreateWhitelistEntry');
+    expect(variables.input).toEqual({
+      ...body,
+      referenceId: written.includes('"x"') ? 'x' : body.referenceId,
+    });
+    expect(variables.locationId).toBe(written.includes('$GATEWAY') ? '$LOCATION_ID' : locationId);
+  });
+  const bodyFile = join(folder, 'body.json');
+  writeFileSync(bodyFile, JSON.stringify(body));
+
+  test('pms translate reads query parameters, and the expected version of a change', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const list = `${url}/api/locations/${locationId}/whitelist`;
+    for (const line of [
+      `curl -G ${list} --data-urlencode 'referenceId=unit 5&6' -d limit=2`,
+      `curl '${list}?referenceId=unit%205%266&limit=2'`,
+      `curl --get "${list}?limit=2" --data-urlencode "referenceId=unit 5&6"`,
+    ]) {
+      const { variables } = await json(key, 'translate', line);
+      expect(variables).toEqual({ locationId, referenceId: 'unit 5&6', first: 2 });
+    }
+    const removal = await json(key, 'translate', `curl -X DELETE ${list}/7 -H 'if-match: "3"'`);
+    expect(removal.variables).toEqual({ locationId, whitelistId: '7', expectedVersion: 3 });
+  });
+
+  test('pms translate converts each request of a recording once, and lists skipped and refused requests', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const request = (method: string, path: string, text?: string) => ({
+      request: {
+        method,
+        url: `https://parking.example${path}`,
+        headers: [{ name: 'If-Match', value: '"2"' }],
+        ...(text !== undefined && { postData: { mimeType: 'application/json', text } }),
+      },
+    });
+    const entries = [
+      request('GET', '/api/locations'),
+      request('GET', '/assets/app.js'),
+      request('GET', '/api/locations'),
+      request('OPTIONS', `/api/locations/${locationId}`),
+      request('PUT', `/api/locations/${locationId}`, '{"capacity":7}'),
+      request('GET', '/api/parking'),
+    ];
+    const har = JSON.stringify({ log: { version: '1.2', entries } });
+    const { code, out, err } = await pmsWithInput(har, key, '--json', 'translate');
+    const twins = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(twins.map(({ operationName }) => operationName)).toEqual(['ListLocations', 'UpdateLocation']);
+    expect(twins[1].variables).toEqual({ locationId, input: { capacity: 7 }, expectedVersion: 2 });
+    expect(code).toBe(3);
+    expect(err).toContain('GET /api/parking\n  NOT_FOUND: No such path: /api/parking');
+    expect(err).toContain('Skipped requests that are repeated or are not REST requests: 3');
+  });
+
+  test('pms translate works with any valid key, without permissions', async () => {
+    const { locationId } = await gateway.newTenant();
+    const line = `curl -X DELETE ${url}/api/locations/${locationId}/whitelist/1`;
+    const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
+    expect(await json(key, 'translate', line)).toMatchObject({ operationName: 'DeleteWhitelistEntry' });
+    expect(await pms('pms_test_x', 'translate', line)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('UNAUTHORIZED'),
+    });
+  });
+
+  test('pms translate sends only a harmless request to a gateway without translation', async () => {
+    const seen: string[] = [];
+    const old = createServer((request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      response.setHeader('Content-Type', 'application/json').end('{"status":"healthy"}');
+    });
+    await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void old.close().closeAllConnections());
+    const address = `http://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    const line = `curl -X DELETE ${address}/api/locations/1/whitelist/1`;
+    const { code, err } = await pms('key', '--url', address, 'translate', line);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('older than version 1.6.0') });
+    expect(seen).toEqual(['GET /api/health']);
+  });
+
+  test.each([
+    ['a quote that is never closed', `curl 'http://x/api/health`, 'A quote is not closed'],
+    ['an option that curl does not have', 'curl --nothing http://x/api/health', "Unknown option '--nothing'"],
+    [
+      'two addresses',
+      'curl http://x/api/health http://x/api/locations',
+      'must have exactly one address, not http://x/api/health http://x/api/locations',
+    ],
+    ['no address', 'curl -s', 'must have exactly one address, not none'],
+    ['an address of something else', 'curl http://x/graphql', 'Not the address of a REST endpoint'],
+    ['an address that leaves REST', 'curl http://x/api/../graphql', 'Not a path of the REST API'],
+    ['a missing body file', 'curl -d @/nowhere http://x/api/health', 'Cannot read the body'],
+    [
+      'a line that is not curl',
+      'wget http://x/api/health',
+      'The input is neither a curl line nor a HAR file',
+    ],
+    ['other JSON', '{"log":{}}', 'log.entries is missing'],
+    [
+      'a recording without requests',
+      '{"log":{"entries":[]}}',
+      'The input is neither a curl line nor a HAR file',
+    ],
+  ])('pms translate explains %s', async (_, input, message) => {
+    const { key } = await gateway.newTenant();
+    const { code, out, err } = await pmsWithInput(input, key, 'translate');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(message);
+  });
+
+  test('pms translate reports a missing file', async () => {
+    const { code, err } = await pms('key', 'translate', '/nowhere.har');
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Cannot read /nowhere.har') });
+  });
+});

@@ -1,0 +1,96 @@
+import { connect, type Socket } from 'node:net';
+import { type Access, askGraph } from './tenant.ts';
+
+// Clients that leave in the middle of a response, and the imports that run meanwhile.
+
+/** The ways in which a client leaves: with a reset, after ending its side, or by closing its socket. */
+const waysToLeave: readonly ((socket: Socket) => void)[] = [
+  (socket) => socket.resetAndDestroy(),
+  (socket) => socket.end(),
+  (socket) => socket.destroy(),
+];
+
+/** The text of a GraphQL request. */
+function graphRequest(key: string, query: string, accept: string): string {
+  const body = JSON.stringify({ query });
+  return (
+    `POST /graphql HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\nAccept: ${accept}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}
+
+/** The text of a request for a whole list. */
+const listRequest = ({ key, locationId }: Access, coding: string) =>
+  `GET /api/locations/${locationId}/whitelist HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n` +
+  `Accept-Encoding: ${coding}\r\n\r\n`;
+
+/** A request for each kind of response that is streamed while the gateway creates its content. */
+const requestsOf = (tenant: Access): string[] => [
+  graphRequest(
+    tenant.key,
+    `subscription { whitelistChanged(locationId: "${tenant.locationId}") { cursor } }`,
+    'text/event-stream',
+  ),
+  graphRequest(tenant.key, `{ location(id: "${tenant.locationId}") { name } }`, 'multipart/mixed'),
+  listRequest(tenant, 'identity'),
+  listRequest(tenant, 'gzip'),
+  listRequest(tenant, 'br'),
+];
+
+/** Sends a request and leaves at the first bytes of the response. */
+function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket) => void): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    socket.on('error', () => undefined);
+    socket.once('data', () => leave(socket));
+    socket.once('close', () => resolve());
+  });
+}
+
+/** Creates clients that leave at the first bytes, alternating between kinds of responses and ways to leave. */
+export function createDisconnects(url: string, tenant: Access): (index: number) => Promise<void> {
+  const requests = requestsOf(tenant);
+  return (index) => {
+    const leave = waysToLeave[Math.floor(index / requests.length) % waysToLeave.length]!;
+    return leaveAtFirstBytes(url, requests[index % requests.length]!, leave);
+  };
+}
+
+/** Runs clients that leave at the first bytes of their responses, a few at a time. */
+export function startDisconnects(url: string, tenant: Access, clients: { count: number; atOnce: number }) {
+  const disconnect = createDisconnects(url, tenant);
+  let count = 0;
+  async function next(): Promise<void> {
+    while (count < clients.count) await disconnect(count++);
+  }
+  return {
+    count: () => count,
+    /** Resolves when all clients have left. */
+    left: Promise.all(Array.from({ length: clients.atOnce }, next)),
+  };
+}
+
+/** The rows of one import: the maximum number. */
+const importedRows = 10_000;
+
+/** Imports a whole whitelist in place of the previous one. Every plate is the same as before; the notes differ. */
+export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
+  await askGraph(
+    url,
+    key,
+    `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+      importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { updated created }
+    }`,
+    {
+      locationId,
+      entries: Array.from({ length: importedRows }, (_, index) => ({
+        referenceId: `unit-${index}`,
+        plateType: 'DXB',
+        plateCode: 'Z',
+        plateNumber: String(index + 1),
+        note,
+      })),
+    },
+  );
+}

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { openActivity, plateOf } from '../support/activity.ts';
+import { openTestGateway } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+
+const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
+
+/**
+ * A location where unit-7 may have one vehicle inside and `DXB/A/1` is listed for it, with functions that change it.
+ */
+async function unitWithQuota() {
+  const { key, locationId } = await gateway.newTenant();
+  const activity = openActivity(gateway, key);
+  const { ask } = activity;
+  const create = async (plate: string, referenceId = 'unit-7') => {
+    const { id } = await ask(
+      `mutation ($locationId: ID!, $input: WhitelistEntryInput!) {
+        createWhitelistEntry(locationId: $locationId, input: $input) { id } }`,
+      { locationId, input: { referenceId, ...plateOf(plate) } },
+    );
+    return id as string;
+  };
+  for (const referenceId of ['unit-7', 'unit-8']) {
+    await ask(
+      `mutation ($locationId: ID!, $referenceId: String!) {
+        setQuota(locationId: $locationId, referenceId: $referenceId, inside: 1) { inside } }`,
+      { locationId, referenceId },
+    );
+  }
+  await create('DXB/A/1');
+  return {
+    key,
+    locationId,
+    ask,
+    create,
+    enter: (plate: string, fields: { plateType?: string; entryId?: string; eventId?: string } = {}) =>
+      activity.see(locationId, { kind: 'ENTRY', plate, at: at(0), ...fields }),
+    leave: (plate: string) => activity.see(locationId, { kind: 'EXIT', plate, at: at(1) }),
+    count: (...plates: string[]) => activity.setInside(locationId, plates, at(2)),
+    remove: (id: string) => activity.unlist(locationId, id),
+    change: (id: string, plate: string, referenceId: string) =>
+      ask(
+        `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
+          updateWhitelistEntry(locationId: $locationId, id: $id, input: $input) { id } }`,
+        { locationId, id, input: { referenceId, ...plateOf(plate) } },
+      ),
+    replace: (...plates: string[]) =>
+      ask(
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+          importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { rejected } }`,
+        {
+          locationId,
+          entries: ['DXB/A/1', ...plates].map((plate) => ({ referenceId: 'unit-7', ...plateOf(plate) })),
+        },
+      ),
+    /** Whether `DXB/A/1` would exceed the quota, and the usage of both units' quotas. */
+    async quotas() {
+      const { quotas } = (
+        await gateway.graph(
+          `query ($id: ID!) { location(id: $id) { quotas { nodes { referenceId used } } } }`,
+          { key, variables: { id: locationId } },
+        )
+      ).body.data.location;
+      const { reason } = await ask(
+        `query ($locationId: ID!, $plate: PlateInput!) {
+          plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
+        { locationId, plate: plateOf('DXB/A/1') },
+      );
+      const [seven, eight] = ['unit-7', 'unit-8'].map(
+        (referenceId) =>
+          quotas.nodes.find((quota: { referenceId: string }) => quota.referenceId === referenceId).used,
+      );
+      return { seven, eight, reason };
+    },
+    /** Records the entry of a vehicle and returns whether it exceeds the quota. */
+    async isOver(plate: string, fields: { eventId?: string } = {}) {
+      const input = {
+        eventId: newId(),
+        kind: 'ENTRY',
+        plate: plateOf(plate),
+        occurredAt: at(5).toISOString(),
+        ...fields,
+      };
+      const { overQuota } = await ask(
+        `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+          recordParkingEvent(locationId: $locationId, input: $input) { overQuota } }`,
+        { locationId, input },
+      );
+      return overQuota as boolean;
+    },
+  };
+}
+
+type Unit = Awaited<ReturnType<typeof unitWithQuota>>;
+
+const inUnit7 = { seven: 1, eight: 0, reason: 'QUOTA_REACHED' };
+const inUnit8 = { seven: 0, eight: 1, reason: 'LISTED' };
+const inNone = { seven: 0, eight: 0, reason: 'LISTED' };
+
+describe('quotas count the vehicles inside by the current whitelist', () => {
+  test.each<{ title: string; steps: (unit: Unit) => Promise<unknown>; quotas: typeof inUnit7 }>([
+    {
+      title: 'a vehicle that entered before its entry was created counts',
+      async steps({ enter, create }) {
+        await enter('DXB/A/2');
+        await create('DXB/A/2');
+      },
+      quotas: inUnit7,
+    },
+    {
+      title: 'a vehicle whose entry was deleted and created again counts',
+      async steps({ enter, create, remove }) {
+        const id = await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await remove(id);
+        await create('DXB/A/2');
+      },
+      quotas: inUnit7,
+    },
+    {
+      title: 'a vehicle whose entry was deleted and restored by an import counts',
+      async steps({ enter, create, replace }) {
+        await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await replace();
+        await replace('DXB/A/2');
+      },
+      quotas: inUnit7,
+    },
+    {
+      title: 'a vehicle whose entry was deleted does not count',
+      async steps({ enter, create, remove }) {
+        const id = await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await remove(id);
+      },
+      quotas: inNone,
+    },
+    {
+      title: 'a vehicle that is now listed for another reference counts there',
+      async steps({ enter, create, change }) {
+        const id = await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await change(id, 'DXB/A/2', 'unit-8');
+      },
+      quotas: inUnit8,
+    },
+    {
+      title: 'a vehicle whose plate was created again for another reference counts there',
+      async steps({ enter, create, remove }) {
+        const id = await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await remove(id);
+        await create('DXB/A/2', 'unit-8');
+      },
+      quotas: inUnit8,
+    },
+    {
+      title: 'a vehicle whose entry now has another plate does not count',
+      async steps({ enter, create, change }) {
+        const id = await create('DXB/A/2');
+        await enter('DXB/A/2');
+        await change(id, 'DXB/A/3', 'unit-7');
+      },
+      quotas: inNone,
+    },
+    {
+      title: 'a vehicle that was counted inside before it was listed counts',
+      async steps({ count, create }) {
+        await count('DXB/A/2');
+        await create('DXB/A/2');
+      },
+      quotas: inUnit7,
+    },
+    {
+      title: 'a vehicle counts when a camera read its text before it was listed',
+      async steps({ enter, create }) {
+        await enter('a 2');
+        await create('DXB/A/2');
+      },
+      quotas: inUnit7,
+    },
+    {
+      title: 'a vehicle counts when a camera read its text and type before it was listed',
+      async steps({ enter, create }) {
+        await enter('DXB a 2', { plateType: 'DXB' });
+        await create('SHJ/A/2');
+        await create('DXB/A/2', 'unit-8');
+      },
+      quotas: inUnit8,
+    },
+    {
+      title: 'a vehicle whose text fits several entries does not count',
+      async steps({ enter, create }) {
+        await enter('a 2');
+        await create('DXB/A/2');
+        await create('SHJ/A/2', 'unit-8');
+      },
+      quotas: inNone,
+    },
+    {
+      title: 'a vehicle that was admitted with a tolerance counts',
+      async steps({ enter, create }) {
+        const entryId = await create('DXB/B/2');
+        await enter('DXB/8/2', { entryId });
+      },
+      quotas: inUnit7,
+    },
+    {
+      title:
+        'a vehicle that was admitted with a tolerance counts for the entry of its plate as read, if that is listed now',
+      async steps({ enter, create }) {
+        const entryId = await create('DXB/B/2');
+        await enter('DXB/8/2', { entryId });
+        await create('DXB/8/2', 'unit-8');
+      },
+      quotas: inUnit8,
+    },
+    {
+      title: 'a vehicle that has left does not count',
+      async steps({ enter, leave, create }) {
+        await enter('DXB/A/2');
+        await leave('DXB/A/2');
+        await create('DXB/A/2');
+      },
+      quotas: inNone,
+    },
+  ])('$title', async ({ steps, quotas }) => {
+    const unit = await unitWithQuota();
+    await steps(unit);
+    expect(await unit.quotas()).toEqual(quotas);
+    expect(await unit.isOver('DXB/A/1')).toBe(quotas.seven > 0);
+  });
+
+  test('a late entry event is compared with the vehicles that are inside now, and stays marked as over the quota', async () => {
+    const { enter, leave, create, isOver, locationId } = await unitWithQuota();
+    await create('DXB/A/2');
+    await leave('DXB/A/1');
+    await enter('DXB/A/2');
+    expect(await isOver('DXB/A/1', { eventId: 'late' })).toBe(true);
+    await leave('DXB/A/2');
+    const event = await gateway.database.prisma.parkingEvent.findFirst({
+      where: { locationId, eventId: 'late' },
+    });
+    expect(event).toMatchObject({ overQuota: true });
+  });
+
+  test('an entry event that is corrected to another vehicle frees the place, even if the first plate is listed later', async () => {
+    const { enter, create, isOver } = await unitWithQuota();
+    await enter('DXB/A/2', { eventId: 'one' });
+    await create('DXB/A/2');
+    expect(await isOver('DXB/A/1', { eventId: 'one' })).toBe(false);
+    expect(await isOver('DXB/A/2')).toBe(true);
+  });
+});

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { statementsOfRequest } from '../support/statements.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+
+const plateOf = (plateNumber: string) => ({ plateType: 'DXB', plateCode: 'A', plateNumber });
+const minute = (minutes: number) =>
+  new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000).toISOString();
+
+const quotaFields = '{ referenceId inside enforcement used }';
+
+/** A location with the vehicles 1, 2, … of unit-7, with functions that act on it. */
+async function unitWith(vehicles: number) {
+  const { key, locationId, companyId } = await gateway.newTenant();
+  const ids = Array.from({ length: vehicles }, () => newId());
+  await prisma.whitelistEntry.createMany({
+    data: ids.map((id, index) => ({
+      ...newEntry({ ...plateOf(String(index + 1)), referenceId: 'unit-7' }),
+      id,
+      locationId,
+    })),
+  });
+  const run = async (operation: string, variables: Record<string, unknown> = {}) => {
+    const { body } = await gateway.graph(operation, { key, variables: { locationId, ...variables } });
+    return body.errors?.[0].extensions ?? Object.values(body.data)[0];
+  };
+  return {
+    key,
+    locationId,
+    companyId,
+    ids,
+    run,
+    setQuota: (inside: number | null, enforcement?: string, referenceId = 'unit-7') =>
+      run(
+        `mutation ($locationId: ID!, $referenceId: String!, $inside: Int, $enforcement: QuotaEnforcement) {
+          setQuota(locationId: $locationId, referenceId: $referenceId, inside: $inside, enforcement: $enforcement) ${quotaFields} }`,
+        { referenceId, inside, ...(enforcement && { enforcement }) },
+      ),
+    record: (number: number | string, fields: Record<string, unknown> = {}) =>
+      run(
+        `mutation ($locationId: ID!, $input: ParkingEventInput!) { recordParkingEvent(locationId: $locationId, input: $input) { overQuota } }`,
+        {
+          input: {
+            eventId: newId(),
+            kind: 'ENTRY',
+            plate: plateOf(String(number)),
+            occurredAt: minute(0),
+            ...fields,
+          },
+        },
+      ),
+    decide: (number: number) =>
+      run(
+        `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) {
+          allowed reason overQuota checks { name passed detail } } }`,
+        { plate: plateOf(String(number)) },
+      ),
+    quotas: () =>
+      run(`query ($locationId: ID!) { quotas(locationId: $locationId) { totalCount nodes ${quotaFields} } }`),
+    exceeded: () =>
+      prisma.auditRecord.findMany({
+        where: { locationId, action: 'quota.exceeded' },
+        orderBy: { id: 'asc' },
+      }),
+  };
+}
+
+describe('quotas', () => {
+  test('a quota admits as many vehicles of its reference as it allows', async () => {
+    const { setQuota, record, decide, run } = await unitWith(3);
+    expect(await setQuota(2)).toEqual({ referenceId: 'unit-7', inside: 2, enforcement: 'HARD', used: 0 });
+    await record(1);
+    expect(await decide(2)).toMatchObject({ allowed: true, overQuota: false });
+    await record(2);
+    expect(await decide(3)).toMatchObject({
+      allowed: false,
+      reason: 'QUOTA_REACHED',
+      overQuota: true,
+      checks: expect.arrayContaining([
+        { name: 'quota', passed: false, detail: '2 other vehicles of unit-7 are inside; the quota is 2' },
+        { name: 'uses', passed: true, detail: 'Any number of entries' },
+      ]),
+    });
+    // A vehicle does not count against itself: it is still inside when its exit was missed.
+    expect(await decide(1)).toMatchObject({ allowed: true });
+    await record(1, { kind: 'EXIT', occurredAt: minute(1) });
+    expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
+    expect(
+      await run(
+        'query ($locationId: ID!) { plateAccess(locationId: $locationId, reading: { text: "A3" }) { allowed overQuota } }',
+      ),
+    ).toEqual({ allowed: true, overQuota: false });
+  });
+
+  test('a quota with REPORT admits the vehicle and says that it is over the quota', async () => {
+    const { setQuota, record, decide } = await unitWith(2);
+    await setQuota(1, 'REPORT');
+    await record(1);
+    expect(await decide(2)).toMatchObject({
+      allowed: true,
+      reason: 'LISTED',
+      overQuota: true,
+      checks: expect.arrayContaining([
+        {
+          name: 'quota',
+          passed: false,
+          detail: '1 other vehicles of unit-7 are inside; the quota is 1; only reported',
+        },
+      ]),
+    });
+  });
+
+  test('a quota is checked again when a vehicle enters, and an entry over it is recorded, marked and sent', async () => {
+    const { setQuota, record, exceeded, ids } = await unitWith(3);
+    await setQuota(1);
+    expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
+    expect(await record(2, { eventId: 'two' })).toEqual({ overQuota: true });
+    expect(await record(2, { eventId: 'two' })).toEqual({ overQuota: true });
+    expect(await record(2, { eventId: 'two', occurredAt: minute(1) })).toEqual({ overQuota: true });
+    expect(await record(2, { kind: 'EXIT', occurredAt: minute(2) })).toEqual({ overQuota: false });
+    expect(await exceeded()).toMatchObject([
+      {
+        changes: {
+          referenceId: 'unit-7',
+          inside: 1,
+          enforcement: 'HARD',
+          used: 2,
+          event: { eventId: 'two', whitelistEntryId: ids[1], overQuota: true },
+        },
+      },
+    ]);
+    // A different vehicle under the same event id is counted again.
+    expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
+    expect(await exceeded()).toHaveLength(2);
+    expect(await record('99')).toEqual({ overQuota: false });
+  });
+
+  test('a corrected plate no longer counts as inside', async () => {
+    const { setQuota, record, exceeded, quotas } = await unitWith(2);
+    await setQuota(1);
+    await record(1, { eventId: 'misread' });
+    expect(await record(2, { eventId: 'misread' })).toEqual({ overQuota: false });
+    expect(await record('99', { eventId: 'misread' })).toEqual({ overQuota: false });
+    expect(await record(1)).toEqual({ overQuota: false });
+    expect(await exceeded()).toEqual([]);
+    expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
+  });
+
+  test('a batch of events is counted like single events', async () => {
+    const { setQuota, run, locationId, exceeded } = await unitWith(3);
+    await setQuota(1);
+    const events = [
+      [1, 'ENTRY'],
+      [2, 'ENTRY'],
+      [1, 'EXIT'],
+      [2, 'EXIT'],
+      [3, 'ENTRY'],
+      [1, 'ENTRY'],
+    ].map(([number, kind], index) => ({
+      eventId: `e${index}`,
+      kind,
+      plate: plateOf(String(number)),
+      occurredAt: minute(index),
+    }));
+    await run(
+      `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) { recordParkingEvents(locationId: $locationId, events: $events) { recorded } }`,
+      { events },
+    );
+    const marked = await prisma.parkingEvent.findMany({
+      where: { locationId, overQuota: true },
+      orderBy: { eventId: 'asc' },
+      select: { eventId: true },
+    });
+    expect(marked).toEqual([{ eventId: 'e1' }, { eventId: 'e5' }]);
+    expect(await exceeded()).toHaveLength(2);
+  });
+
+  test('a quota applies to its own location and reference only', async () => {
+    const { setQuota, record, decide } = await unitWith(2);
+    const other = await unitWith(2);
+    await setQuota(1);
+    await setQuota(0, 'HARD', 'unit-8');
+    await other.record(1);
+    expect(await decide(2)).toMatchObject({ allowed: true });
+    expect(await record(2)).toEqual({ overQuota: false });
+  });
+
+  test('setting, replacing and deleting a quota leaves an audit record each, and lists show the quota', async () => {
+    const { setQuota, quotas, record, run, key, locationId } = await unitWith(2);
+    await record(1);
+    await setQuota(2);
+    await setQuota(2);
+    expect(await setQuota(3, 'REPORT')).toMatchObject({ inside: 3, enforcement: 'REPORT', used: 1 });
+    expect(await quotas()).toEqual({
+      totalCount: 1,
+      nodes: [{ referenceId: 'unit-7', inside: 3, enforcement: 'REPORT', used: 1 }],
+    });
+    const { body } = await gateway.graph(
+      `{ location(id: "${locationId}") { quotas(referenceId: "unit-8") { nodes { used } } } }`,
+      { key },
+    );
+    expect(body.data.location.quotas.nodes).toEqual([]);
+    expect(await setQuota(null)).toMatchObject({ inside: 3 });
+    expect(await setQuota(null)).toMatchObject({ code: 'NOT_FOUND', details: { field: 'referenceId' } });
+    const records = await prisma.auditRecord.findMany({
+      where: { locationId, action: 'quota.set' },
+      orderBy: { id: 'asc' },
+    });
+    const three = { referenceId: 'unit-7', inside: 3, enforcement: 'REPORT' };
+    expect(records.map(({ changes }) => changes)).toEqual([
+      { before: [], after: [{ ...three, inside: 2, enforcement: 'HARD' }] },
+      { before: [{ ...three, inside: 2, enforcement: 'HARD' }], after: [three] },
+      { before: [three], after: [] },
+    ]);
+    expect(
+      await run(
+        `mutation ($locationId: ID!) { setQuotas(locationId: $locationId, quotas: [
+          { referenceId: "a", inside: 1 }, { referenceId: "b", inside: 2, enforcement: REPORT }, { referenceId: "c" }]) ${quotaFields} }`,
+      ),
+    ).toEqual([
+      { referenceId: 'a', inside: 1, enforcement: 'HARD', used: 0 },
+      { referenceId: 'b', inside: 2, enforcement: 'REPORT', used: 0 },
+    ]);
+  });
+
+  test.each([
+    ['-1', 'inside: -1, referenceId: "a"', 'inside'],
+    ['a blank reference', 'inside: 1, referenceId: " "', 'referenceId'],
+    ['an unknown enforcement', 'inside: 1, referenceId: "a", enforcement: SOFT', 'enforcement'],
+  ])('a quota with %s is refused', async (_, args, field) => {
+    const { run } = await unitWith(0);
+    expect(
+      await run(`mutation ($locationId: ID!) { setQuota(locationId: $locationId, ${args}) { used } }`),
+    ).toMatchObject({ code: 'VALIDATION_ERROR', ...(field !== 'enforcement' && { details: { field } }) });
+  });
+
+  test('a call may set each quota only once', async () => {
+    const { run, quotas } = await unitWith(0);
+    const twice = '[{ referenceId: "a", inside: 1 }, { referenceId: "a", inside: 2 }]';
+    expect(
+      await run(
+        `mutation ($locationId: ID!) { setQuotas(locationId: $locationId, quotas: ${twice}) { used } }`,
+      ),
+    ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'quotas.1.referenceId' } });
+    expect((await quotas()).totalCount).toBe(0);
+  });
+
+  test("setting a quota needs WRITE_WHITELIST and a location in the key's scope", async () => {
+    const { locationId } = await unitWith(0);
+    const { key: foreign } = await gateway.newTenant();
+    const reader = await gateway.newKey({ locationIds: [locationId], permissions: ['READ_WHITELIST'] });
+    for (const [key, code] of [
+      [foreign, 'NOT_FOUND'],
+      [reader, 'FORBIDDEN'],
+    ] as const) {
+      const { body } = await gateway.graph(
+        `mutation { setQuota(locationId: "${locationId}", referenceId: "a", inside: 1) { used } }`,
+        { key },
+      );
+      expect(body.errors[0].extensions.code).toBe(code);
+    }
+  });
+
+  test('a decision reads the quota in its single statement', async () => {
+    const { setQuota, decide } = await unitWith(2);
+    await setQuota(1);
+    const statements = await statementsOfRequest(() => decide(1));
+    expect(statements).toHaveLength(1);
+  });
+});
+
+describe.runIf(testServerUrl)('vehicles of one reference that enter concurrently', () => {
+  test('exactly the vehicles over the quota are marked', async () => {
+    const { setQuota, record, decide, exceeded } = await unitWith(24);
+    await setQuota(5);
+    const marks = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => record(index + 1, { occurredAt: minute(index % 3) })),
+    );
+    expect(marks.filter(({ overQuota }) => overQuota)).toHaveLength(19);
+    const records = await exceeded();
+    expect(records.map(({ changes }) => (changes as { used: number }).used)).toEqual(
+      Array.from({ length: 19 }, (_, index) => index + 6),
+    );
+    expect(await decide(1)).toMatchObject({ allowed: false, reason: 'QUOTA_REACHED' });
+  });
+});

@@ -1,0 +1,247 @@
+import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { listen } from '../../src/http/listener/server.ts';
+import { newEntry, openTestGateway, sharedTestGateway, serve } from '../support/harness.ts';
+
+const appOrigin = 'https://app.example';
+const closed = await sharedTestGateway();
+const open = await openTestGateway({ CORS_ORIGINS: `${appOrigin}, http://localhost:5173` });
+
+describe('requests of a browser from another origin', () => {
+  const preflight = (origin: string, method = 'POST') => ({
+    method: 'OPTIONS',
+    headers: {
+      Origin: origin,
+      'Access-Control-Request-Method': method,
+      'Access-Control-Request-Headers': 'content-type,x-api-key',
+    },
+  });
+  const allowedOrigin = (response: Response) => response.headers.get('Access-Control-Allow-Origin');
+
+  test.each(['/api/locations', '/graphql', '/api/openapi.json'])(
+    'a browser of another origin may not send %s by default',
+    async (path) => {
+      const { key } = await closed.newTenant();
+      const answer = await closed.app.request(path, { headers: { Origin: appOrigin, 'X-API-Key': key } });
+      expect(allowedOrigin(answer)).toBeNull();
+      expect(allowedOrigin(await closed.app.request(path, preflight(appOrigin)))).toBeNull();
+    },
+  );
+
+  test.each(['/api/locations', '/graphql'])(
+    'a browser of a listed origin may send %s, and the preflight costs nothing',
+    async (path) => {
+      const { companyId } = await open.newTenant();
+      const key = await open.newKey({ companyIds: [companyId], hourlyLimit: 2 });
+      for (let asked = 0; asked < 5; asked += 1) {
+        const answer = await open.app.request(path, preflight(appOrigin));
+        expect([answer.status, allowedOrigin(answer)]).toEqual([204, appOrigin]);
+        expect(answer.headers.get('Access-Control-Allow-Headers')!.toLowerCase()).toContain('x-api-key');
+        expect(answer.headers.get('X-RateLimit-Limit')).toBeNull();
+      }
+      const query = path === '/graphql' ? '?query={health{status}}' : '';
+      const answer = await open.app.request(path + query, {
+        headers: { Origin: appOrigin, 'X-API-Key': key, Accept: 'application/json' },
+      });
+      expect([answer.status, allowedOrigin(answer)]).toEqual([200, appOrigin]);
+      expect(answer.headers.get('X-RateLimit-Remaining')).toBe('1');
+      const exposed = answer.headers.get('Access-Control-Expose-Headers')!;
+      for (const header of ['X-RateLimit-Remaining', 'RateLimit', 'Retry-After', 'X-Request-Id']) {
+        expect(exposed.split(',')).toContain(header);
+      }
+      expect(answer.headers.get('Access-Control-Allow-Credentials')).toBeNull();
+      expect(answer.headers.get('Vary')).toContain('Origin');
+    },
+  );
+
+  test('a browser of a listed origin can read refusals', async () => {
+    const answer = await open.app.request('/api/locations', { headers: { Origin: appOrigin } });
+    expect([answer.status, allowedOrigin(answer)]).toEqual([401, appOrigin]);
+  });
+
+  test('a browser of an origin that is not listed is refused', async () => {
+    for (const origin of [
+      'https://evil.example',
+      'https://app.example.evil.example',
+      'http://app.example',
+      'null',
+    ]) {
+      expect(allowedOrigin(await open.app.request('/api/locations', preflight(origin)))).toBeNull();
+    }
+  });
+
+  test.each([
+    ['no origin is listed', closed],
+    ['others are listed', open],
+  ])('a refused preflight says to list the origin in CORS_ORIGINS when %s', async (_, { app }) => {
+    for (const path of ['/api/locations', '/graphql']) {
+      const answer = await app.request(path, preflight('https://evil.example'));
+      expect([answer.status, allowedOrigin(answer)]).toEqual([403, null]);
+      expect(await answer.json()).toMatchObject({
+        success: false,
+        error: {
+          code: 'FORBIDDEN',
+          message: expect.stringContaining('CORS_ORIGINS'),
+          details: { field: 'Origin', value: 'https://evil.example' },
+        },
+      });
+    }
+  });
+
+  test('an OPTIONS request that is no preflight is answered with 405', async () => {
+    const { key } = await open.newTenant();
+    const answer = await open.app.request('/api/locations', {
+      method: 'OPTIONS',
+      headers: { 'X-API-Key': key },
+    });
+    expect(answer.status).toBe(405);
+  });
+
+  test.each([
+    '*',
+    'https://app.example/',
+    'app.example',
+    'https://app.example,',
+    'https://a.example/path',
+    'null',
+  ])('the value %s of CORS_ORIGINS stops the start', (list) => {
+    expect(() => loadConfig({ CORS_ORIGINS: list })).toThrow(ConfigError);
+  });
+});
+
+describe('compression of responses', () => {
+  const many = 60;
+
+  /** A key with a list that is long enough to be compressed. */
+  async function newListHolder(entries = many) {
+    const tenant = await closed.newTenant();
+    const query = `mutation ($id: ID!, $entries: [WhitelistEntryInput!]!) {
+      importWhitelistEntries(locationId: $id, entries: $entries) { created }
+    }`;
+    const rows = Array.from({ length: entries }, () => newEntry());
+    await closed.graph(query, { key: tenant.key, variables: { id: tenant.locationId, entries: rows } });
+    const get = (path: string, headers: Record<string, string> = {}) =>
+      closed.app.request(path.replace('{id}', tenant.locationId), {
+        headers: { 'X-API-Key': tenant.key, Accept: 'application/json', ...headers },
+      });
+    return { ...tenant, get };
+  }
+
+  const list = '/api/locations/{id}/whitelist';
+  const graphList = `/graphql?query=${encodeURIComponent('{ locations(first: 1) { nodes { whitelist(first: 100) { nodes { id referenceId plateNumber createdAt updatedAt } } } } }')}`;
+
+  test.each([
+    ['REST', list],
+    ['the graph', graphList],
+  ])("a large response of %s is compressed with the client's preferred encoding", async (_, path) => {
+    const { get } = await newListHolder();
+    const plain = await get(path);
+    expect(plain.headers.get('Content-Encoding')).toBeNull();
+    expect(plain.headers.get('Vary')).toContain('Accept-Encoding');
+    const text = await plain.text();
+    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
+    const gzip = await get(path, { 'Accept-Encoding': 'gzip, br;q=0.2' });
+    expect(gzip.headers.get('Content-Encoding')).toBe('gzip');
+    expect(gunzipSync(await bytes(gzip)).toString()).toBe(text);
+    const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+    expect(br.headers.get('Content-Encoding')).toBe('br');
+    const compressedBytes = await bytes(br);
+    expect(brotliDecompressSync(compressedBytes).toString()).toBe(text);
+    expect(compressedBytes.length).toBeLessThan(text.length / 4);
+    for (const refusing of ['identity', 'gzip;q=0, br;q=0', 'deflate']) {
+      expect((await get(path, { 'Accept-Encoding': refusing })).headers.get('Content-Encoding')).toBeNull();
+    }
+  });
+
+  test('the response to a repeated document is compressed too', async () => {
+    const { key } = await newListHolder();
+    const query = '{ locations { nodes { whitelist(first: 100) { nodes { id plateNumber createdAt } } } } }';
+    for (let sent = 0; sent < 3; sent += 1) {
+      const answer = await closed.app.request('/graphql', {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json', 'Accept-Encoding': 'gzip' },
+        body: JSON.stringify({ query }),
+      });
+      expect(answer.headers.get('Content-Encoding')).toBe('gzip');
+      const body = JSON.parse(gunzipSync(await answer.arrayBuffer()).toString());
+      expect(body.data.locations.nodes[0].whitelist.nodes).toHaveLength(many);
+    }
+  });
+
+  test('a small response is not compressed', async () => {
+    const { get } = await newListHolder(1);
+    for (const path of ['/api/health', list, '/graphql?query={health{status}}']) {
+      const answer = await get(path, { 'Accept-Encoding': 'gzip, br' });
+      expect(answer.headers.get('Content-Encoding')).toBeNull();
+    }
+  });
+
+  /** The number of entries of a list that is sent in more than two chunks. */
+  const listLength = 1_500;
+
+  test('a long list arrives compressed and in chunks', async () => {
+    const { get } = await newListHolder(listLength);
+    const answer = await get(list, { 'Accept-Encoding': 'gzip' });
+    expect(answer.headers.get('Content-Encoding')).toBe('gzip');
+    const reader = answer.body!.getReader();
+    const unzip = createGunzip();
+    const texts: string[] = [];
+    unzip.on('data', (chunk: Buffer) => texts.push(chunk.toString()));
+    // The first page can be read before the gateway reads the last one.
+    while (!texts.join('').includes('plateNumber')) unzip.write((await reader.read()).value);
+    const early = texts.join('').length;
+    for (let part = await reader.read(); !part.done; part = await reader.read()) unzip.write(part.value);
+    unzip.end();
+    await new Promise((resolve) => unzip.on('end', resolve));
+    const whole = JSON.parse(texts.join(''));
+    expect(whole.data).toHaveLength(listLength);
+    expect(early).toBeLessThan(texts.join('').length / 2);
+  });
+
+  test('a client that leaves in the middle of a compressed list causes no error', async () => {
+    const { get } = await newListHolder(listLength);
+    const answer = await get(list, { 'Accept-Encoding': 'br' });
+    const reader = answer.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect((await get('/api/health')).status).toBe(200);
+  });
+
+  test('a subscription is never compressed', async () => {
+    const { key, locationId } = await newListHolder(1);
+    const url = await serve(closed);
+    const leave = new AbortController();
+    const answer = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      signal: leave.signal,
+      headers: {
+        'X-API-Key': key,
+        'Content-Type': 'application/json',
+        Accept: 'text/event-stream',
+        'Accept-Encoding': 'gzip, br',
+      },
+      body: JSON.stringify({
+        query: `subscription { locationStatusChanged(locationId: "${locationId}") { state } }`,
+      }),
+    });
+    expect(answer.headers.get('Content-Type')).toContain('text/event-stream');
+    expect(answer.headers.get('Content-Encoding')).not.toMatch(/gzip|br/);
+    leave.abort();
+  });
+});
+
+test.each([
+  ['0.0.0.0', '127.0.0.1'],
+  ['127.0.0.1', '127.0.0.1'],
+])('the gateway with HOST %s prints a link that opens', async (host, shown) => {
+  const { url, close } = await listen(closed.app, {
+    host,
+    port: 0,
+    portVariable: 'PORT',
+    refusalBody: ({ message }) => message,
+  });
+  expect(new URL(url).hostname).toBe(shown);
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  await close();
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/auth/key-secret.ts';
+import { newAddress } from '../support/addresses.ts';
+import { sharedTestGateway, serve } from '../support/harness.ts';
+
+// The listener answers known refusals before the app runs. For clients they must equal the responses of the guard,
+// which answers requests within the process.
+
+const gateway = await sharedTestGateway();
+const url = await serve(gateway);
+
+/** Headers of the connection, and headers whose values depend on the time. */
+const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
+
+interface Call {
+  key?: string;
+  address: string;
+  requestId?: string;
+}
+
+const surfaces = {
+  rest: { path: '/api/companies', init: {} },
+  graphql: {
+    path: '/graphql',
+    init: { method: 'POST', body: JSON.stringify({ query: '{ companies { nodes { id } } }' }) },
+  },
+};
+
+function headersOf({ key, address, requestId = 'of-this-test' }: Call) {
+  return {
+    'Content-Type': 'application/json',
+    'X-Forwarded-For': address,
+    'X-Request-Id': requestId,
+    ...(key !== undefined && { 'X-API-Key': key }),
+  };
+}
+
+async function shown(response: Response) {
+  const names = [...response.headers.keys()].filter((name) => !ofConnection.includes(name));
+  return { status: response.status, text: await response.text(), names };
+}
+
+/** Sends the same request through the listener and within the process. */
+async function bothWays(surface: keyof typeof surfaces, call: Call) {
+  const { path, init } = surfaces[surface];
+  const request = { ...init, headers: headersOf(call) };
+  return {
+    served: await shown(await fetch(url + path, request)),
+    guarded: await shown(await gateway.app.request(path, request)),
+  };
+}
+
+const limited = { hourlyLimit: 1, burstLimit: 1 };
+
+describe.each(['rest', 'graphql'] as const)(
+  'refusals on %s are equal before the app and in it',
+  (surface) => {
+    test.each<[string, number, () => Promise<string | undefined>]>([
+      ['a request without a key', 401, async () => undefined],
+      ['a request with a mistyped key', 401, async () => 'pms_test_mistyped'],
+      ['a request with an unknown key', 401, async () => newSecret('development')],
+      ['a request with a key over its limit', 429, () => gateway.newKey(limited)],
+    ])('%s gets equal responses', async (_, status, newKey) => {
+      const key = await newKey();
+      const call = { ...(key !== undefined && { key }), address: newAddress() };
+      // From the second request on, the process remembers the refusal.
+      await bothWays(surface, call);
+      const { served, guarded } = await bothWays(surface, call);
+      expect(served.status).toBe(status);
+      expect(served).toEqual(guarded);
+      expect(served.text).toContain('of-this-test');
+    });
+
+    test('a request from an address over its limit gets equal responses', async () => {
+      const call = { key: 'pms_test_mistyped', address: newAddress() };
+      const { path, init } = surfaces[surface];
+      const ask = async () => {
+        const response = await fetch(url + path, { ...init, headers: headersOf(call) });
+        await response.arrayBuffer();
+        return response.status;
+      };
+      // On a busy machine, this process alone may count some requests.
+      await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
+      const { served, guarded } = await bothWays(surface, call);
+      expect(served.status).toBe(429);
+      expect(served).toEqual(guarded);
+    });
+  },
+);
+
+test('each request with a refused key is recorded', async () => {
+  const key = await gateway.newKey(limited);
+  const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
+  for (const requestId of requestIds) {
+    const response = await fetch(`${url}/api/companies`, {
+      headers: headersOf({ key, address: newAddress(), requestId }),
+    });
+    await response.arrayBuffer();
+  }
+  await expect
+    .poll(async () => {
+      const records = await gateway.database.prisma.usageRecord.findMany({
+        where: { requestId: { in: requestIds } },
+        orderBy: { id: 'asc' },
+      });
+      return records.map(({ status, errorCode }) => [status, errorCode]);
+    })
+    .toEqual([[200, null], ...Array.from({ length: 2 }, () => [429, 'RATE_LIMIT_EXCEEDED'])]);
+});
+
+test('public pages need no key', async () => {
+  for (const path of ['/api/openapi.json', '/graphql/schema.graphql']) {
+    const response = await fetch(url + path, { headers: { 'X-Forwarded-For': newAddress() } });
+    await response.arrayBuffer();
+    expect(response.status, path).toBe(200);
+  }
+});
+
+test('a response to HEAD has no body', async () => {
+  const response = await fetch(`${url}/api/companies`, {
+    method: 'HEAD',
+    headers: { 'X-Forwarded-For': newAddress() },
+  });
+  expect(response.status).toBe(401);
+  expect(await response.text()).toBe('');
+});
+
+test('a HEAD request has the same headers whether the app or the listener refuses it', async () => {
+  const headers = headersOf({ key: newSecret('development'), address: newAddress() });
+  const head = async () => {
+    const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });
+    return { status: response.status, names: [...response.headers.keys()] };
+  };
+  const byApp = await head(); // only a look-up can tell that the key is unknown
+  const byListener = await head();
+  expect(byApp.status).toBe(401);
+  expect(byListener).toEqual(byApp);
+});

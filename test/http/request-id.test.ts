@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+interface Call {
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+/** Requests that fail, each with the place of the request id in the response body. */
+const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
+  ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],
+  ['REST: an unknown path', (call) => restError('GET', '/nothing', call)],
+  ['REST: a wrong method', (call) => restError('PATCH', '/health', call)],
+  ['REST: a wrong body', (call) => restError('POST', '/register/company', { ...call, body: '{' })],
+  ['REST: no key', ({ headers }) => restError('GET', '/health', headers ? { headers } : {})],
+  ['the graph: an unknown location', (call) => graphError('{ location(id: "none") { id } }', call)],
+  ['the graph: a document that is wrong', (call) => graphError('{ nothing }', call)],
+  ['the graph: a syntax error', (call) => graphError('{', call)],
+  ['the graph: no key', ({ headers }) => graphError('{ health { status } }', headers ? { headers } : {})],
+];
+
+async function restError(method: string, path: string, call: Call & { body?: unknown }) {
+  const { headers, body } = await gateway.rest(method, path, call);
+  return { headers, shown: body.error.requestId as unknown };
+}
+
+async function graphError(query: string, call: Call) {
+  const { headers, body } = await gateway.graph(query, call);
+  return { headers, shown: body.errors[0].extensions.requestId as unknown };
+}
+
+describe.each(errors)('request ids of errors: %s', (_, ask) => {
+  test('an error shows a new request id, in the header too', async () => {
+    const key = await gateway.newKey();
+    const { headers, shown } = await ask({ key });
+    expect(shown).toMatch(uuid);
+    expect(headers.get('X-Request-Id')).toBe(shown);
+  });
+
+  test('an error shows the request id that the client sent, also when the id repeats', async () => {
+    const key = await gateway.newKey();
+    for (const id of ['gate-7:open.1', 'gate-7:open.2']) {
+      const { headers, shown } = await ask({ key, headers: { 'X-Request-Id': id } });
+      expect([shown, headers.get('X-Request-Id')]).toEqual([id, id]);
+    }
+  });
+});
+
+test.each([
+  ['longer than 100 characters', 'a'.repeat(101)],
+  ['with a space', 'two words'],
+  ['with a quote', 'a"b'],
+  ['that is empty', ''],
+])('a request id %s is replaced by a new one', async (_, id) => {
+  const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
+  expect(headers.get('X-Request-Id')).toMatch(uuid);
+});
+
+test('a request id of 100 characters is accepted, and recorded in the usage of the key', async () => {
+  const id = 'b'.repeat(100);
+  const key = await gateway.newKey();
+  await gateway.rest('GET', '/health', { key, headers: { 'X-Request-Id': id } });
+  const { prisma } = gateway.database;
+  await expect.poll(() => prisma.usageRecord.count({ where: { requestId: id } })).toBe(1);
+});

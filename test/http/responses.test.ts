@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseList } from 'structured-headers';
+import { describe, expect, test } from 'vitest';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+test.each([
+  ['of some bytes', 0],
+  ['of more than 16 KiB', 40],
+  ['of more than 1 MiB', 4_000],
+])('a body %s may begin with a byte order mark and contain multi-byte characters', async (_, texts) => {
+  const { key, locationId } = await gateway.newTenant();
+  const notes = Array.from({ length: texts }, () => '\u{1f697}\u00e9'.repeat(100));
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+    body: `\ufeff${JSON.stringify({
+      query: `query ($plate: PlateInput!) { plateAccess(locationId: "${locationId}", plate: $plate) { reason } }`,
+      variables: { plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '1' }, notes },
+    })}`,
+  });
+  expect(await response.json()).toMatchObject({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
+});
+
+describe('invalid requests', () => {
+  test.each([
+    ['no JSON', '{"referenceId":'],
+    ['nothing', ''],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['a string', '"text"'],
+    ['a number', '7'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
+  ])('a body with %s is answered with VALIDATION_ERROR and without a field', async (_, body) => {
+    const { locationId, key } = await gateway.newTenant();
+    const response = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body,
+    });
+    const answer = await response.json();
+    expect(response.status).toBe(400);
+    expect(answer).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
+    expect(answer.error.details).toBeUndefined();
+    expect(response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+  });
+
+  test('unknown fields of a body, such as __proto__, are ignored', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const body = JSON.stringify(newEntry()).replace(
+      '{',
+      '{"__proto__":{"admin":true},"constructor":1,"color":"red",',
+    );
+    const answer = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
+    expect(answer.status).toBe(201);
+  });
+
+  test.each([
+    ['a body with Content-Type text/plain', { 'Content-Type': 'text/plain' }, 415],
+    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
+  ])('%s is refused', async (_, headers, status) => {
+    const { key } = await gateway.newTenant();
+    const answer = await gateway.rest('POST', '/locations', { key, headers, body: '{}' });
+    expect(answer).toMatchObject({ status, body: { success: false, error: { code: 'VALIDATION_ERROR' } } });
+  });
+
+  test.each(['length', 'chunks'])('a body over 1 MiB with %s is refused', async (sentWith) => {
+    const { key } = await gateway.newTenant();
+    const text = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
+    const response = await fetch(`${url}/api/locations`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Connection: 'close' },
+      body: sentWith === 'length' ? text : new Blob([text]).stream(),
+      ...(sentWith === 'chunks' && { duplex: 'half' }),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
+    expect(response.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+  });
+
+  test.each([
+    ['PATCH', '/companies', 'GET'],
+    ['OPTIONS', '/locations', 'GET'],
+    ['DELETE', '/locations/status', 'GET'],
+    ['GET', '/register/company', 'POST'],
+  ])('%s %s is answered with 405 and the allowed methods', async (method, path, allowed) => {
+    const { key } = await gateway.newTenant();
+    const answer = await gateway.rest(method, path, { key });
+    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
+    expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
+    expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+  });
+
+  test.each(['/nothing', '/companies/', '/locations/x/y/z', '/..%2f..%2fetc'])(
+    '%s is answered with 404',
+    async (path) => {
+      const { key } = await gateway.newTenant();
+      const answer = await gateway.rest('GET', path, { key });
+      expect(answer).toMatchObject({ status: 404, body: { success: false, error: { code: 'NOT_FOUND' } } });
+    },
+  );
+
+  test('HEAD is answered like GET, without a body', async () => {
+    const { key } = await gateway.newTenant();
+    const response = await fetch(`${url}/api/companies`, {
+      method: 'HEAD',
+      headers: { 'X-API-Key': key },
+    });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
+  });
+});
+
+describe('health probes', () => {
+  test('the probes need no key and answer only ok', async () => {
+    const live = await fetch(`${url}/livez`);
+    expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { status: 'ok', database: 'ok', limiter: 'ok', notices: 'ok' },
+    ]);
+  });
+});
+
+describe('rate limit headers and budgets', () => {
+  const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
+
+  test('every response of both surfaces has the limit headers of both windows', async () => {
+    const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
+    const rest = await gateway.rest('GET', '/companies', { key });
+    expect(rest.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
+    expect(rest.headers.get('RateLimit')).toBe('"hour";r=49;t=3600, "burst";r=9;t=60');
+    const graph = await gateway.graph('{ viewer { id } }', { key });
+    expect(graph.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
+    expect(graph.headers.get('RateLimit')).toMatch(/^"hour";r=48;t=\d+, "burst";r=8;t=\d+$/);
+    for (const answer of [
+      await gateway.rest('GET', '/nothing', { key }),
+      await gateway.rest('PATCH', '/companies', { key }),
+      await gateway.graph('{', { key }),
+      await gateway.rest('GET', '/companies'),
+      await gateway.graph('{ __typename }'),
+    ]) {
+      expect(answer.body.error ?? answer.body.errors).toBeDefined();
+      expect(answer.headers.get('RateLimit')).toMatch(/^"hour";r=\d+;t=\d+, "burst";r=\d+;t=\d+$/);
+      expect(answer.headers.get('RateLimit-Policy')).toContain('"burst";q=');
+    }
+  });
+
+  test('the graph shows the limit after the charge of the current request', async () => {
+    const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
+    const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
+    expect(answer.body.errors).toBeUndefined();
+    const [hour, burst] = answer.body.data.viewer.rateLimit;
+    expect(hour).toMatchObject({ name: 'hour', limit: 50, remaining: 49, windowSeconds: 3600 });
+    expect(burst).toMatchObject({ name: 'burst', limit: 10, remaining: 9, windowSeconds: 60 });
+    const resetSeconds = (Date.parse(hour.resetAt) - Date.now()) / 1000;
+    expect(resetSeconds).toBeGreaterThan(3500);
+    expect(resetSeconds).toBeLessThan(3700);
+  });
+
+  test('reading the limit of another key costs that key nothing', async () => {
+    const { companyId } = await gateway.newTenant();
+    const [admin, other] = await Promise.all([
+      gateway.newKey({ companyIds: [companyId] }),
+      gateway.newKey({ companyIds: [companyId], hourlyLimit: 7 }),
+    ]);
+    const { id } = (await gateway.graph('{ viewer { id } }', { key: other })).body.data.viewer;
+    for (const remaining of [6, 6]) {
+      const { data } = (await gateway.graph(`{ apiKey(id: "${id}") { ${budget} } }`, { key: admin })).body;
+      expect(data.apiKey.rateLimit[0]).toMatchObject({ limit: 7, remaining });
+    }
+  });
+
+  test('both surfaces share one budget, and a 429 has Retry-After', async () => {
+    const key = await gateway.newKey({ hourlyLimit: 3 });
+    const remaining: (string | null)[] = [];
+    for (const call of [
+      gateway.rest('GET', '/health', { key }),
+      gateway.graph('{ health { status } }', { key }),
+    ]) {
+      remaining.push((await call).headers.get('X-RateLimit-Remaining'));
+    }
+    remaining.push((await gateway.rest('GET', '/health', { key })).headers.get('X-RateLimit-Remaining'));
+    expect(remaining.sort()).toEqual(['0', '1', '2']);
+    for (const refused of [
+      await gateway.rest('GET', '/health', { key }),
+      await gateway.graph('{ __typename }', { key }),
+    ]) {
+      expect(refused.status).toBe(429);
+      expect(refused.body.error?.code ?? refused.body.errors[0].extensions.code).toBe('RATE_LIMIT_EXCEEDED');
+      expect(refused.headers.get('X-RateLimit-Limit')).toBe('3');
+      expect(refused.headers.get('X-RateLimit-Remaining')).toBe('0');
+      expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(3500);
+      expect(Number(refused.headers.get('X-RateLimit-Reset'))).toBeGreaterThan(Date.now() / 1000 + 3500);
+    }
+  });
+
+  test('each root mutation field costs one point', async () => {
+    const { locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ hourlyLimit: 4, unrestricted: true });
+    const rename = (name: string) =>
+      `${name}: updateLocation(id: "${locationId}", input: { name: "${name}" }) { id }`;
+    const three = await gateway.graph(`mutation { ${rename('a')} ${rename('b')} ${rename('c')} }`, { key });
+    expect(three.body.errors).toBeUndefined();
+    expect(three.headers.get('X-RateLimit-Remaining')).toBe('1');
+    const two = await gateway.graph(`mutation { ${rename('d')} ${rename('e')} }`, { key });
+    expect(two.status).toBe(429);
+    const location = await gateway.database.prisma.location.findUniqueOrThrow({ where: { id: locationId } });
+    expect(location.name).toBe('c');
+  });
+
+  test('requests without a valid key are counted by address', async () => {
+    const headers = { 'X-Forwarded-For': `flood-${process.hrtime.bigint()}` };
+    const statuses = [];
+    for (let index = 0; index < 101; index += 1) {
+      statuses.push(
+        (await gateway.rest('GET', '/health', { headers, ...(index % 2 && { key: 'wrong' }) })).status,
+      );
+    }
+    expect(statuses.slice(0, 100).every((status) => status === 401)).toBe(true);
+    expect(statuses[100]).toBe(429);
+  });
+});
+
+describe('a client that obeys the limit headers', () => {
+  test('the client never gets a 429, over both surfaces and two processes', async () => {
+    const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
+    const first = await openTestGateway(windows);
+    // Without Redis and PostgreSQL each process has its own budget, so the test uses one process.
+    const second =
+      process.env.REDIS_URL && first.config.databaseUrl
+        ? await openTestGateway({ ...windows, DATABASE_URL: first.config.databaseUrl })
+        : first;
+    const key = await first.newKey({ hourlyLimit: 12, burstLimit: 5 });
+    const calls = [first, second].flatMap((process) => [
+      () => process.rest('GET', '/health', { key }),
+      () => process.graph('{ health { status } }', { key }),
+    ]);
+    const statuses = new Map<number, number>();
+    for (let index = 0; index < 32; index += 1) {
+      const { status, headers } = await calls[index % calls.length]!();
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      const waits = parseList(headers.get('RateLimit')!).map(([, parameters]) =>
+        parameters.get('r') === 0 ? Number(parameters.get('t')) : 0,
+      );
+      await sleep(Math.max(...waits) * 1000);
+    }
+    expect([...statuses]).toEqual([[200, 32]]);
+  });
+});

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { connectionLimits } from '../../src/http/listener/connections.ts';
+import { newApp, open, type RawConnection, serveApp } from '../support/raw-connections.ts';
+
+/** The response to a request on a new connection; an empty text when the connection is refused. */
+async function answerOfNewConnection(port: number): Promise<string> {
+  const { received, closed } = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await closed;
+  return received();
+}
+
+const envelope =
+  /X-Request-Id: (\S+)\r\n[^]*\r\n\r\n\{"success":false,"error":\{"code":"VALIDATION_ERROR","message":"[^"]+","requestId":"\1"\}\}$/i;
+
+describe('responses to requests that never reach the app', () => {
+  test.each([
+    ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
+    ['headers of 20 KB', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a missing Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['two Host headers', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a bad Host', 'GET / HTTP/1.1\r\nHost: a b/c\r\nConnection: close\r\n\r\n', 400],
+    ['a Host with invalid syntax', 'GET / HTTP/1.1\r\nHost: [::1\r\nConnection: close\r\n\r\n', 400],
+    ['an address with invalid syntax', 'GET http://[/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n', 417],
+    [
+      'two content lengths',
+      'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+    ],
+  ])('%s is answered with an error in the envelope', async (_, bytes, status) => {
+    const { port } = await serveApp(newApp().app);
+    const { received, closed } = await open(port, bytes);
+    await closed;
+    expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received()).toMatch(envelope);
+  });
+});
+
+test('an HTTP/1.0 request without Host is answered', async () => {
+  const { port } = await serveApp(newApp().app);
+  const { received, closed } = await open(port, 'GET / HTTP/1.0\r\n\r\n');
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*ok$/);
+});
+
+describe('connections that hold a descriptor', () => {
+  test.each([
+    ['no byte', ''],
+    ['half of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:'],
+  ])('a connection that sent %s is closed', async (_, bytes) => {
+    const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100 });
+    const { received, closed } = await open(port, bytes);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(received()).toMatch(envelope);
+  });
+
+  test('a connection that sent half of a body is closed', async () => {
+    const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+    const half = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
+    const { received, closed } = await open(port, half);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('a connection that stalls in the middle of a body gets a response before the idle timeout closes it', async () => {
+    const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
+    expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
+    // The limits of production, divided by 100.
+    const { port } = await serveApp(newApp().app, {
+      headersTimeoutMs: 100,
+      requestTimeoutMs: requestTimeoutMs / 100,
+      checkIntervalMs: checkIntervalMs / 100,
+      silentTimeoutMs: silentTimeoutMs / 100,
+    });
+    const { received, closed } = await open(
+      port,
+      'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf',
+    );
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(received()).toMatch(envelope);
+  });
+
+  test('a connection whose client stops reading a response is closed', async () => {
+    const { port } = await serveApp(newApp().app, { silentTimeoutMs: 200 });
+    const { socket, closed } = await open(port);
+    socket.pause();
+    socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // the client reads nothing for longer than the limit
+    socket.resume();
+    await closed;
+    expect(socket.bytesRead).toBeLessThan(20_000_000);
+  });
+
+  test.each([
+    ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+  ])('a refused connection that the client keeps open frees its slot: %s', async (_, bytes, status) => {
+    const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
+    // The client's side stays open, so the server sees no end of the connection.
+    const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
+    await once(socket, 'end');
+    expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    await expect.poll(() => answerOfNewConnection(port), { timeout: 20_000 }).toContain('ok');
+    expect(socket.writableFinished).toBe(false);
+    socket.destroy();
+  });
+
+  test.each([
+    ['the process has too many connections', { maxConnections: 2 }],
+    ['the client has too many connections', { maxConnectionsPerClient: 2 }],
+  ])('a new connection is refused when %s', async (_, limits) => {
+    const { port } = await serveApp(newApp().app, limits);
+    const first = await open(port);
+    await open(port);
+    const third = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await third.closed;
+    expect(third.received()).toBe('');
+    first.socket.destroy();
+    await first.closed;
+    await expect.poll(() => answerOfNewConnection(port)).toContain('ok');
+  });
+});
+
+describe('bodies of requests that were answered before the body was read', () => {
+  const bodyBytes = 8 * 1024 * 1024;
+  const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+  /** Sends a part of a body, or all of it, after the response has arrived. */
+  async function sendBody(connection: RawConnection, bytes: number) {
+    await expect.poll(connection.received).toContain('refused');
+    connection.socket.write(Buffer.alloc(bytes, 'x'));
+  }
+  const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
+
+  test('the body is discarded, and the connection serves the next request', async () => {
+    const { port } = await serveApp(newApp().app);
+    const connection = await open(port, head(bodyBytes));
+    await sendBody(connection, bodyBytes);
+    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await connection.closed;
+    expect(connection.received()).toMatch(/\r\n\r\nok$/);
+  });
+
+  test('bodies are discarded one at a time, in their order', async () => {
+    const { port } = await serveApp(newApp().app);
+    const first = await open(port, head(bodyBytes));
+    await sendBody(first, bodyBytes - 1);
+    await expect.poll(() => isTaken(first)).toBe(true);
+    const others = await Promise.all([open(port, head(bodyBytes)), open(port, head(bodyBytes))]);
+    await Promise.all(others.map((other) => sendBody(other, bodyBytes)));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(others.map(isTaken)).toEqual([false, false]);
+    first.socket.write('x');
+    await expect.poll(() => others.map(isTaken)).toEqual([true, true]);
+    for (const { socket } of [first, ...others]) socket.destroy();
+  });
+
+  test('the connection is closed when the body does not arrive in time', async () => {
+    const { port } = await serveApp(newApp().app, { unreadBodyTimeoutMs: 100 });
+    const { closed, received } = await open(port, head(bodyBytes));
+    await closed;
+    expect(received()).toContain('refused');
+  });
+
+  test('the connection is closed when the body is too large', async () => {
+    const { port } = await serveApp(newApp().app, { maxUnreadBodyBytes: 1000 });
+    const connection = await open(port, head(bodyBytes));
+    await sendBody(connection, 2000);
+    await connection.closed;
+  });
+});

@@ -1,0 +1,112 @@
+import { Agent, get as httpGet } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { connectionLimits } from '../../src/http/listener/connections.ts';
+import { newApp, open, serveApp } from '../support/raw-connections.ts';
+
+describe('a server that stops', () => {
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+  test('the server finishes requests of keep-alive connections, announces their end, and closes idle connections', async () => {
+    const { app, release, arrival } = newApp();
+    const { port, close } = await serveApp(app);
+    const idle = await open(port, request('/'));
+    await expect.poll(idle.received).toContain('ok');
+    const busy = await open(port, request('/slow'));
+    await arrival;
+
+    const stopped = close();
+    const late = await open(port).catch(() => undefined);
+    expect(late?.received() ?? '').toBe('');
+    release();
+    await busy.closed;
+    expect(busy.received()).toMatch(
+      /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*finished$/i,
+    );
+    await Promise.all([idle.closed, stopped]);
+  });
+
+  test('the server answers every request that has arrived from many clients', async () => {
+    const { app, release, arrivals } = newApp();
+    const { port, close } = await serveApp(app);
+    const clients = await Promise.all(Array.from({ length: 200 }, () => open(port, request('/slow'))));
+    await expect.poll(arrivals).toBe(200);
+    const stopped = close();
+    release();
+    await Promise.all(clients.map(({ closed }) => closed));
+    const answers = clients.map(({ received }) => received());
+    expect(answers.filter((answer) => /^HTTP\/1\.1 200 OK\r\n[^]*finished$/.test(answer))).toHaveLength(200);
+    await stopped;
+  });
+
+  /** The keep-alive time of production. */
+  const { idleGraceMs } = connectionLimits;
+  /** Longer than most clients pause between two requests, and shorter than the keep-alive time. */
+  const pauseMs = 1_000;
+
+  test('the server answers the next request of an idle connection for most of the keep-alive time, and then closes it', async () => {
+    expect(idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
+    const { port, close } = await serveApp(newApp().app, { idleGraceMs });
+    const idle = await open(port, request('/'));
+    await expect.poll(idle.received).toContain('ok');
+    const stopped = close();
+    await sleep(pauseMs);
+    idle.socket.write(request('/'));
+    await idle.closed;
+    expect(idle.received().match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+    expect(idle.received()).toMatch(/Connection: close/i);
+    await stopped;
+  });
+
+  test('a connection is idle when its last response promised keep-alive', async () => {
+    const { port, close } = await serveApp(newApp().app, { idleGraceMs });
+    const { socket, received, closed } = await open(port);
+    socket.pause();
+    socket.write(request('/large'));
+    await expect.poll(() => socket.readableLength).toBeGreaterThan(0); // its headers have been sent
+    const stopped = close();
+    socket.resume();
+    await expect.poll(() => received().length).toBeGreaterThan(20_000_000);
+    expect(received()).toMatch(/Connection: keep-alive/i);
+    await sleep(pauseMs);
+    socket.write(request('/'));
+    await closed;
+    expect(received().slice(20_000_000)).toMatch(/Connection: close[^]*\r\n\r\nok$/i);
+    await stopped;
+  });
+
+  test('a written response is not cut while the client still reads it', async () => {
+    const { port, close } = await serveApp(newApp().app, { idleGraceMs: 0 });
+    const { socket, received, closed } = await open(port);
+    socket.pause();
+    socket.write(request('/large'));
+    await expect.poll(() => socket.readableLength).toBeGreaterThan(0);
+    const stopped = close();
+    await new Promise((resolve) => setTimeout(resolve, 100)); // until after the idle connections are closed
+    socket.resume();
+    await closed;
+    expect(received().length).toBeGreaterThan(20_000_000);
+    await stopped;
+  });
+
+  test('the server aborts requests that do not end', async () => {
+    const { app, arrival } = newApp();
+    const { port, close } = await serveApp(app, { drainTimeoutMs: 200 });
+    const busy = await open(port, request('/slow'));
+    await arrival;
+    await close();
+    await busy.closed;
+    expect(busy.received()).toBe('');
+  });
+});
+
+test('a Node client keeps its connection until the server stops', async () => {
+  const { url, close } = await serveApp(newApp().app);
+  const agent = new Agent({ keepAlive: true });
+  const response = await new Promise<{ headers: Record<string, unknown> }>((resolve, reject) =>
+    httpGet(url, { agent }, (answer) => resolve(answer.resume())).on('error', reject),
+  );
+  expect(response.headers.connection).toBe('keep-alive');
+  await close();
+  agent.destroy();
+});

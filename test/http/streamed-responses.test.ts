@@ -1,0 +1,198 @@
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { createGraphEndpoint } from '../../src/graphql/endpoint.ts';
+import { createGraphExecutor, type GraphRequestContext } from '../../src/graphql/executor.ts';
+import { compressed } from '../../src/http/responses/compression.ts';
+import { streamPieces } from '../../rest/json-pieces.ts';
+import { collectProcessFaults } from '../support/process-faults.ts';
+
+/** A source of values that the test releases one by one. */
+class Source implements AsyncIterableIterator<string> {
+  #values: (() => IteratorResult<string, undefined>)[] = [];
+  #waiting: (() => void)[] = [];
+
+  #add(value: () => IteratorResult<string, undefined>): void {
+    this.#values.push(value);
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  emit = () => this.#add(() => ({ done: false, value: 'value' }));
+  end = () => this.#add(() => ({ done: true, value: undefined }));
+  fail = () =>
+    this.#add(() => {
+      throw new Error('the source failed');
+    });
+
+  async next(): Promise<IteratorResult<string, undefined>> {
+    for (;;) {
+      const value = this.#values.shift();
+      if (value) return value();
+      await new Promise<void>((go) => this.#waiting.push(go));
+    }
+  }
+
+  async return(): Promise<IteratorResult<string, undefined>> {
+    this.end();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+}
+
+/** A schema whose subscription yields the values of a source, and whose query waits for its first value. */
+function schemaOver(source: Source): GraphQLSchema {
+  const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
+  schema.getQueryType()!.getFields().value!.resolve = async () => (await source.next()).value;
+  const { value } = schema.getSubscriptionType()!.getFields();
+  value!.subscribe = () => source;
+  value!.resolve = (text) => text as string;
+  return schema;
+}
+
+const context = {
+  key: { id: 'key', permissions: new Set() },
+  holdBytes: () => {},
+  reauthenticate: () => Promise.resolve(),
+  onKeysChanged: () => () => {},
+  stopping: new AbortController().signal,
+  state: {},
+  log: { info: () => {}, error: () => {} },
+  charge: () => Promise.resolve(),
+} as unknown as GraphRequestContext & Context;
+
+/** The graph's response to an operation over a source. */
+function graphResponse(source: Source, query: string, accept: string): Promise<Response> {
+  const schema = schemaOver(source);
+  const metrics = { countSubscription: () => {}, countError: () => {} };
+  const endpoint = createGraphEndpoint(schema, createGraphExecutor(schema), metrics);
+  const request = new Request('http://gateway/graphql', {
+    method: 'POST',
+    headers: { Accept: accept, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return endpoint.handle(request, context, ({ body }) => new Response(body as string));
+}
+
+const wholeList = (source: Source) => streamPieces(source, context, () => false);
+
+/** Each kind of response that is streamed while the gateway creates its content. */
+const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
+  'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
+  'incremental parts': (source) => graphResponse(source, '{ value }', 'multipart/mixed'),
+  'a whole list': (source) => new Response(wholeList(source)),
+  'a whole list in gzip': (source) => new Response(compressed(wholeList(source), 'gzip', () => {})),
+  'a whole list in Brotli': (source) => new Response(compressed(wholeList(source), 'br', () => {})),
+};
+
+/** The maximum number of microtasks between two steps: more than a value needs from the source to the response. */
+const maxMicrotasks = 20;
+
+const microtasks = (count: number) => async () => {
+  for (let passed = 0; passed < count; passed += 1) await undefined;
+};
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const atOnce = microtasks(0);
+
+/** Every interleaving of two lists of steps that keeps the order of each list. */
+function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Step[][] {
+  const [[first, ...others], [second, ...rest]] = [left, right];
+  if (first === undefined) return [[...right]];
+  if (second === undefined) return [[...left]];
+  return [
+    ...interleavings(others, right).map((steps) => [first, ...steps]),
+    ...interleavings(left, rest).map((steps) => [second, ...steps]),
+  ];
+}
+
+/**
+ * Pauses after each of some steps: any number of microtasks after one, and zero or one event loop turns after the
+ * others.
+ */
+function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
+  for (let others = 0; others < 2 ** steps; others += 1) {
+    const pauses = Array.from({ length: steps }, (_, index) => ((others >> index) % 2 ? nextTurn : atOnce));
+    yield pauses;
+    for (const [index, pause] of pauses.entries()) {
+      if (pause === nextTurn) continue;
+      for (let count = 1; count <= maxMicrotasks; count += 1) yield pauses.with(index, microtasks(count));
+    }
+  }
+}
+
+type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
+
+/**
+ * The steps of a source, and the steps of its client meanwhile. Some clients leave at once, others after the first
+ * bytes.
+ */
+const orders: [Step[], Step[]][] = [
+  [[], ['cancel']],
+  [[], ['read', 'read', 'cancel']],
+  [['end'], ['cancel']],
+  [['end'], ['read', 'read', 'cancel']],
+  [['fail'], ['cancel']],
+  [['fail'], ['read', 'read', 'cancel']],
+  [
+    ['emit', 'end'],
+    ['read', 'cancel'],
+  ],
+];
+
+describe.each(Object.entries(kinds))('%s whose client leaves', (kind, open) => {
+  test.each(orders)(
+    'the process has no uncaught error when the source does %j and the client does %j',
+    async (source, reader) => {
+      const faults = collectProcessFaults();
+      for (const steps of interleavings(source, reader)) {
+        for (const pauses of pausesAfter(steps.length - 1)) await run(steps, pauses);
+      }
+      await nextTurn();
+      expect(faults.end()).toEqual([]);
+    },
+  );
+
+  async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
+    const source = new Source();
+    if (kind === 'incremental parts') source.emit(); // its response begins with its first value
+    const opened = await open(source);
+    // Middleware that changes headers, such as CORS, creates a new response around the same stream.
+    const body = new Response(opened.body, opened).body!.getReader();
+    const act: Record<Step, () => void> = {
+      emit: source.emit,
+      end: source.end,
+      fail: source.fail,
+      read: () => void body.read().catch(() => undefined),
+      cancel: () => void body.cancel().catch(() => undefined),
+    };
+    for (const [index, step] of steps.entries()) {
+      act[step]();
+      await pauses[index]?.();
+    }
+    await nextTurn();
+  }
+});
+
+test('a whole list is not reported as broken off when its client leaves during a read', async () => {
+  const failures: unknown[] = [];
+  const source = new Source();
+  const body = streamPieces(source, context, (error) => failures.push(error) > 0).getReader();
+  const read = body.read();
+  await nextTurn();
+  const cancelled = body.cancel();
+  source.emit();
+  await Promise.all([read, cancelled]);
+  expect(failures).toEqual([]);
+});
+
+test('an event stream whose source fails ends with a masked error', async () => {
+  const source = new Source();
+  const response = await graphResponse(source, 'subscription { value }', 'text/event-stream');
+  source.fail();
+  const text = await response.text();
+  expect(text).toContain('"code":"INTERNAL_ERROR"');
+  expect(text).not.toContain('the source failed');
+  expect(text).toMatch(/event: complete\ndata:\n\n$/);
+});

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { compressed } from '../../src/http/responses/compression.ts';
+import { newId } from '../../src/ids.ts';
+import { newSlug, openTestGateway, serve } from '../support/harness.ts';
+
+// Memory held for clients that do not read: it is counted, and limited per key.
+
+describe('memory of compressed texts', () => {
+  const text = 'مواقف'.repeat(300_000);
+
+  test('a compressed text counts as held memory until it is passed on', async () => {
+    let held = 0;
+    const stream = compressed(text, 'br', (change) => (held += change));
+    expect(held).toBe(Buffer.byteLength(text));
+    const bytes = Buffer.from(await new Response(stream).arrayBuffer());
+    expect(brotliDecompressSync(bytes).toString()).toBe(text);
+    expect(held).toBe(0);
+  });
+
+  test('a compressed text stops counting when its client leaves', async () => {
+    let held = 0;
+    const reader = compressed(text, 'gzip', (change) => (held += change)).getReader();
+    await reader.read();
+    await reader.cancel();
+    await expect.poll(() => held).toBe(0);
+  });
+});
+
+describe('whole lists of stalled clients', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+  const entries = 5_000;
+
+  test('lists of stalled clients do not delay lists of other keys', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    await gateway.database.sql.query(
+      {
+        name: '',
+        text: `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", note)
+          SELECT gen_random_uuid()::text, $1, 'unit', 'DXB', 'A', i::text, repeat('n', 500) FROM generate_series(1, $2::int) i`,
+      },
+      [locationId, entries],
+    );
+    const open = async () => {
+      const key = await gateway.newKey({ companyIds: [companyId] });
+      const headers = { 'X-API-Key': key };
+      const request = get(`${url}/api/locations/${locationId}/whitelist`, { headers });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response;
+    };
+    // More lists than the gateway reads at once, each of its own key.
+    const unread = await Promise.all(Array.from({ length: 8 }, open));
+    const read = await buffer(await open());
+    expect(JSON.parse(read.toString()).data).toHaveLength(entries);
+    for (const response of unread) response.destroy();
+  });
+});
+
+describe('large values of one key', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+  const mebibyte = 1024 * 1024;
+
+  test('large values are read one at a time behind stalled clients, and another key gets its own meanwhile', async () => {
+    const companies = [newId(), newId()];
+    for (const id of companies) {
+      await gateway.database.sql.query(
+        {
+          name: '',
+          text: `INSERT INTO "Company" (id, name, slug, address, settings) VALUES ($1, 'Old', $2, 'Dubai',
+            jsonb_build_object('text', repeat('x', $3::int)))`,
+        },
+        [id, newSlug(), 8 * mebibyte],
+      );
+    }
+    const [lazy, other] = [
+      await gateway.newKey({ companyIds: companies }),
+      await gateway.newKey({ companyIds: companies }),
+    ];
+    const open = async (key: string) => {
+      const request = get(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return response;
+    };
+    const unread = [await open(lazy), await open(lazy), await open(lazy)];
+    const read = await buffer(await open(other));
+    expect(JSON.parse(read.toString()).data).toHaveLength(companies.length);
+    // Stalled clients that continue reading get the complete lists.
+    const lengths = await Promise.all(unread.map(async (response) => (await buffer(response)).length));
+    expect(lengths).toEqual(unread.map(() => read.length));
+  });
+});

@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'vitest';
+import type { Permission } from '../../prisma/generated/client/enums.ts';
+import { type KeyOptions, newSlug, openTestGateway } from '../support/harness.ts';
+import { keyOperations } from '../support/keys.ts';
+import { statementsOf } from '../support/statements.ts';
+
+// A key cannot grant more than it has.
+
+const gateway = await openTestGateway();
+const keys = keyOperations(gateway);
+
+const soon = new Date(Date.now() + 3_600_000);
+const later = new Date(soon.getTime() + 1000);
+
+/** A company with an ADMIN key that has limits and an expiry. */
+async function newAdmin(options: KeyOptions = {}) {
+  const { companyId, locationId } = await gateway.newTenant();
+  const admin = await gateway.newKey({
+    permissions: ['ADMIN', 'READ_LOCATIONS', 'REGISTER_COMPANIES'],
+    companyIds: [companyId],
+    hourlyLimit: 500,
+    burstLimit: 50,
+    ...options,
+  });
+  return { companyId, locationId, admin };
+}
+
+/** A key of a company with the same grants as the key of `newAdmin`, plus those in `options`. */
+async function newSibling(companyId: string, options: KeyOptions = {}) {
+  const secret = await gateway.newKey({
+    permissions: ['ADMIN', 'READ_LOCATIONS'],
+    companyIds: [companyId],
+    hourlyLimit: 500,
+    burstLimit: 50,
+    ...options,
+  });
+  return { secret, id: await keys.idOf(secret) };
+}
+
+describe('grants of a restricted key', () => {
+  test.each([
+    ['permissions', { permissions: ['WRITE_LOCATIONS'] }],
+    ['hourlyLimit', { hourlyLimit: 501 }],
+    ['burstLimit', { burstLimit: 51 }],
+    ['expiresAt', { expiresAt: later }],
+  ])('a restricted key cannot grant more than it has: %s', async (field, more) => {
+    const { companyId, admin } = await newAdmin({ expiresAt: soon });
+    const refusal = { code: 'FORBIDDEN', details: { field } };
+    expect(await keys.create(admin, { companyIds: [companyId], ...more })).toMatchObject(refusal);
+
+    const child = await keys.create(admin, { companyIds: [companyId] });
+    expect(await keys.update(admin, child.apiKey.id, more)).toMatchObject(refusal);
+  });
+
+  test('a restricted key can grant everything that it has', async () => {
+    const { companyId, admin } = await newAdmin({ expiresAt: soon });
+    const all = {
+      permissions: ['ADMIN', 'READ_LOCATIONS'],
+      companyIds: [companyId],
+      hourlyLimit: 500,
+      burstLimit: 50,
+      expiresAt: soon.toISOString(),
+    };
+    const { apiKey } = await keys.create(admin, all);
+    expect(apiKey).toMatchObject(all);
+    expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
+  });
+
+  test('a new key gets the limits and expiry of its issuer when the request has none', async () => {
+    const { companyId, admin } = await newAdmin({ expiresAt: soon });
+    const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
+    expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
+  });
+
+  test("a new key gets the default limits when its issuer's are higher, and no expiry when the issuer has none", async () => {
+    const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
+    const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
+    expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });
+  });
+
+  test('an expiring key cannot remove the expiry of another key', async () => {
+    const { companyId, admin } = await newAdmin({ expiresAt: soon });
+    const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
+    expect(await keys.update(admin, apiKey.id, { expiresAt: null })).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { field: 'expiresAt', value: null },
+    });
+  });
+
+  test('a restricted key cannot issue a key without a company or location', async () => {
+    const { admin } = await newAdmin();
+    for (const input of [{}, { companyIds: [] }, { companyIds: [], locationIds: [] }]) {
+      expect(await keys.create(admin, input)).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { field: 'companyIds' },
+      });
+    }
+  });
+
+  test('a restricted key cannot remove the last company of a key', async () => {
+    const { companyId, admin } = await newAdmin();
+    const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
+    expect(await keys.update(admin, apiKey.id, { companyIds: [] })).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { field: 'companyIds' },
+    });
+  });
+
+  test("a restricted key cannot issue an operator's key", async () => {
+    const { admin } = await newAdmin();
+    expect(await keys.create(admin, { unrestricted: true })).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { field: 'unrestricted' },
+    });
+  });
+
+  test('a restricted key cannot grant companies or locations outside its scope', async () => {
+    const { companyId, admin } = await newAdmin();
+    const theirs = await gateway.newTenant();
+    const attempts = [
+      [{ companyIds: [theirs.companyId] }, 'FORBIDDEN'],
+      [{ companyIds: [companyId], locationIds: [theirs.locationId] }, 'NOT_FOUND'],
+    ] as const;
+    const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
+    for (const [input, code] of attempts) {
+      expect(await keys.create(admin, input)).toMatchObject({ code });
+      expect(await keys.update(admin, apiKey.id, input)).toMatchObject({ code });
+    }
+  });
+
+  test('a key of a location cannot grant the company of the location', async () => {
+    const { companyId, locationId } = await newAdmin();
+    const admin = await gateway.newKey({ permissions: ['ADMIN'], locationIds: [locationId] });
+    const input = { permissions: ['ADMIN'], companyIds: [companyId] };
+    expect(await keys.create(admin, input)).toMatchObject({ code: 'FORBIDDEN' });
+  });
+});
+
+describe('keys with more grants than their administrator', () => {
+  const stronger: [string, (companyId: string) => Promise<KeyOptions> | KeyOptions][] = [
+    ['a permission', () => ({ permissions: ['ADMIN', 'WRITE_WHITELIST'] })],
+    ['a company', async (companyId) => ({ companyIds: [companyId, (await gateway.newTenant()).companyId] })],
+    ['a location', async () => ({ locationIds: [(await gateway.newTenant()).locationId] })],
+    ['a higher hourly limit', () => ({ hourlyLimit: 501 })],
+    ['a higher burst limit', () => ({ burstLimit: 51 })],
+    ['a later expiry', () => ({ expiresAt: later })],
+    ['no expiry', () => ({})],
+  ];
+
+  test.each(stronger)(
+    'a key with more than its administrator (%s) can be read and revoked, not rotated or changed',
+    async (_, more) => {
+      const { companyId, admin } = await newAdmin({ expiresAt: soon });
+      const { secret, id } = await newSibling(companyId, await more(companyId));
+
+      for (const refused of [
+        await keys.rotate(admin, id, 0),
+        await keys.update(admin, id, { name: 'Mine' }),
+      ]) {
+        expect(refused).toMatchObject({ code: 'FORBIDDEN', details: { field: 'id' } });
+      }
+      expect(await keys.statusWith(secret)).toBe(200);
+      expect(await keys.auditOf(id)).toEqual([]);
+
+      expect(await keys.list(admin)).toContain(id);
+      expect((await keys.revoke(admin, id)).revokedAt).toMatch(/Z$/);
+      expect(await keys.statusWith(secret)).toBe(401);
+    },
+  );
+
+  test('an administrator does not see companies and locations of a key that are outside its own scope', async () => {
+    const { companyId, admin } = await newAdmin();
+    const theirs = await gateway.newTenant();
+    const { id } = await newSibling(companyId, {
+      companyIds: [companyId, theirs.companyId],
+      locationIds: [theirs.locationId],
+    });
+    const { body } = await gateway.graph(`{ apiKey(id: "${id}") { companyIds locationIds } }`, {
+      key: admin,
+    });
+    expect(body.data.apiKey).toEqual({ companyIds: [companyId], locationIds: [] });
+  });
+
+  test('a key is hidden from administrators of other companies', async () => {
+    const { companyId } = await newAdmin();
+    const { id } = await newSibling(companyId);
+    const outsider = await gateway.newTenant();
+    const refused = { code: 'NOT_FOUND', details: { field: 'id' } };
+    expect(await keys.list(outsider.key)).not.toContain(id);
+    expect(await keys.rotate(outsider.key, id)).toMatchObject(refused);
+    expect(await keys.revoke(outsider.key, id)).toMatchObject(refused);
+    expect(await keys.update(outsider.key, id, { name: 'Mine' })).toMatchObject(refused);
+  });
+});
+
+test.each(['companyIds', 'locationIds'] as const)(
+  'a key of %s that registers a company stays in the scope of its administrator',
+  async (scopeField) => {
+    const { companyId, locationId } = await newAdmin();
+    const scope = scopeField === 'companyIds' ? { companyIds: [companyId] } : { locationIds: [locationId] };
+    const admin = await gateway.newKey({ permissions: ['ADMIN', 'REGISTER_COMPANIES'], ...scope });
+    const { secret, apiKey } = await keys.create(admin, { ...scope, permissions: ['REGISTER_COMPANIES'] });
+    const body = { name: 'New', slug: newSlug(), address: 'Dubai' };
+    expect((await gateway.rest('POST', '/register/company', { key: secret, body })).status).toBe(201);
+
+    expect(await keys.list(admin)).toContain(apiKey.id);
+    expect((await keys.revoke(admin, apiKey.id)).revokedAt).toMatch(/Z$/);
+    expect(await keys.statusWith(secret)).toBe(401);
+  },
+);
+
+describe('write permissions without the read permission', () => {
+  /** Documents that read an entry, and the permission that their mutation needs. */
+  const reads: [string, Permission, (locationId: string) => string][] = [
+    [
+      "an import's rows",
+      'WRITE_WHITELIST',
+      (locationId) =>
+        `mutation { importWhitelistEntries(locationId: "${locationId}", entries: [{ referenceId: "a", plateType: "DXB", plateCode: "A", plateNumber: "7" }]) { rows { entry { referenceId } } } }`,
+    ],
+    [
+      'a recorded event',
+      'WRITE_ACTIVITY',
+      (locationId) =>
+        `mutation { recordParkingEvent(locationId: "${locationId}", input: { eventId: "1", kind: ENTRY, plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }, occurredAt: "2026-01-31T08:00:00Z" }) { entry { referenceId } } }`,
+    ],
+  ];
+
+  test.each(reads)(
+    'a key without READ_WHITELIST cannot read a whitelist entry through %s',
+    async (_, permission, document) => {
+      const { companyId, locationId } = await gateway.newTenant();
+      const writer = await gateway.newKey({ permissions: [permission], companyIds: [companyId] });
+      const { body } = await gateway.graph(document(locationId), { key: writer });
+      expect(body.errors[0]).toMatchObject({
+        message: 'API key lacks the permission READ_WHITELIST',
+        extensions: { code: 'FORBIDDEN' },
+      });
+      const reader = await gateway.newKey({
+        permissions: [permission, 'READ_WHITELIST'],
+        companyIds: [companyId],
+      });
+      expect((await gateway.graph(document(locationId), { key: reader })).body.errors).toBeUndefined();
+    },
+  );
+});
+
+describe('changes of an audit record', () => {
+  test('the changes are visible to keys that may read the changed object, and null for others', async () => {
+    const { companyId, locationId, key } = await gateway.newTenant();
+    await gateway.graph(
+      `mutation {
+        createWhitelistEntry(locationId: "${locationId}", input: { referenceId: "secret-7", plateType: "DXB", plateCode: "A", plateNumber: "7" }) { id }
+        updateLocation(id: "${locationId}", input: { name: "Renamed" }) { id }
+        recordParkingEvent(locationId: "${locationId}", input: { eventId: "1", kind: ENTRY, plate: { plateType: "DXB", plateCode: "A", plateNumber: "7" }, occurredAt: "2026-01-31T08:00:00Z" }) { id }
+      }`,
+      { key },
+    );
+    const expected = [
+      ['parking.entered', 'READ_ACTIVITY'],
+      ['location.updated', 'READ_LOCATIONS'],
+      ['whitelist.created', 'READ_WHITELIST'],
+    ] as const;
+    for (const [, permission] of expected) {
+      const auditor = await gateway.newKey({ permissions: ['ADMIN', permission], companyIds: [companyId] });
+      const { body } = await gateway.graph('{ auditLog { nodes { action changes } } }', { key: auditor });
+      const shown = body.data.auditLog.nodes.map(
+        ({ action, changes }: { action: string; changes: unknown }) => [action, changes !== null],
+      );
+      expect(shown).toEqual(expected.map(([action, readBy]) => [action, readBy === permission]));
+    }
+  });
+
+  test('the changes are read only when selected, in one statement per page', async () => {
+    const { companyId, locationId, key } = await gateway.newTenant();
+    for (const name of ['One', 'Two', 'Three']) {
+      await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name } });
+    }
+    const auditor = await gateway.newKey({
+      permissions: ['ADMIN', 'READ_LOCATIONS'],
+      companyIds: [companyId],
+    });
+    const readsOfChanges = async (fields: string) => {
+      const query = `{ auditLog { nodes { ${fields} } } }`;
+      const statements = await statementsOf(() => gateway.graph(query, { key: auditor }));
+      return statements.filter((statement) => statement.includes('"changes"'));
+    };
+    expect(await readsOfChanges('id action')).toEqual([]);
+    expect(await readsOfChanges('id changes')).toHaveLength(1);
+  });
+});

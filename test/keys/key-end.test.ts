@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { openTestGateway, serve } from '../support/harness.ts';
+import { keyOperations } from '../support/keys.ts';
+
+// A long response ends when its key loses access.
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
+const keys = keyOperations(gateway);
+const url = await serve(gateway);
+
+/** Much more than two socket buffers hold, in entries of about 1.5 KB. */
+const entriesOfLongList = 15_000;
+
+/** A location with a long whitelist, and a key of its company that may read it. */
+async function newLongList() {
+  const { companyId, locationId } = await gateway.newTenant();
+  await gateway.database.prisma.$executeRaw`
+    INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", note)
+    SELECT "new_id"(), ${locationId}, 'unit', 'DXB', 'A', n::text, repeat('م', 500)
+    FROM generate_series(1, ${entriesOfLongList}::int) n`;
+  const { secret, apiKey } = await keys.create(operator, {
+    permissions: ['READ_WHITELIST'],
+    companyIds: [companyId],
+  });
+  return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id };
+}
+
+/** Requests a list from the listener and stops reading after the first bytes. */
+async function startReading(path: string, secret: string): Promise<IncomingMessage> {
+  const request = get(`${url}/api${path}`, { headers: { 'X-API-Key': secret } });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  await once(response, 'readable');
+  return response;
+}
+
+const ends: [string, (id: string) => Promise<unknown>][] = [
+  ['is revoked', (id) => keys.revoke(operator, id)],
+  ['is rotated without grace', (id) => keys.rotate(operator, id, 0)],
+  ['loses its company', (id) => keys.update(operator, id, { companyIds: [] })],
+  ['loses the permission', (id) => keys.update(operator, id, { permissions: ['READ_LOCATIONS'] })],
+];
+
+describe('streaming of a whole list', () => {
+  test.each(ends)('the stream breaks off when its key %s', async (_, end) => {
+    const { path, secret, id } = await newLongList();
+    const response = await startReading(path, secret);
+    await end(id);
+    let received = '';
+    await expect(
+      (async () => {
+        for await (const part of response.setEncoding('utf8')) received += part as string;
+      })(),
+    ).rejects.toMatchObject({ code: 'ECONNRESET' });
+    expect(response.complete).toBe(false);
+    expect(received).not.toContain('rror');
+  });
+
+  test('the stream continues when its key changes and loses no access', async () => {
+    const { path, secret, id } = await newLongList();
+    const response = await startReading(path, secret);
+    await keys.rotate(operator, id, 600);
+    await keys.update(operator, id, { name: 'Renamed', permissions: ['READ_WHITELIST', 'READ_STATUS'] });
+    const { data } = JSON.parse(await text(response)) as { data: unknown[] };
+    expect(data).toHaveLength(entriesOfLongList);
+  });
+});
+
+describe('subscriptions', () => {
+  test.each(ends.slice(0, 2))('the subscription ends when its key %s', async (_, end) => {
+    await endsWith(end, 'UNAUTHORIZED');
+  });
+  test.each(ends.slice(2))('the subscription ends when its key %s', async (_, end) => {
+    await endsWith(end, 'FORBIDDEN');
+  });
+
+  async function endsWith(end: (id: string) => Promise<unknown>, code: string) {
+    const { companyId, locationId } = await gateway.newTenant();
+    const { secret, apiKey } = await keys.create(operator, {
+      permissions: ['READ_STATUS', 'READ_WHITELIST'],
+      companyIds: [companyId],
+    });
+    const query = `subscription { locationStatusChanged(locationId: "${locationId}") { state } }`;
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'X-API-Key': secret,
+        'Content-Type': 'application/json',
+        Accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ query }),
+    });
+    await end(apiKey.id);
+    expect(await response.text()).toContain(`"code":"${code}"`);
+  }
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { everyPermission, type KeyOptions, openTestGateway } from '../support/harness.ts';
+import { keyOperations } from '../support/keys.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
+const keys = keyOperations(gateway);
+
+const soon = new Date(Date.now() + 3_600_000);
+const later = new Date(soon.getTime() + 1000);
+
+describe("grants of an operator's key", () => {
+  test("an operator's key can issue keys without a scope, and with limits above its own", async () => {
+    const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
+    expect((await keys.create(operator, limits)).apiKey).toMatchObject({
+      ...limits,
+      unrestricted: false,
+      companyIds: [],
+    });
+  });
+
+  test.each([[{}], [{ companyIds: [] }], [{ companyIds: [], locationIds: [], unrestricted: false }]])(
+    "an operator's key is not issued when `unrestricted` is %j",
+    async (input) => {
+      const { apiKey, secret } = await keys.create(operator, { permissions: everyPermission, ...input });
+      expect(apiKey.unrestricted).toBe(false);
+      expect(await keys.list(secret)).toEqual([]);
+    },
+  );
+
+  test("an operator's key is issued when `unrestricted` is true", async () => {
+    const { secret, apiKey } = await keys.create(operator, {
+      permissions: ['READ_STATUS'],
+      unrestricted: true,
+    });
+    expect(apiKey).toMatchObject({ unrestricted: true, permissions: ['READ_STATUS'] });
+    const { locationId } = await gateway.newTenant();
+    const status = await gateway.rest('GET', `/locations/${locationId}/status`, { key: secret });
+    expect(status.status).toBe(200);
+  });
+
+  test("an operator's key cannot be issued with companies or locations", async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const refusal = { code: 'VALIDATION_ERROR', details: { field: 'unrestricted' } };
+    for (const scope of [{ companyIds: [companyId] }, { locationIds: [locationId] }]) {
+      expect(await keys.create(operator, { unrestricted: true, ...scope })).toMatchObject(refusal);
+    }
+  });
+
+  test("an operator's key cannot be given companies or locations later", async () => {
+    const { companyId } = await gateway.newTenant();
+    const { apiKey } = await keys.create(operator, { unrestricted: true });
+    expect(await keys.update(operator, apiKey.id, { companyIds: [companyId] })).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { field: 'companyIds' },
+    });
+  });
+
+  test("an operator's key is hidden from restricted keys", async () => {
+    const { key: admin } = await gateway.newTenant();
+    const { apiKey } = await keys.create(operator, { unrestricted: true });
+    expect(await keys.revoke(admin, apiKey.id)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe("grants of an operator's key with few permissions and an expiry", () => {
+  const limited: KeyOptions = {
+    unrestricted: true,
+    permissions: ['ADMIN', 'READ_LOCATIONS'],
+    hourlyLimit: 500,
+    burstLimit: 50,
+    expiresAt: soon,
+  };
+  const newLimited = () => gateway.newKey(limited);
+
+  test.each([
+    ['permissions', { permissions: ['ADMIN', 'WRITE_WHITELIST'] }],
+    ['permissions', { permissions: everyPermission, unrestricted: true }],
+    ['expiresAt', { expiresAt: later }],
+    ['expiresAt', { expiresAt: later, unrestricted: true }],
+  ])('the key cannot issue a key with more than its own: %s', async (field, more) => {
+    expect(await keys.create(await newLimited(), more)).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { field },
+    });
+  });
+
+  test.each([
+    ['permissions', { permissions: ['WRITE_WHITELIST'] }],
+    ['expiresAt', { expiresAt: later }],
+    ['expiresAt', { expiresAt: null }],
+  ])('the key cannot give more than its own to any key, itself included: %s', async (field, more) => {
+    const key = await newLimited();
+    const { apiKey } = await keys.create(key, { unrestricted: true });
+    for (const id of [apiKey.id, await keys.idOf(key)]) {
+      expect(await keys.update(key, id, more)).toMatchObject({ code: 'FORBIDDEN', details: { field } });
+    }
+  });
+
+  test('the key can issue and change keys with the same grants, and they get its expiry', async () => {
+    const key = await newLimited();
+    const { apiKey, secret } = await keys.create(key, {
+      permissions: ['ADMIN', 'READ_LOCATIONS'],
+      unrestricted: true,
+    });
+    expect(apiKey).toMatchObject({ unrestricted: true, expiresAt: soon.toISOString() });
+    expect(await keys.update(key, apiKey.id, { name: 'Renamed' })).toMatchObject({ name: 'Renamed' });
+    expect((await keys.rotate(key, apiKey.id)).apiKey.expiresAt).toBe(soon.toISOString());
+    expect(await keys.statusWith(secret)).toBe(200);
+  });
+
+  test('the key can grant limits above its own, and can change and rotate keys that have them', async () => {
+    const key = await newLimited();
+    const limits = { hourlyLimit: 5000, burstLimit: 500 };
+    const { apiKey } = await keys.create(key, limits);
+    expect(apiKey).toMatchObject(limits);
+    expect(await keys.update(key, apiKey.id, { hourlyLimit: 6000 })).toMatchObject({ hourlyLimit: 6000 });
+    expect((await keys.rotate(key, apiKey.id)).apiKey).toMatchObject({ hourlyLimit: 6000 });
+  });
+
+  const stronger: [string, () => Promise<string>][] = [
+    ['the key of OPERATOR_API_KEY', async () => operator],
+    [
+      "an operator's key with one more permission",
+      () => gateway.newKey({ ...limited, permissions: everyPermission }),
+    ],
+    ["an operator's key with a later expiry", () => gateway.newKey({ ...limited, expiresAt: later })],
+    [
+      'a restricted key with one more permission',
+      async () => gateway.newKey({ companyIds: [await gateway.newCompany()], expiresAt: soon }),
+    ],
+    [
+      'a restricted key without an expiry',
+      async () => gateway.newKey({ permissions: ['ADMIN'], companyIds: [await gateway.newCompany()] }),
+    ],
+  ];
+
+  test.each(stronger)(
+    "an operator's key with few permissions can neither change nor rotate %s",
+    async (_, newStronger) => {
+      const key = await newLimited();
+      const secret = await newStronger();
+      const id = await keys.idOf(secret);
+      const before = await keys.auditOf(id);
+      for (const refused of [
+        await keys.rotate(key, id, 0),
+        await keys.update(key, id, { name: 'Mine' }),
+        await keys.update(key, id, { permissions: ['ADMIN'], expiresAt: soon }),
+      ]) {
+        expect(refused).toMatchObject({ code: 'FORBIDDEN', details: { field: 'id' } });
+      }
+      expect(await keys.statusWith(secret)).toBe(200);
+      expect(await keys.auditOf(id)).toEqual(before);
+    },
+  );
+});

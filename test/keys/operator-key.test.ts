@@ -1,0 +1,146 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newSecret } from '../../src/auth/key-secret.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Gateway, openGateway } from '../../src/gateway.ts';
+import {
+  createScratchDatabase,
+  migrationsFolder,
+  type ScratchDatabase,
+  testServerUrl,
+} from '../support/scratch-database.ts';
+
+// These values look like issued secrets: any other value works only while the variable names it.
+const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+let scratch: ScratchDatabase;
+beforeAll(async () => {
+  scratch = await createScratchDatabase();
+});
+afterAll(() => scratch.drop());
+
+const open: Gateway[] = [];
+const closeAll = () => Promise.all(open.splice(0).map((gateway) => gateway.close()));
+afterEach(closeAll);
+
+/** Starts a gateway over the database of the test, with a value of OPERATOR_API_KEY. */
+async function start(operatorKey?: string): Promise<Gateway> {
+  const env = {
+    DATABASE_URL: scratch.databaseUrl,
+    DATA_DIR: scratch.dataDir,
+    REDIS_URL: process.env.REDIS_URL,
+    OPERATOR_API_KEY: operatorKey,
+  };
+  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+  open.push(gateway);
+  return gateway;
+}
+
+/** Replaces the running gateways with a new one. */
+async function restart(operatorKey?: string): Promise<Gateway> {
+  await closeAll();
+  return start(operatorKey);
+}
+
+const statusWith = async ({ app }: Gateway, key: string) =>
+  (await app.request('/api/companies', { headers: { 'X-API-Key': key } })).status;
+
+describe('the key of OPERATOR_API_KEY', () => {
+  test('the key is revoked when the variable names another one, and stays revoked', async () => {
+    expect(await statusWith(await restart(first), first)).toBe(200);
+
+    const replaced = await restart(second);
+    expect(await statusWith(replaced, second)).toBe(200);
+    expect(await statusWith(replaced, first)).toBe(401);
+    const records = await replaced.database.prisma.auditRecord.findMany({ orderBy: { id: 'asc' } });
+    expect(records.map(({ action, requestId }) => [action, requestId])).toEqual([
+      ['api_key.created', 'OPERATOR_API_KEY'],
+      ['api_key.created', 'OPERATOR_API_KEY'],
+      ['api_key.revoked', 'OPERATOR_API_KEY'],
+    ]);
+
+    // A process that still has the former value does not revoke the new key.
+    const late = await restart(first);
+    expect(await statusWith(late, first)).toBe(401);
+    expect(await statusWith(await restart(second), second)).toBe(200);
+  });
+
+  test('the key stays valid when the variable is removed', async () => {
+    await restart(second);
+    expect(await statusWith(await restart(), second)).toBe(200);
+  });
+
+  test('the key has every permission after a start, also permissions of a newer version', async () => {
+    const { database } = await restart(second);
+    await database.prisma.apiKey.updateMany({
+      where: { fromConfiguration: true },
+      data: { permissions: ['ADMIN'] },
+    });
+    expect(await statusWith(await restart(second), second)).toBe(200);
+  });
+
+  test("other operator's keys are unchanged", async () => {
+    const { app } = await restart(second);
+    const query =
+      'mutation { createApiKey(input: { name: "Second operator", permissions: [READ_COMPANIES], unrestricted: true }) { secret } }';
+    const response = await app.request('/graphql', {
+      method: 'POST',
+      headers: { 'X-API-Key': second, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    const { data } = (await response.json()) as { data: { createApiKey: { secret: string } } };
+    const replaced = await restart(third);
+    expect(await statusWith(replaced, second)).toBe(401);
+    expect(await statusWith(replaced, data.createApiKey.secret)).toBe(200);
+  });
+});
+
+describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two processes', () => {
+  test('the key of the earlier process is revoked when a later process has another value', async () => {
+    const earlier = await restart(fourth);
+    expect(await statusWith(earlier, fourth)).toBe(200);
+    await start(fifth);
+    await expect.poll(() => statusWith(earlier, fourth)).toBe(401);
+  });
+
+  test('processes that start at once with one value create one key', async () => {
+    await closeAll();
+    const value = newSecret('development');
+    const gateways = await Promise.all([start(value), start(value), start(value)]);
+    for (const gateway of gateways) expect(await statusWith(gateway, value)).toBe(200);
+    const alive = { fromConfiguration: true, revokedAt: null };
+    expect(await gateways[0].database.prisma.apiKey.count({ where: alive })).toBe(1);
+  });
+});
+
+// The embedded database runs in the process, and has its clock.
+test.runIf(testServerUrl)(
+  'a replaced key ends by the clock of the database when that of the process is wrong',
+  async () => {
+    const [former, next] = [newSecret('development'), newSecret('development')];
+    const hour = 3_600_000;
+    const now = Date.now();
+    const ended = { fromConfiguration: true, revokedAt: { gt: new Date(now + hour / 2) } };
+    await restart(former);
+    vi.useFakeTimers({ toFake: ['Date'], now: now + hour });
+    try {
+      const { database } = await restart(next);
+      expect(await database.prisma.apiKey.count({ where: ended })).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
+test('the key is created on the first start of an embedded database, too', async () => {
+  const env = { DATA_DIR: 'memory://', OPERATOR_API_KEY: first };
+  const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
+  open.push(gateway);
+  expect(await gateway.database.prisma.apiKey.count({ where: { unrestricted: true } })).toBe(1);
+});

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { newSlug, openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+
+/** Companies from before the current limit of 16 KiB for settings. */
+const companies = 8;
+const settingsCharacters = 16 * 1024 * 1024 - 100;
+
+for (let index = 0; index < companies; index += 1) {
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "Company" (id, name, slug, address, settings, "updatedAt")
+        VALUES ($1, 'Old', $2, 'Dubai', jsonb_build_object('text', repeat('x', $3::int)), now())`,
+    },
+    [newId(), newSlug(), settingsCharacters],
+  );
+}
+const key = await gateway.newKey({ unrestricted: true });
+
+test('a list of companies with large settings is read page by page over REST', async () => {
+  const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
+  expect(response.status).toBe(200);
+  let bytes = 0;
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) bytes += chunk.length;
+  expect(bytes).toBeGreaterThan(companies * settingsCharacters);
+  expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
+});
+
+test('the graph refuses settings that are too large for one response, and lists the companies without them', async () => {
+  const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
+  expect(refused.body.errors[0]).toMatchObject({
+    message: expect.stringContaining('smaller pages'),
+    extensions: { code: 'VALIDATION_ERROR' },
+  });
+  const [{ id }] = (await gateway.graph('{ companies(first: 1) { nodes { id } } }', { key })).body.data
+    .companies.nodes;
+  for (const attempt of ['first', 'again']) {
+    const { body } = await gateway.graph(`{ company(id: "${id}") { id settings } }`, { key });
+    expect([attempt, body.errors[0].extensions.code]).toEqual([attempt, 'VALIDATION_ERROR']);
+    expect(body.errors[0].message).toContain('too large for one answer');
+  }
+  const listed = await gateway.graph('{ companies { nodes { id } } }', { key });
+  expect(listed.body.data.companies.nodes).toHaveLength(companies);
+});
+
+test('REST passes on settings with many values unchanged, and the graph refuses them', async () => {
+  const id = newId();
+  const values = 200_000;
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "Company" (id, name, slug, address, settings)
+        VALUES ($1, 'Old', $2, 'Dubai', ('{"values":[' || repeat('{},', $3::int) || '{}]}')::jsonb)`,
+    },
+    [id, newSlug(), values - 1],
+  );
+  const scopedKey = await gateway.newKey({ companyIds: [id] });
+  for (const path of ['/companies', '/companies?limit=1']) {
+    const { status, body } = await gateway.rest('GET', path, { key: scopedKey });
+    expect([status, body.data.length]).toEqual([200, 1]);
+    expect(body.data[0].settings.values).toHaveLength(values);
+  }
+  const { body } = await gateway.graph(`{ company(id: "${id}") { id settings } }`, { key: scopedKey });
+  expect(body.errors[0]).toMatchObject({
+    path: ['company', 'settings'],
+    extensions: { code: 'VALIDATION_ERROR' },
+  });
+  expect(body.data.company).toEqual({ id, settings: null });
+});
+
+test.each(['', 'a'])('large settings with surrogate pairs are unchanged after "%s"', async (start) => {
+  const id = newId();
+  const text = start + '\u{1f697}'.repeat(150_000);
+  await gateway.database.sql.query(
+    {
+      name: '',
+      text: `INSERT INTO "Company" (id, name, slug, address, settings)
+        VALUES ($1, 'Old', $2, 'Dubai', jsonb_build_object('text', $3::text))`,
+    },
+    [id, newSlug(), text],
+  );
+  const ownKey = await gateway.newKey({ companyIds: [id] });
+  const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': ownKey } });
+  expect((await response.json()).data).toMatchObject([{ id, settings: { text } }]);
+});

@@ -1,0 +1,431 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { parseList } from 'structured-headers';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { createRateLimiter, rateLimitHeaders } from '../../src/rate-limit/rate-limiter.ts';
+import { RememberedRefusals } from '../../src/rate-limit/refusals.ts';
+import type { RateLimitSubject, RateLimitWindows, WindowState } from '../../src/rate-limit/types.ts';
+import { MemoryRollingLimiter } from '../../src/rate-limit/memory.ts';
+import { RedisRollingLimiter } from '../../src/rate-limit/redis.ts';
+import { createRedisClient } from '../../src/redis/client.ts';
+
+const redisUrl = process.env.REDIS_URL;
+const log = pino({ level: 'silent' });
+const closing: (() => unknown)[] = [];
+afterAll(() => closing.forEach((close) => close()));
+
+const newSubject = (hourlyLimit: number, burstLimit: number): RateLimitSubject => ({
+  kind: 'key',
+  id: randomUUID(),
+  hourlyLimit,
+  burstLimit,
+});
+
+function newRedisClient(url: string, options = {}): Redis {
+  const redis = createRedisClient({ urls: [url] }, log, options);
+  closing.push(() => redis.disconnect());
+  return redis;
+}
+
+/** The Redis key of a subject's hour. */
+const keyOf = ({ kind, id }: RateLimitSubject) => `rate-limit:${kind}:${id}`;
+
+const backends = {
+  memory: async (windows: RateLimitWindows) => new MemoryRollingLimiter(windows),
+  ...(redisUrl && {
+    redis: async (windows: RateLimitWindows) => {
+      const redis = newRedisClient(redisUrl);
+      await once(redis, 'ready');
+      return new RedisRollingLimiter(redis, windows);
+    },
+  }),
+};
+
+describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => {
+  const hour = { windowSeconds: 3600, burstWindowSeconds: 60 };
+
+  test('the windows count down, and refusals over the hourly limit do not count', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(3, 100);
+    const taken = [];
+    for (let request = 0; request < 5; request += 1) taken.push(await limiter.take(subject, 1));
+    expect(taken.map(({ allowed, hour }) => [allowed, hour.used])).toEqual([
+      [true, 1],
+      [true, 2],
+      [true, 3],
+      [false, 3],
+      [false, 3],
+    ]);
+    expect(taken[4]!.retryAfterMs).toBeGreaterThan(3_590_000);
+    expect(Math.abs(taken[4]!.hour.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
+  });
+
+  test('the burst limit refuses requests although the hour has room', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(100, 2);
+    await limiter.take(subject, 2);
+    const refused = await limiter.take(subject, 1);
+    expect(refused).toMatchObject({ allowed: false, hour: { used: 2 } });
+    expect(refused.retryAfterMs).toBeLessThanOrEqual(60_000);
+    expect(refused.retryAfterMs).toBeGreaterThan(55_000);
+  });
+
+  test('a request takes all of its points or none', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(5, 5);
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, hour: { used: 3 } });
+    expect(await limiter.take(subject, 3)).toMatchObject({ allowed: false, hour: { used: 3 } });
+    expect(await limiter.take(subject, 2)).toMatchObject({ allowed: true, hour: { used: 5 } });
+    expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
+  });
+
+  test('exactly as many of 300 parallel requests pass as the limit allows', async () => {
+    const limiter = await create(hour);
+    const subject = newSubject(1000, 100);
+    const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take(subject, 1)));
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
+  });
+
+  test('concurrent requests are decided one by one in their order', async () => {
+    const limiter = await create(hour);
+    const [one, other] = [newSubject(2, 2), newSubject(10, 1)];
+    const taken = await Promise.all([
+      limiter.take(one, 1),
+      limiter.take(other, 1),
+      limiter.take(one, 2),
+      limiter.take(other, 1),
+      limiter.take(one, 1),
+    ]);
+    expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
+  });
+
+  test('each point counts for the length of the window from the moment it was taken', async () => {
+    // Long enough to hold all concurrent calls on a busy machine too.
+    const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
+    const subject = newSubject(2, 2);
+    await limiter.take(subject, 1);
+    await sleep(2000);
+    await limiter.take(subject, 1);
+    const refused = await limiter.take(subject, 1);
+    expect(refused.allowed).toBe(false);
+    await sleep(refused.retryAfterMs + 5);
+    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true, hour: { used: 2 } });
+    expect(await limiter.take(subject, 1)).toMatchObject({ allowed: false });
+  });
+});
+
+test('the windows of a process agree with a full list of all requests', async () => {
+  const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
+  const step = fc.record({
+    wait: fc.integer({ min: 0, max: 20_000 }),
+    points: fc.integer({ min: 1, max: 4 }),
+  });
+  let now = 0;
+  // All runs share one limiter: it has room for 100,000 subjects, which takes a while to allocate.
+  const limiter = new MemoryRollingLimiter(windows, () => now);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      now = 1_000_000;
+      const subject = newSubject(8, 4);
+      const passed: number[] = [];
+      const within = (length: number) => passed.filter((time) => time > now - length * 1000).length;
+      for (const { wait, points } of steps) {
+        now += wait;
+        const room = (limit: number, length: number) => within(length) + points <= limit;
+        const expected = room(8, 60) && room(4, 10);
+        const state = await limiter.take(subject, points);
+        expect(state.allowed).toBe(expected);
+        if (expected) passed.push(...Array.from({ length: points }, () => now));
+        expect([state.hour.used, state.burst.used]).toEqual([within(60), within(10)]);
+        const oldest = (length: number) =>
+          passed.find((time) => time > now - length * 1000) ?? now - length * 1000;
+        expect(state.hour.resetAtMs).toBe(oldest(60) + 60_000);
+        expect(state.burst.resetAtMs).toBe(oldest(10) + 10_000);
+        if (!expected) {
+          const later = now + state.retryAfterMs;
+          const roomLater = (limit: number, length: number) =>
+            passed.filter((time) => time > later - length * 1000).length + points <= limit;
+          expect(roomLater(8, 60) && roomLater(4, 10)).toBe(true);
+        }
+      }
+    }),
+  );
+});
+
+describe('rate limit headers of a decision', () => {
+  const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
+
+  test('X-RateLimit-* describe the hourly limit, and RateLimit names both windows', async () => {
+    const subject = newSubject(1000, 100);
+    const headers = rateLimitHeaders(await limiter.consume(subject, 3));
+    expect(headers).toEqual({
+      'X-RateLimit-Limit': '1000',
+      'X-RateLimit-Remaining': '997',
+      'X-RateLimit-Reset': expect.stringMatching(/^\d{10}$/),
+      'RateLimit-Policy': '"hour";q=1000;w=3600, "burst";q=100;w=60',
+      RateLimit: '"hour";r=997;t=3600, "burst";r=97;t=60',
+    });
+  });
+
+  test('the RateLimit headers are structured fields (RFC 9651) with whole numbers as parameters', async () => {
+    const headers = rateLimitHeaders(await limiter.consume(newSubject(10, 5)));
+    const parsed = (name: string) =>
+      parseList(headers[name]!).map(([item, parameters]) => [item, Object.fromEntries(parameters)]);
+    expect(parsed('RateLimit-Policy')).toEqual([
+      ['hour', { q: 10, w: 3600 }],
+      ['burst', { q: 5, w: 60 }],
+    ]);
+    expect(parsed('RateLimit')).toEqual([
+      ['hour', { r: 9, t: 3600 }],
+      ['burst', { r: 4, t: 60 }],
+    ]);
+  });
+
+  test('Retry-After follows the window that takes longer', async () => {
+    const subject = newSubject(1000, 1);
+    await limiter.consume(subject);
+    expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
+      'X-RateLimit-Remaining': '0',
+      RateLimit: '"hour";r=999;t=3600, "burst";r=0;t=60',
+      'Retry-After': '60',
+    });
+    const spent = newSubject(1, 1);
+    await limiter.consume(spent);
+    expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
+  });
+
+  test('the headers are equal when the state is only read', async () => {
+    const subject = newSubject(10, 5);
+    expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
+    await limiter.consume(subject, 5);
+    const read = await limiter.read(subject);
+    expect(read).toMatchObject({ allowed: true, hour: { remaining: 5 }, burst: { remaining: 0 } });
+    expect(await limiter.read(subject)).toMatchObject({ hour: { remaining: 5 } });
+  });
+});
+
+test('100,000 addresses do not evict the window of a key from the memory of a process', async () => {
+  const limiter = new MemoryRollingLimiter(hourOf());
+  const subject = newSubject(1, 1);
+  expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true });
+  for (let index = 0; index < 100_001; index += 1) {
+    await limiter.take({ kind: 'address', id: String(index), hourlyLimit: 10, burstLimit: 10 }, 1);
+  }
+  expect(await limiter.take(subject, 1)).toMatchObject({ allowed: false });
+  const [forgotten, remembered] = await Promise.all(
+    ['0', '100000'].map((id) => limiter.take({ kind: 'address', id, hourlyLimit: 10, burstLimit: 10 }, 0)),
+  );
+  expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
+});
+
+describe('remembered refusals', () => {
+  const refusedUntil = (endMs: number): WindowState => ({
+    allowed: false,
+    retryAfterMs: endMs,
+    nowMs: 0,
+    hour: { used: 1, resetAtMs: endMs },
+    burst: { used: 1, resetAtMs: endMs },
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  test.each([
+    ['at most 5 seconds', 3_600_000, 5_000],
+    ['the time until the window has room', 700, 700],
+  ])('a refusal is repeated from memory for %s', (_, endMs, repeatedMs) => {
+    const refusals = new RememberedRefusals();
+    const subject = newSubject(1, 1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+    refusals.remember(subject, 1, refusedUntil(endMs), 1_000);
+    clock.mockReturnValue(1_000 + repeatedMs - 1);
+    expect(refusals.find(subject, 1)).toMatchObject({ allowed: false, retryAfterMs: endMs - repeatedMs + 1 });
+    expect(refusals.find(subject, 2)).toBeUndefined();
+    clock.mockReturnValue(1_000 + repeatedMs);
+    expect(refusals.find(subject, 1)).toBeUndefined();
+  });
+
+  test('refusals are remembered for 10,000 keys and 10,000 addresses', () => {
+    const refusals = new RememberedRefusals();
+    const now = performance.now();
+    const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
+    const address: RateLimitSubject = { ...newSubject(1, 1), kind: 'address' };
+    for (const subject of [address, ...subjects])
+      refusals.remember(subject, 1, refusedUntil(60_000), now + 60_000);
+    expect(subjects.filter((subject) => !refusals.find(subject, 1))).toEqual([subjects[0]]);
+    expect(refusals.find(address, 1)).toBeDefined();
+  });
+});
+
+describe.runIf(redisUrl)('rate limits in Redis', () => {
+  test('two limiters share one budget, and a full key takes about 10 KB', async () => {
+    const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
+    const subject = newSubject(1000, 1000);
+    const taken = await Promise.all(
+      Array.from({ length: 1200 }, (_, index) => (index % 2 ? first : second).take(subject, 1)),
+    );
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(1000);
+    const bytes = await newRedisClientReady().then((redis) => redis.memory('USAGE', keyOf(subject)));
+    expect(bytes).toBeLessThan(16_000);
+  });
+
+  test('the script agrees with a plain count for any history', async () => {
+    const redis = await newRedisClientReady();
+    const limiter = await backends.redis!(hourOf());
+    // Whole seconds away from now and from the window edges, so that the speed of the test has no effect.
+    const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
+    const history = fc.record({
+      ages: fc.array(
+        fc.oneof(
+          age,
+          age.map((ms) => ms % 90_000),
+        ),
+        { maxLength: 12 },
+      ),
+      points: fc.integer({ min: 1, max: 4 }),
+      hourlyLimit: fc.integer({ min: 0, max: 12 }),
+      burstLimit: fc.integer({ min: 0, max: 6 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(history, async ({ ages, points, hourlyLimit, burstLimit }) => {
+        const subject = newSubject(hourlyLimit, burstLimit);
+        const [seconds, microseconds] = await redis.time();
+        const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+        const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
+        const countedIn = (length: number) => times.filter((time) => time > now - length);
+        const inMinute = countedIn(90_000); // also expired points, which the script has to drop
+        if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
+        if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
+        const room = (at: number) =>
+          times.filter((time) => time > at - 3_600_000).length + points <= hourlyLimit &&
+          times.filter((time) => time > at - 60_000).length + points <= burstLimit;
+        const state = await limiter.take(subject, points);
+        expect(state.allowed).toBe(room(now));
+        for (const [window, length] of [
+          [state.hour, 3_600_000],
+          [state.burst, 60_000],
+        ] as const) {
+          const counted = countedIn(length);
+          expect(window.used).toBe(counted.length + (state.allowed ? points : 0));
+          if (counted.length > 0) expect(window.resetAtMs).toBe(counted[0]! + length);
+        }
+        if (!state.allowed && points <= Math.min(hourlyLimit, burstLimit)) {
+          const passesAt = state.nowMs + state.retryAfterMs;
+          expect([room(passesAt - 1), room(passesAt)]).toEqual([false, true]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a refusal is repeated without Redis until the limits change', async () => {
+    const redis = await newRedisClientReady();
+    const limiter = createRateLimiter({ ...hourOf(), redis, log });
+    const subject = newSubject(1, 10);
+    await limiter.consume(subject);
+    const refused = await limiter.consume(subject);
+    await newRedisClientReady().then((other) => other.del(keyOf(subject)));
+    const repeated = await limiter.consume(subject);
+    expect(repeated.allowed).toBe(false);
+    expect(repeated.hour.resetAt).toEqual(refused.hour.resetAt);
+    expect(refused.retryAfter - repeated.retryAfter).toBeOneOf([0, 1]);
+    expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
+  });
+
+  test('no request fails without Redis: each process uses its own budget until Redis is back', async () => {
+    const server = await startRedis();
+    const redis = newRedisClient(server.url, { commandTimeout: 150 });
+    await once(redis, 'ready');
+    const words: string[] = [];
+    const written = pino({}, { write: (line) => void words.push(JSON.parse(line).msg) });
+    const limiter = createRateLimiter({ ...hourOf(), redis, log: written });
+    const subject = newSubject(1000, 5);
+    expect(await limiter.consume(subject)).toMatchObject({ allowed: true, hour: { remaining: 999 } });
+    expect(limiter.backend).toBe('redis');
+
+    server.process.kill('SIGSTOP'); // hung: connected, but silent
+    const decisions = await Promise.all(Array.from({ length: 8 }, () => limiter.consume(subject)));
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(5);
+    expect(limiter.backend).toBe('fallback');
+    const other = newSubject(1000, 1000);
+    for (let request = 0; request < 20; request += 1) await limiter.consume(other);
+
+    server.process.kill('SIGCONT'); // the process switches to its own budget before a request arrives
+    await expect.poll(() => limiter.backend).toBe('redis');
+    expect(await redis.exists(keyOf(other))).toBe(0); // no request was sent to the hung Redis
+
+    server.process.kill('SIGKILL'); // lost
+    await expect.poll(() => limiter.backend).toBe('fallback');
+    expect(await limiter.consume(newSubject(10, 10))).toMatchObject({
+      allowed: true,
+      hour: { remaining: 9 },
+    });
+
+    await startRedis(server.port);
+    await expect.poll(() => limiter.backend).toBe('redis');
+    expect(words).toEqual([
+      'Redis does not answer: each process limits on its own',
+      'Redis answers: limits are shared by all processes',
+      'Redis does not answer: each process limits on its own',
+      'Redis answers: limits are shared by all processes',
+    ]);
+    await limiter.close();
+  });
+
+  test('a refused log-in at Redis does not log the password', async () => {
+    const server = await startRedis(undefined, '--requirepass', 'the-right-one');
+    const lines: string[] = [];
+    const written = pino({}, { write: (line) => void lines.push(line) });
+    const redis = createRedisClient({ urls: [server.url.replace('//', '//:the-wrong-one@')] }, written);
+    closing.push(() => redis.disconnect());
+    await expect.poll(() => lines.join()).toContain('WRONGPASS');
+    expect(lines.join()).not.toContain('the-wrong-one');
+  });
+});
+
+function hourOf(): RateLimitWindows {
+  return { windowSeconds: 3600, burstWindowSeconds: 60 };
+}
+
+async function newRedisClientReady(): Promise<Redis> {
+  const redis = newRedisClient(redisUrl!);
+  await once(redis, 'ready');
+  return redis;
+}
+
+/** A Redis of the test's own, which the test may stop and kill. */
+async function startRedis(
+  onPort?: number,
+  ...settings: string[]
+): Promise<{ url: string; port: number; process: ChildProcess }> {
+  const port = onPort ?? (await freePort());
+  const server = spawn('redis-server', [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    ...settings,
+  ]);
+  closing.push(() => server.kill('SIGKILL'));
+  await new Promise<void>((resolve) => {
+    server.stdout.on('data', (chunk) => String(chunk).includes('Ready to accept connections') && resolve());
+  });
+  return { url: `redis://127.0.0.1:${port}`, port, process: server };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}

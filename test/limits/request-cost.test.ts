@@ -1,0 +1,542 @@
+import fc from 'fast-check';
+import { getIntrospectionQuery } from 'graphql';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { shown } from '../../src/errors/error-table.ts';
+import { createStructureCheck, structureFault } from '../../src/http/bodies/json.ts';
+import { createBodyAnswerer } from '../../src/http/bodies/large-bodies.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { statementsOf } from '../support/statements.ts';
+
+const gateway = await sharedTestGateway();
+
+const times = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** The points that a request takes from the hourly budget of a new key. */
+async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, companyIds: string[] = []) {
+  const key = await gateway.newKey({ companyIds, hourlyLimit: 1000, burstLimit: 1000 });
+  const { headers } = await send(key);
+  return 1000 - Number(headers.get('X-RateLimit-Remaining'));
+}
+
+const importOf = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+  importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: true) { total } }`;
+
+describe('charges for requests', () => {
+  test.each([
+    ['one point for a query', 1, '{ viewer { name } }'],
+    [
+      'one point for a full page',
+      1,
+      '{ locations(first: 100) { totalCount nodes { id name slug address } } }',
+    ],
+    ["one point for GraphiQL's introspection", 1, getIntrospectionQuery({ specifiedByUrl: true })],
+    [
+      'one point for each change',
+      4,
+      `mutation { ${times(4, (index) => `a${index}: revokeApiKey(id: "x") { id }`)} }`,
+    ],
+    [
+      'one point for each started 2,000 of cost',
+      2,
+      '{ companies(first: 100) { nodes { id name slug locations(first: 20) { nodes { id } } } } }',
+    ],
+    [
+      'one point for each started 2,000 of counts',
+      2,
+      '{ a: companies { nodes { locations { totalCount } } } b: companies { nodes { locations { totalCount } } } }',
+    ],
+  ])('a request is charged %s', async (_, points, query) => {
+    const { companyId } = await gateway.newTenant();
+    expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
+  });
+
+  test.each([
+    ['one point for a new name', 1, '{ name: "Renamed" }', undefined],
+    ['five points for a longest stay in the document', 5, '{ longestStayHours: 5 }', undefined],
+    [
+      'five points for a longest stay in a variable',
+      5,
+      undefined,
+      { name: 'Renamed', longestStayHours: null },
+    ],
+  ])('an update of a location is charged %s', async (_, points, literal, input) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const query = literal
+      ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
+      : `mutation ($input: UpdateLocationInput!) { updateLocation(id: "${locationId}", input: $input) { id } }`;
+    const change = (key: string) => gateway.graph(query, { key, variables: { input } });
+    expect(await pointsOf(change, [companyId])).toBe(points);
+  });
+
+  test.each([
+    [1, 250],
+    [2, 251],
+  ])('a request is charged %i for a count of %i vehicles', async (points, vehicles) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const plates = Array.from({ length: vehicles }, (_, index) => ({
+      ...{ plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
+    }));
+    const query = `mutation ($locationId: ID!, $plates: [PlateInput!]!) {
+      setInside(locationId: $locationId, plates: $plates) { occupied } }`;
+    const count = (key: string) => gateway.graph(query, { key, variables: { locationId, plates } });
+    expect(await pointsOf(count, [companyId])).toBe(points);
+  });
+
+  test.each([
+    ['one point for 30 counts of entries', 1, ''],
+    ['four points for 30 counts of entries that are valid at a time', 4, ', validAt: "2026-01-05T08:00:00Z"'],
+  ])('a request is charged %s', async (_, points, filter) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const query = `{ ${times(30, (index) => `a${index}: whitelist(locationId: "${locationId}", plateNumber: "${index}"${filter}) { totalCount }`)} }`;
+    expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
+  });
+
+  test.each([
+    [1, 1000],
+    [2, 1001],
+  ])('a request is charged %i for an import of %i rows', async (points, rows) => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: rows }, () => newEntry());
+    const variables = { locationId, entries };
+    expect(await pointsOf((key) => gateway.graph(importOf, { key, variables }), [companyId])).toBe(points);
+  });
+
+  test('a REST request is charged one point, also for a whole list', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    for (const path of [
+      '/companies',
+      '/locations',
+      '/locations/status',
+      `/locations/${locationId}/whitelist`,
+    ]) {
+      expect(await pointsOf((key) => gateway.rest('GET', path, { key }), [companyId])).toBe(1);
+    }
+  });
+
+  test('a response shows its cost when the client asks for it', async () => {
+    const { key } = await gateway.newTenant();
+    const headers = { 'X-Query-Cost': 'true' };
+    for (let time = 0; time < 4; time += 1) {
+      const { body } = await gateway.graph('{ locations(first: 50) { nodes { id } } }', { key, headers });
+      expect(body.extensions).toEqual({ cost: { requested: 52, points: 1 } });
+    }
+    expect((await gateway.graph('{ viewer { id } }', { key })).body.extensions).toBeUndefined();
+  });
+});
+
+test('invalid values are not copied into each error message', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const query = `query ($plate: PlateInput!) {
+    plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
+  const fields = Array.from({ length: 20_000 }, (_, index) => [`field${index}`, []]);
+  const { body } = await gateway.graph(query, { key, variables: { plate: Object.fromEntries(fields) } });
+  expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR' });
+  expect(JSON.stringify(body).length).toBeLessThan(50_000);
+});
+
+test('invalid names are cut in error messages', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const query = `query ($plate: PlateInput!) {
+    plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
+  const plate = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`${index}${'x'.repeat(900)}`, 1]),
+  );
+  const { body } = await gateway.graph(query, { key, variables: { plate } });
+  expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR' });
+  expect(JSON.stringify(body).length).toBeLessThan(15_000);
+});
+
+test('a value that is too long for an error message is detected without serializing it', () => {
+  let written = 0;
+  const part = {
+    toJSON() {
+      written += 1;
+      return 1;
+    },
+  };
+  expect(shown(Array(100_000).fill(part))).toBeUndefined();
+  expect(written).toBeLessThan(1_000);
+  for (const short of [[], {}, { a: 'x'.repeat(190) }, Array(90).fill(1)]) expect(shown(short)).toBe(short);
+  for (const long of [{ a: 'x'.repeat(195) }, { ['x'.repeat(300)]: 1 }, Array(100).fill(1)]) {
+    expect(shown(long)).toBeUndefined();
+  }
+});
+
+test('a text of escaped quotes is read only up to the maximum length of a text', () => {
+  const millisecondsOf = (quotes: number) => {
+    const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
+    text.charCodeAt(0); // charCodeAt turns the concatenation into one flat text
+    const startedAt = performance.now();
+    expect(structureFault(text)).toMatch(/text of more than/);
+    return performance.now() - startedAt;
+  };
+  const least = (quotes: number) => Math.min(...Array.from({ length: 5 }, () => millisecondsOf(quotes)));
+  expect(least(4_000_000)).toBeLessThan(20 * Math.max(least(20_000), 0.1));
+});
+
+test('a page of the feed costs one point with plain fields, and nested fields count per entry', async () => {
+  const { companyId, locationId } = await gateway.newTenant();
+  const feed = (first: number, fields: string) =>
+    `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
+  const plain =
+    'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
+  const points = (query: string) => pointsOf((key) => gateway.graph(query, { key }), [companyId]);
+  expect(await points(feed(5_000, plain))).toBe(1);
+  expect(await points(feed(1_000, 'location { name }'))).toBe(2);
+  const nested = feed(5_000, 'location { company { locations(first: 30) { nodes { id } } } }');
+  const { body } = await gateway.graph(nested, { key: await gateway.newKey({ companyIds: [companyId] }) });
+  expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+});
+
+describe('cost of fields that read the database for each row or item', () => {
+  const importing = (selection: string) =>
+    importOf.replace(
+      '{ total }',
+      `{ total rows { index outcome error { code message field value } ${selection} } }`,
+    );
+
+  test('a nested field of an import counts for each row of the call', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: 1000 }, () => newEntry());
+    const points = (selection: string, rows: number) => {
+      const variables = { locationId, entries: entries.slice(0, rows) };
+      return pointsOf((key) => gateway.graph(importing(selection), { key, variables }), [companyId]);
+    };
+    expect(await points('', 1000)).toBe(1);
+    expect(await points('entry { id }', 1)).toBe(1);
+    expect(await points('entry { id }', 1000)).toBe(2);
+    expect(await points('entry { id location { name } }', 1000)).toBe(3);
+  });
+
+  test('an import that costs too much is refused before any row is stored', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const entries = Array.from({ length: 5000 }, () => newEntry());
+    const query = importing('entry { location { name } }').replace(', dryRun: true', '');
+    const { body } = await gateway.graph(query, { key, variables: { locationId, entries } });
+    expect(body.errors[0].message).toMatch(/^Operation costs \d+; at most 10000 are allowed/);
+    expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
+  });
+
+  test('a nested field counts for each quota of a call, and for each item of a page', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const quotas = Array.from({ length: 1000 }, (_, index) => ({ referenceId: `unit-${index}`, inside: 1 }));
+    const setting = (selection: string) =>
+      `mutation ($locationId: ID!, $quotas: [QuotaInput!]!) { setQuotas(locationId: $locationId, quotas: $quotas) { ${selection} } }`;
+    const variables = { locationId, quotas };
+    const points = (query: string) =>
+      pointsOf((key) => gateway.graph(query, { key, variables }), [companyId]);
+    expect(await points(setting('referenceId inside enforcement'))).toBe(1);
+    expect(await points(setting('referenceId used'))).toBe(3);
+
+    const headers = { 'X-Query-Cost': 'true' };
+    const { key } = await gateway.newTenant();
+    const costOf = async (selection: string) =>
+      (await gateway.graph(`{ ${selection} }`, { key, headers })).body.extensions.cost.requested;
+    expect(await costOf('companies(first: 50) { nodes { settings } }')).toBe(2 + 5 * 50);
+    expect(await costOf('locations(first: 5) { nodes { quotas(first: 10) { nodes { used } } } }')).toBe(
+      2 + 5 * (2 + 5 * 10),
+    );
+  });
+});
+
+describe('equal selections in one request', () => {
+  test('a list that is counted under 28 aliases is counted once', async () => {
+    const { key } = await gateway.newTenant();
+    const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
+    // The third execution and later ones are compiled.
+    for (let use = 1; use <= 4; use += 1) {
+      let totals: unknown[] = [];
+      const statements = await statementsOf(async () => {
+        const { body } = await gateway.graph(query, { key });
+        totals = Object.values(body.data);
+      });
+      expect(totals).toEqual(Array(28).fill({ totalCount: 1 }));
+      expect(statements.filter((statement) => /count\(/i.test(statement))).toHaveLength(1);
+    }
+  });
+
+  test('a page that is read and counted under 28 aliases is read once', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
+    const selection = '{ totalCount nodes { action } }';
+    const statementsFor = async (equal: number) => {
+      const query = `{ ${times(equal, (index) => `a${index}: auditLog(first: 5) ${selection}`)} other: auditLog(first: 6) ${selection} }`;
+      const statements = await statementsOf(async () => {
+        const { body } = await gateway.graph(query, { key });
+        expect(Object.values(body.data)).toEqual(
+          Array(equal + 1).fill({ totalCount: 1, nodes: [{ action: 'whitelist.created' }] }),
+        );
+      });
+      return statements.filter((statement) => statement.includes('"AuditRecord"')).length;
+    };
+    expect(await statementsFor(28)).toBe(await statementsFor(1));
+  });
+
+  test('selections of different lists get their own results', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
+    const { body } = await gateway.graph(
+      `query ($companyId: ID!, $locationId: ID!) {
+        locations(companyId: $companyId) { totalCount }
+        all: whitelist(locationId: $locationId) { totalCount }
+        none: whitelist(locationId: $locationId, referenceId: "nobody") { totalCount }
+      }`,
+      { key, variables: { companyId, locationId } },
+    );
+    expect(body.data).toEqual({
+      locations: { totalCount: 1 },
+      all: { totalCount: 1 },
+      none: { totalCount: 0 },
+    });
+  });
+});
+
+describe('bodies that are refused before parsing', () => {
+  const manyValues = `[${'{},'.repeat(200_000)}{}]`;
+  const deep = '['.repeat(41) + ']'.repeat(41);
+  const inVariables = (json: string) => `{"query":"{ health { status } }","variables":{"a":${json}}}`;
+  const longText = `"${'x'.repeat(32_768)}"`;
+  const textOfBytes = '{"query":"{ health { status } }","a":"\u{fffd}"}';
+
+  test.each([
+    ['with too many small values', manyValues, /more than 150000 values/],
+    ['with too deep nesting', deep, /nested more than 40 levels/],
+    [
+      'with too many fields in an object',
+      `{${times(6_000, (index) => `"f${index}":1,`)}"g":1}`,
+      /objects with more than 5000 fields/,
+    ],
+    ['with a text that is too long', `{"a":${longText}}`, /text of more than 32768 characters/],
+    [
+      'with a field name that is too long',
+      `{"${'x'.repeat(1_000)}" \n:1}`,
+      /name has more than 1000 characters/,
+    ],
+    ['that is not UTF-8', textOfBytes, /valid JSON in UTF-8/],
+  ])('a body %s is refused on both surfaces', async (_, json, message) => {
+    const { key, locationId } = await gateway.newTenant();
+    const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: json });
+    expect([rest.status, rest.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(rest.body.error.message).toMatch(message);
+    const response = await gateway.app.request('/graphql', {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: json === textOfBytes ? json : inVariables(json),
+    });
+    const { errors } = (await response.json()) as {
+      errors: { message: string; extensions: { code: string } }[];
+    };
+    expect([response.status, errors[0]!.extensions.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(errors[0]!.message).toMatch(message);
+  });
+
+  test('a body over 1 MiB is refused for a key that may not import', async () => {
+    const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
+    const send = async (key: string) =>
+      gateway.app.request('/graphql', {
+        method: 'POST',
+        headers: {
+          'X-API-Key': key,
+          'Content-Type': 'application/json',
+          'Content-Length': String(body.length),
+        },
+        body,
+      });
+    const reader = await gateway.newKey({ permissions: ['READ_WHITELIST'] });
+    expect((await send(reader)).status).toBe(413);
+    expect((await send(await gateway.newKey({ permissions: ['WRITE_WHITELIST'] }))).status).toBe(200);
+  });
+});
+
+test('names with a meaning in JavaScript are refused as variable names', async () => {
+  const { key } = await gateway.newTenant();
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const query = `query ($${name}: Int) { locations(first: $${name}) { nodes { id } } }`;
+    for (let time = 0; time < 4; time += 1) {
+      for (const variables of [`{"${name}":1}`, '{}', `{"${name}":"x"}`]) {
+        const response = await gateway.app.request('/graphql', {
+          method: 'POST',
+          headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+          body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+        });
+        const body = (await response.json()) as { errors?: { extensions: { code: string } }[] };
+        const codes = body.errors?.map(({ extensions }) => extensions.code) ?? [];
+        expect([response.status, codes], `${name} ${variables}`).toEqual([200, ['VALIDATION_ERROR']]);
+      }
+    }
+  }
+});
+
+test('a variable with a default may not be null where a value is required', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
+  for (let time = 0; time < 4; time += 1) {
+    const { body } = await gateway.graph(query, { key, variables: { id: null } });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'id' } });
+    expect((await gateway.graph(query, { key, variables: { id: locationId } })).body.errors).toBeUndefined();
+  }
+});
+
+test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999-00:01', 'soon'])(
+  'an instant outside the years 1970 to 9999 is refused: %s',
+  async (at) => {
+    const { key, locationId } = await gateway.newTenant();
+    const entry = newEntry({ validUntil: at });
+    const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry });
+    expect([rest.status, rest.body.error.details]).toMatchObject([400, { field: 'validUntil', value: at }]);
+    const query = `query ($at: DateTime) {
+      plateAccess(locationId: "${locationId}", at: $at, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed } }`;
+    const { body } = await gateway.graph(query, { key, variables: { at } });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'at' } });
+  },
+);
+
+/** A body that ends after its bytes, or stays open. */
+const bodyOf = (bytes: () => Promise<Uint8Array>, { ends = true } = {}) =>
+  new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        controller.enqueue(await bytes());
+        if (ends) controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+
+/** A request whose body arrives when the test provides a text. */
+const newRequest = (headers: Record<string, string>, text: () => Promise<string>) =>
+  ({
+    headers: new Headers(headers),
+    text,
+    body: bodyOf(async () => new TextEncoder().encode(await text())),
+  }) as Partial<Request> as Request;
+
+test('a large body that does not arrive in 30 s is refused, and the next one is read', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answerBody = createBodyAnswerer();
+  const large = (text: Promise<string>) =>
+    answerBody(
+      newRequest({ 'Transfer-Encoding': 'chunked' }, () => text),
+      'a',
+      async (body) => body,
+    );
+  const slow = large(new Promise(() => undefined)).catch((error: Error) => error);
+  const next = large(Promise.resolve('{}'));
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await slow).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('in time') });
+  expect(await next).toEqual({});
+});
+
+test('large bodies that two keys send slowly delay bodies of other keys by 2 s at most', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const answerBody = createBodyAnswerer();
+  const large = (key: string, text: Promise<string>) =>
+    answerBody(
+      newRequest({ 'Transfer-Encoding': 'chunked' }, () => text),
+      key,
+      async () => key,
+    );
+  const slow = ['a', 'b'].map((key) =>
+    large(key, new Promise(() => undefined)).catch(({ code }: { code: string }) => code),
+  );
+  const ofAnother = large('c', Promise.resolve('{}'));
+  await vi.advanceTimersByTimeAsync(2_100);
+  expect(await ofAnother).toBe('c');
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await Promise.all(slow)).toEqual(Array(2).fill('VALIDATION_ERROR'));
+});
+
+test('limits on a JSON text hold for a text in chunks as for a whole text', () => {
+  const long = (characters: number) => 'x'.repeat(characters);
+  const texts = [
+    `{"${long(1_000)}" \n : 1}`,
+    `["${long(1_000)}", 1]`,
+    `{"a": "${long(32_768)}"}`,
+    `{"a": "${'\\"'.repeat(16_384)}"}`,
+    `[${'{},'.repeat(150_000)}{}]`,
+    '['.repeat(50),
+    `{${times(6_000, (index) => `"f${index}":0,`)}"g":0}`,
+    JSON.stringify({ query: 'a "quoted" \\ text', variables: { list: [1, { a: [] }, 'b:"'] } }),
+    `{"open": "string`,
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...texts), fc.integer({ min: 1, max: 70_000 }), (text, size) => {
+      const faultOf = createStructureCheck();
+      let fault: string | undefined;
+      for (let start = 0; start < text.length && !fault; start += size) {
+        fault = faultOf(text.slice(start, start + size));
+      }
+      expect(fault).toBe(structureFault(text));
+    }),
+    { numRuns: 60 },
+  );
+  expect(texts.map((text) => structureFault(text)?.split(' ').slice(0, 3).join(' '))).toEqual([
+    'has a field',
+    undefined,
+    'holds a text',
+    'holds a text',
+    'holds more than',
+    'is nested more',
+    'has objects with',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('a large body that breaks a limit is refused before it has arrived', async () => {
+  const body = bodyOf(async () => new TextEncoder().encode('[{},'.repeat(16 * 1024)), { ends: false });
+  const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
+  await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
+    message: expect.stringMatching(/nested more than/),
+  });
+});
+
+test('a large body that is not UTF-8 is refused before it has arrived', async () => {
+  const body = bodyOf(async () => new Uint8Array(64 * 1024).fill(0xff), { ends: false });
+  const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
+  await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
+    message: 'Request body must be valid JSON in UTF-8',
+  });
+});
+
+test('large bodies are read and answered one at a time, and few bodies of a key may wait', async () => {
+  const answerBody = createBodyAnswerer();
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  const send = (bytes: number, text: () => Promise<string>, key = 'a') =>
+    answerBody(newRequest({ 'Content-Length': String(bytes) }, text), key, async (body) => body);
+  const large = (key?: string) => send(2 * 1024 * 1024, () => arrived.then(() => '{}'), key);
+  const waiting = Array.from({ length: 11 }, () => large());
+  await expect(large()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+  const ofAnother = large('b');
+  expect(await send(2, () => Promise.resolve('{}'))).toEqual({});
+  arrive();
+  expect(await Promise.all([...waiting, ofAnother])).toEqual(Array(12).fill({}));
+});
+
+test('bodies of medium size are answered one at a time for each key', async () => {
+  const answerBody = createBodyAnswerer();
+  const running: string[] = [];
+  const ends: (() => void)[] = [];
+  const send = (name: string) =>
+    answerBody(
+      newRequest({ 'Content-Length': '100000' }, async () => '{}'),
+      name[0]!,
+      () =>
+        new Promise<void>((resolve) => {
+          running.push(name);
+          ends.push(resolve);
+        }),
+    );
+  const answers = ['a1', 'a2', 'b1'].map(send);
+  await expect.poll(() => running).toEqual(['a1', 'b1']);
+  ends.shift()!();
+  await expect.poll(() => running).toEqual(['a1', 'b1', 'a2']);
+  ends.forEach((end) => end());
+  await Promise.all(answers);
+});

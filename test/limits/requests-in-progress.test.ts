@@ -1,0 +1,220 @@
+import { once } from 'node:events';
+import { createServer, request, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  createRequestsInProgress,
+  type RequestLimits,
+  requestLimits,
+} from '../../src/http/guard/requests-in-progress.ts';
+import { newEntry, openTestGateway, serve } from '../support/harness.ts';
+
+/** A server whose responses the test writes, with the queue of its requests. */
+async function startServer(limits: Partial<RequestLimits>) {
+  const requests = createRequestsInProgress({ ...requestLimits, ...limits });
+  const running: { path: string; answer: ServerResponse }[] = [];
+  const refused: string[] = [];
+  const server = createServer(async (incoming, answer) => {
+    const path = incoming.url!;
+    try {
+      await requests.begin(path.split('/')[1]!, answer);
+      running.push({ path, answer });
+    } catch {
+      refused.push(path);
+      answer.end();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+
+  /** Sends a request on its own connection, and does not read the response. */
+  function send(path: string) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    onTestFinished(() => void socket.destroy());
+    return socket;
+  }
+  const paths = () => running.map(({ path }) => path);
+  const answerOf = (path: string) => running.find((entry) => entry.path === path)!.answer;
+  return { send, paths, answerOf, refused };
+}
+
+describe('concurrent requests of one key in a process', () => {
+  test('requests over the concurrency limit wait, oldest first; requests of other keys do not wait', async () => {
+    const { send, paths, answerOf } = await startServer({ maxRunningPerKey: 2 });
+    for (const [index, path] of ['/a/1', '/a/2'].entries()) {
+      send(path);
+      await expect.poll(() => paths().length).toBe(index + 1);
+    }
+    for (const path of ['/a/3', '/a/4']) {
+      send(path);
+      send(`/b${path}`);
+      await expect.poll(paths).toContain(`/b${path}`);
+    }
+    expect(paths().filter((path) => path.startsWith('/a'))).toEqual(['/a/1', '/a/2']);
+    answerOf('/a/1').end();
+    await expect.poll(paths).toContain('/a/3');
+    expect(paths()).not.toContain('/a/4');
+  });
+
+  test('requests are refused when too many wait, and a waiting client that leaves frees its place', async () => {
+    const { send, paths, answerOf, refused } = await startServer({
+      maxRunningPerKey: 1,
+      maxWaitingPerKey: 1,
+    });
+    send('/a/1');
+    await expect.poll(paths).toEqual(['/a/1']);
+    const waiting = send('/a/2');
+    const late = send('/a/3');
+    await expect.poll(() => refused.length).toBe(1);
+    const [first] = refused;
+    (first === '/a/2' ? late : waiting).destroy();
+    await expect.poll(() => refused.length).toBe(2);
+    send('/a/4');
+    send('/b/1');
+    await expect.poll(paths).toContain('/b/1');
+    answerOf('/a/1').end();
+    await expect.poll(paths).toContain('/a/4');
+  });
+
+  test('requests do not count when their client left before they began', async () => {
+    const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
+    const server = createServer(async (_incoming, answer) => {
+      await once(answer, 'close');
+      await requests.begin('key', answer);
+      server.emit('begun');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const begun = once(server, 'begun');
+    const { port } = server.address() as AddressInfo;
+    const sent = request({ port, host: '127.0.0.1' }).end();
+    sent.on('error', () => undefined);
+    await once(server, 'request');
+    sent.destroy();
+    await begun;
+    expect(requests.begin('key', undefined)).toBeTypeOf('function');
+  });
+
+  test('requests wait while the key has not read its responses, and continue when that connection closes', async () => {
+    const { send, paths, answerOf } = await startServer({
+      maxUnreadBytesPerKey: 1_000_000,
+      checkIntervalMs: 5,
+    });
+    const reader = send('/a/1');
+    await expect.poll(paths).toEqual(['/a/1']);
+    answerOf('/a/1').end(Buffer.alloc(20_000_000));
+    send('/a/2');
+    send('/b/1');
+    await expect.poll(paths).toContain('/b/1');
+    expect(paths()).not.toContain('/a/2');
+    reader.destroy();
+    await expect.poll(paths).toContain('/a/2');
+  });
+
+  test('requests wait while the process holds responses of the key that have not reached a connection', async () => {
+    const requests = createRequestsInProgress({ ...requestLimits, checkIntervalMs: 5 });
+    let held = requestLimits.maxUnreadBytesPerKey + 1;
+    const end = await requests.begin('a', undefined, () => held);
+    let begun = false;
+    const waiting = Promise.resolve(requests.begin('a', undefined)).then((endWaiting) => {
+      begun = true;
+      endWaiting();
+    });
+    (await requests.begin('b', undefined))();
+    expect(begun).toBe(false);
+    held = 0;
+    await waiting;
+    end();
+  });
+
+  test('a process that holds too much closes the connection with the most unread data, of the key with the most', async () => {
+    const { send, paths, answerOf } = await startServer({
+      maxUnreadBytes: 50_000_000,
+      maxUnreadBytesPerKey: 1_000_000_000,
+      checkIntervalMs: 5,
+    });
+    for (const path of ['/a/1', '/a/2', '/b/1']) send(path);
+    await expect.poll(() => paths().length).toBe(3);
+    for (const path of ['/a/1', '/a/2', '/b/1']) answerOf(path).end(Buffer.alloc(20_000_000));
+    await expect.poll(() => answerOf('/a/1').destroyed || answerOf('/a/2').destroyed).toBe(true);
+    await expect.poll(() => answerOf('/a/1').destroyed && answerOf('/a/2').destroyed).toBe(false);
+    expect(answerOf('/b/1').destroyed).toBe(false);
+  });
+});
+
+describe('the concurrency limit over HTTP', async () => {
+  const gateway = await openTestGateway();
+
+  test('a request beyond the queue limit gets a 429 with Retry-After, and the metrics count it', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const ask = () => gateway.rest('GET', '/health', { key });
+    await ask(); // from now on the key is cached, and its requests begin as soon as they arrive
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const running = Array.from({ length: requestLimits.maxRunningPerKey }, () =>
+      gateway.app.request(`/api/locations/${locationId}/whitelist`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body: new ReadableStream({ start: (body) => ended.then(() => body.close()) }),
+        duplex: 'half',
+      } as RequestInit),
+    );
+    const waiting = Array.from({ length: requestLimits.maxWaitingPerKey }, ask);
+    const refused = await ask();
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'RATE_LIMIT_EXCEEDED' } } });
+    expect(refused.headers.get('Retry-After')).toBe('1');
+    expect(Number(refused.headers.get('X-RateLimit-Remaining'))).toBeGreaterThan(0);
+    const metrics = await (await gateway.metrics.app.request('/metrics')).text();
+    expect(metrics).toContain('gateway_refusals_total{surface="rest",reason="too_much_at_once"} 1\n');
+    end();
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(new Set([400]));
+  });
+});
+
+describe('the concurrency limit with half-sent requests', async () => {
+  const gateway = await openTestGateway();
+  const url = await serve(gateway);
+
+  test('a key with the maximum of half-sent requests waits, and another key is answered', async () => {
+    const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
+    const readWith = (key: string) =>
+      fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
+    await readWith(busy.key); // from now on the key is cached, and its requests begin as soon as they arrive
+    const text = JSON.stringify(newEntry());
+    const bodies = Array.from({ length: requestLimits.maxRunningPerKey }, () => {
+      const sent = request(`${url}/api/locations/${busy.locationId}/whitelist`, {
+        method: 'POST',
+        headers: {
+          'X-API-Key': busy.key,
+          'Content-Type': 'application/json',
+          'Content-Length': Buffer.byteLength(text),
+        },
+      });
+      sent.on('error', () => undefined);
+      onTestFinished(() => void sent.destroy());
+      return sent;
+    });
+    await Promise.all(
+      bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
+    );
+    // Bytes that were sent earlier have arrived earlier.
+    expect(await readWith(other.key)).toBe(200);
+    let waited: number | undefined;
+    void readWith(busy.key).then((status) => (waited = status));
+    expect([await readWith(other.key), await readWith(other.key)]).toEqual([200, 200]);
+    expect(waited).toBeUndefined();
+    const [first] = bodies;
+    first!.end(text.slice(10));
+    await expect.poll(() => waited).toBe(200);
+  });
+});

@@ -1,0 +1,66 @@
+import { expect, test, vi } from 'vitest';
+import { createLocationNotices } from '../../src/location-access/notices.ts';
+import { anyChange, createLocalPubSub } from '../../src/redis/pub-sub.ts';
+
+/** Notices about whitelists, with spies on the channel that carries them. */
+function newNotices() {
+  const pubSub = createLocalPubSub();
+  const publish = vi.spyOn(pubSub, 'publish');
+  const subscribe = vi.spyOn(pubSub, 'subscribe');
+  return { pubSub, publish, subscribe, notices: createLocationNotices(pubSub, 'whitelist') };
+}
+
+/** Whether a notice arrives within some milliseconds. */
+const comes = (watched: AsyncIterator<string>, withinMs = 100) =>
+  Promise.race([
+    watched.next().then(() => true),
+    new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
+  ]);
+
+test('rapid changes, also of several locations, are sent in one message', async () => {
+  const { notices, publish } = newNotices();
+  for (const id of ['a', 'b', 'a', 'a', 'c']) notices.publish(id);
+  await expect.poll(() => publish.mock.calls).toEqual([['whitelist', 'a,b,c']]);
+  notices.publish('a');
+  await expect.poll(() => publish.mock.calls.at(-1)).toEqual(['whitelist', 'a']);
+});
+
+test('a watcher receives only the notices of its location', async () => {
+  const { notices } = newNotices();
+  const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
+  notices.publish('one');
+  expect(await comes(one)).toBe(true);
+  expect(await comes(other)).toBe(false);
+});
+
+test('every watcher is notified when any location may have changed', async () => {
+  const { notices, pubSub } = newNotices();
+  const watched = [await notices.watch(['one']), await notices.watch(['other'])];
+  await pubSub.publish('whitelist', anyChange);
+  expect(await Promise.all(watched.map((each) => comes(each)))).toEqual([true, true]);
+});
+
+test('a process stays subscribed while it has a watcher', async () => {
+  const { notices, subscribe, publish } = newNotices();
+  const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
+  expect(subscribe).toHaveBeenCalledTimes(1);
+  await one.return!();
+  notices.publish('other');
+  expect(await comes(other)).toBe(true);
+  await other.return!();
+  const again = await notices.watch(['one']);
+  expect(subscribe).toHaveBeenCalledTimes(2);
+  await publish('whitelist', 'one');
+  expect(await comes(again)).toBe(true);
+});
+
+test('a watcher of several locations learns which ones changed, each once', async () => {
+  const { notices, pubSub } = newNotices();
+  const watched = await notices.watch(['one', 'other', 'one'], { presentFirst: true });
+  const next = async () => (await watched.next()).value;
+  expect([await next(), await next()]).toEqual(['one', 'other']);
+  await pubSub.publish('whitelist', 'other,third,other');
+  expect(await next()).toBe('other');
+  expect(await comes(watched)).toBe(false);
+  await watched.return!();
+});

@@ -1,0 +1,201 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { type EventStream, openEventStream } from '../support/event-stream.ts';
+import { everyPermission, newEntry, openTestGateway, type TestGateway } from '../support/harness.ts';
+import { startProxy } from '../support/proxy.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
+
+const statusSubscription = `subscription ($id: ID!) {
+  locationStatusChanged(locationId: $id) { locationId state occupied available lastActivityAt } }`;
+
+type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
+
+/**
+ * Waits for a status with this number of vehicles. The previous status may come again when notices may have been lost.
+ */
+async function heard(stream: StatusStream, occupied: number): Promise<void> {
+  for (;;) {
+    const result = await stream.next();
+    if (!result?.data) throw new Error(`The stream ended before a status with ${occupied} vehicles`);
+    if (result.data.locationStatusChanged.occupied === occupied) return;
+  }
+}
+
+/** Subscribes to the status of a location, on one of the gateways. */
+const watch = (key: string, id: string, app: TestGateway['app'] = gateway.app): Promise<StatusStream> =>
+  openEventStream(app, { key, query: statusSubscription, variables: { id } });
+
+/** Subscribes to the status of a location, and reads the current status. */
+async function watchFromNow(...subscribed: Parameters<typeof watch>): Promise<StatusStream> {
+  const stream = await watch(...subscribed);
+  expect(await stream.next()).toHaveProperty('data.locationStatusChanged.locationId', subscribed[1]);
+  return stream;
+}
+
+async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = 'ENTRY') {
+  const { plateType, plateCode, plateNumber } = newEntry();
+  const input = {
+    eventId: newId(),
+    kind,
+    plate: { plateType, plateCode, plateNumber },
+    occurredAt: new Date().toISOString(),
+  };
+  const { body } = await gateway.graph(
+    `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+      recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+    { key, variables: { locationId, input } },
+  );
+  expect(body.errors).toBeUndefined();
+}
+
+describe('locationStatusChanged', () => {
+  test('the subscription sends the current status, and the new one after each event or change of the location', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const stream = await watch(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, state: 'AVAILABLE', occupied: 0, available: 10 } },
+    });
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
+    expect(stream.response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+    await drive(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, state: 'AVAILABLE', occupied: 1, available: 9 } },
+    });
+    await drive(key, locationId);
+    expect((await stream.next())?.data?.locationStatusChanged.occupied).toBe(2);
+    await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { capacity: 2 } });
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { state: 'FULL', available: 0 } },
+    });
+    await stream.cancel();
+  });
+
+  test('the subscription sends nothing about other locations', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const other = await gateway.newLocation(companyId);
+    const stream = await watchFromNow(key, locationId);
+    await drive(key, other);
+    await drive(key, locationId);
+    expect(await stream.next()).toMatchObject({
+      data: { locationStatusChanged: { locationId, occupied: 1 } },
+    });
+    await stream.cancel();
+  });
+
+  test("the subscription needs the permission, and treats a location outside the key's scope like an unknown one", async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const refusal = async (key: string, id: string) => (await (await watch(key, id)).next())?.errors?.[0];
+    const without = everyPermission.filter((permission) => permission !== 'READ_STATUS');
+    expect(
+      await refusal(await gateway.newKey({ companyIds: [companyId], permissions: without }), locationId),
+    ).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+    const { key: foreign } = await gateway.newTenant();
+    for (const id of [locationId, newId(), 'x']) {
+      expect(await refusal(foreign, id)).toMatchObject({
+        extensions: { code: 'NOT_FOUND', details: { field: 'locationId', value: id } },
+      });
+    }
+  });
+
+  test('the subscription ends with the reason when its key is revoked', async () => {
+    const { companyId, locationId } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId] });
+    const stream = await watchFromNow(key, locationId);
+    const { body } = await gateway.graph('{ viewer { id } }', { key });
+    await gateway.graph('mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', {
+      key: operator,
+      variables: { id: body.data.viewer.id },
+    });
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('the subscription sends nothing to an expired key', async () => {
+    const { companyId, locationId, key: other } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
+    const stream = await watchFromNow(key, locationId);
+    await expect.poll(async () => (await gateway.rest('GET', '/health', { key })).status).toBe(401);
+    await drive(other, locationId);
+    expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test('a key has at most 100 open subscriptions', async () => {
+    const { key, companyId, locationId } = await gateway.newTenant();
+    const streams = await Promise.all(Array.from({ length: 100 }, () => watchFromNow(key, locationId)));
+    expect(await (await watch(key, locationId)).next()).toMatchObject({
+      errors: [{ extensions: { code: 'VALIDATION_ERROR' } }],
+    });
+    streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
+    await streams.shift()!.cancel();
+    // The gateway notices the end a moment later.
+    streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
+    await drive(key, locationId);
+    for (const stream of streams)
+      expect(await stream.next()).toHaveProperty('data.locationStatusChanged.occupied', 1);
+    await Promise.all(streams.map((stream) => stream.cancel()));
+  });
+
+  test('the subscription ends when the process stops', async () => {
+    const scratch = await openTestGateway();
+    const { key, locationId } = await scratch.newTenant();
+    const stream = await watchFromNow(key, locationId, scratch.app);
+    scratch.endStreams();
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  describe.runIf(testServerUrl && process.env.REDIS_URL)('subscriptions on two processes', () => {
+    test('a process pushes events that another one recorded, and continues after a Redis failure', async () => {
+      const proxy = await startProxy(process.env.REDIS_URL!);
+      afterAll(() => proxy.close());
+      const second = await openTestGateway({
+        DATABASE_URL: gateway.config.databaseUrl!,
+        REDIS_URL: proxy.url,
+      });
+      const { key, locationId } = await gateway.newTenant();
+      const stream = await watchFromNow(key, locationId, second.app);
+      await drive(key, locationId);
+      await heard(stream, 1);
+
+      proxy.cut();
+      await drive(key, locationId);
+      proxy.mend();
+      await heard(stream, 2);
+      await drive(key, locationId);
+      await heard(stream, 3);
+      await stream.cancel();
+    });
+  });
+});
+
+describe('locationStatusesChanged', () => {
+  const query = `subscription ($ids: [ID!]!) { locationStatusesChanged(locationIds: $ids) { locationId occupied } }`;
+
+  test('the subscription sends the current status of each location, and then each change', async () => {
+    const { companyId, locationId, key } = await gateway.newTenant();
+    const ids = [locationId, await gateway.newLocation(companyId)];
+    const stream = await openEventStream(gateway.app, { key, query, variables: { ids } });
+    const results = [await stream.next(), await stream.next()];
+    expect(results).toEqual(
+      ids.map((id) => ({ data: { locationStatusesChanged: { locationId: id, occupied: 0 } } })),
+    );
+    await drive(key, ids[1]!);
+    expect(await stream.next()).toEqual({
+      data: { locationStatusesChanged: { locationId: ids[1], occupied: 1 } },
+    });
+    await stream.cancel();
+  });
+
+  test.each([
+    ["a location outside the key's scope", 'NOT_FOUND', async () => [(await gateway.newTenant()).locationId]],
+    ['an empty list of locations', 'VALIDATION_ERROR', async () => []],
+    ['more than 100 locations', 'VALIDATION_ERROR', async () => Array.from({ length: 101 }, newId)],
+  ])('a subscription to %s is refused', async (_, code, idsOf) => {
+    const { key } = await gateway.newTenant();
+    const { body } = await gateway.graph(query, { key, variables: { ids: await idsOf() } });
+    expect(body.errors[0].extensions.code).toBe(code);
+  });
+});

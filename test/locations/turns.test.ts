@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { createTurns, maxWaitingPerLocation } from '../../src/scheduling/turns.ts';
+import { newId } from '../../src/ids.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
+import { locksOf } from '../support/locks.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+
+/** A promise, and the function that resolves it. */
+function deferred() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
+
+describe('queue of works with one name', () => {
+  test('works of one name run in order, also after a failure; works of other names do not wait', async () => {
+    const turns = createTurns({ maxWaiting: 10, refusal: 'Too many' });
+    const started: string[] = [];
+    const first = deferred();
+    const works = [
+      turns.run('a', () => (started.push('a1'), first.promise)),
+      turns.run('a', () => (started.push('a2'), Promise.reject(new Error('broken')))),
+      turns.run('a', async () => void started.push('a3')),
+    ];
+    await turns.run('b', async () => void started.push('b1'));
+    expect(started).toEqual(['a1', 'b1']);
+    first.resolve();
+    expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+
+  test('works beyond the limit are refused unless they continue admitted work, and accepted again after others end', async () => {
+    const turns = createTurns({ maxWaiting: 2, refusal: 'Too many' });
+    const end = deferred();
+    const works = [1, 2, 3].map(() => turns.run('a', () => end.promise));
+    await expect(turns.run('a', async () => undefined)).rejects.toMatchObject({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: 'Too many',
+    });
+    works.push(turns.run('a', async () => undefined, { mayRefuse: false }));
+    end.resolve();
+    await Promise.all(works);
+    expect(await turns.run('a', async () => 'taken')).toBe('taken');
+  });
+});
+
+describe.runIf(testServerUrl)('a location that is locked by a stopped process', async () => {
+  const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });
+  const { lock, waitingConnections } = locksOf(gateway);
+
+  const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+  const recordEvent = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      {
+        key,
+        variables: {
+          locationId,
+          input: { eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' },
+        },
+      },
+    );
+    return body.errors?.[0].extensions.code ?? 'recorded';
+  };
+  const replace = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created } }`,
+      { key, variables: { locationId, entries: [newEntry()] } },
+    );
+    return body.errors?.[0].extensions.code ?? body.data.importWhitelistEntries.created;
+  };
+  const decide = async ({ key, locationId }: { key: string; locationId: string }) => {
+    const { body } = await gateway.graph(
+      `query ($locationId: ID!, $plate: PlateInput!) {
+        plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
+      { key, variables: { locationId, plate } },
+    );
+    return body.errors?.[0].extensions.code ?? body.data.plateAccess.reason;
+  };
+
+  test('40 events of the location hold one connection, and another company can decide, record and import', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const unlock = await lock([tenant.locationId]);
+    const events = Promise.all(Array.from({ length: 40 }, () => recordEvent(tenant)));
+    await expect.poll(waitingConnections).toBe(1);
+    expect(await Promise.all(Array.from({ length: 10 }, () => decide(other)))).toEqual(
+      Array.from({ length: 10 }, () => 'NOT_LISTED'),
+    );
+    expect(await recordEvent(other)).toBe('recorded');
+    expect(await replace(other)).toBe(1);
+    expect(await decide(tenant)).toBe('NOT_LISTED');
+    expect(await waitingConnections()).toBe(1);
+    await unlock();
+    expect(new Set(await events)).toEqual(new Set(['recorded']));
+  });
+
+  test('imports of one key into many locked locations hold one connection, and another company can import', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const locationIds = await Promise.all(
+      Array.from({ length: 15 }, () => gateway.newLocation(tenant.companyId)),
+    );
+    const unlock = await lock(locationIds);
+    const imports = Promise.all(locationIds.map((locationId) => replace({ ...tenant, locationId })));
+    await expect.poll(waitingConnections).toBe(1);
+    expect(await replace(other)).toBe(1);
+    expect(await decide(other)).toBe('NOT_LISTED');
+    expect(await waitingConnections()).toBe(1);
+    await unlock();
+    expect(await imports).toEqual(locationIds.map(() => 1));
+  });
+
+  test('60 concurrent imports of one key succeed or get RATE_LIMIT_EXCEEDED, and all imports of another key succeed', async () => {
+    const tenant = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const [results, others] = await Promise.all([
+      Promise.all(Array.from({ length: 60 }, () => replace(tenant))),
+      Promise.all(Array.from({ length: 5 }, () => replace(other))),
+    ]);
+    expect(others).toEqual([1, 1, 1, 1, 1]);
+    expect(new Set(results)).toEqual(new Set([1, 'RATE_LIMIT_EXCEEDED']));
+  });
+
+  test('changes beyond the queue limit are refused on both surfaces, and REST sends Retry-After', async () => {
+    const tenant = await gateway.newTenant();
+    const { locationId, companyId, key } = tenant;
+    // One key cannot run as many requests at once, so the test uses several.
+    const keys = await Promise.all(
+      Array.from({ length: 4 }, () => gateway.newKey({ companyIds: [companyId] })),
+    );
+    const unlock = await lock([locationId]);
+    const tooMany = 10;
+    const outcomes: string[] = [];
+    const events = Promise.all(
+      Array.from({ length: 1 + maxWaitingPerLocation + tooMany }, async (_, index) =>
+        outcomes.push(await recordEvent({ locationId, key: keys[index % keys.length]! })),
+      ),
+    );
+    await expect.poll(() => outcomes.length).toBe(tooMany);
+    expect(new Set(outcomes)).toEqual(new Set(['RATE_LIMIT_EXCEEDED']));
+    const change = { key, body: { capacity: 20 } };
+    const { status, headers, body } = await gateway.rest('PUT', `/locations/${locationId}`, change);
+    expect([status, body.error.code, headers.get('Retry-After')]).toEqual([429, 'RATE_LIMIT_EXCEEDED', '1']);
+    const metrics = await (await gateway.metrics.app.request('/metrics')).text();
+    expect(metrics).toContain('{surface="rest",reason="too_much_at_once"} 1\n');
+    expect(metrics).toMatch(/\{surface="graphql",reason="too_much_at_once"\} [1-9]/);
+    await unlock();
+    await events;
+    expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(1 + maxWaitingPerLocation);
+  });
+
+  test('a key without access to a location cannot delay its changes', async () => {
+    const tenant = await gateway.newTenant();
+    const outsider = await gateway.newTenant();
+    const unlock = await lock([tenant.locationId]);
+    const event = recordEvent(tenant);
+    await expect.poll(waitingConnections).toBe(1);
+    const { locationId } = tenant;
+    expect(await recordEvent({ ...outsider, locationId })).toBe('NOT_FOUND');
+    expect(await replace({ ...outsider, locationId })).toBe('NOT_FOUND');
+    await unlock();
+    expect(await event).toBe('recorded');
+  });
+});

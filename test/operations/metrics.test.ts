@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { readBacklog } from '../../src/webhooks/backlog.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { statementsOf } from '../support/statements.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const withoutRedis = await openTestGateway({ REDIS_URL: 'redis://127.0.0.1:1' });
+const { newSubscriber, addEntry } = webhookTools(gateway);
+
+const metricsOf = async ({ metrics }: Pick<typeof gateway, 'metrics'>) =>
+  (await metrics.app.request('/metrics')).text();
+
+/** The value of a series, or 0 when it does not exist. */
+async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gateway): Promise<number> {
+  const line = (await metricsOf(of)).split('\n').find((text) => text.startsWith(`${series} `));
+  return line ? Number(line.slice(series.length + 1)) : 0;
+}
+
+/** The increase of a series during an action. */
+async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
+  const before = await valueOf(series);
+  await act();
+  return (await valueOf(series)) - before;
+}
+
+test.each([
+  ['rest', 'GET /health', '200', (key: string) => gateway.rest('GET', '/health', { key })],
+  ['rest', 'unknown', '401', () => gateway.rest('GET', '/health')],
+  ['rest', 'other', '405', (key: string) => gateway.rest('PATCH', '/health', { key })],
+  ['graphql', 'query health', '200', (key: string) => gateway.graph('{ health { status } }', { key })],
+  ['graphql', 'other', '200', (key: string) => gateway.graph('{ health { status } viewer { id } }', { key })],
+])('a request is counted with its duration: %s, %s, %s', async (surface, operation, status, ask) => {
+  const key = await gateway.newKey();
+  const labels = `surface="${surface}",operation="${operation}"`;
+  const timed = growthOf(`gateway_request_duration_seconds_count{${labels}}`, () => ask(key));
+  expect(await timed).toBe(1);
+  expect(await growthOf(`gateway_requests_total{${labels},status="${status}"}`, () => ask(key))).toBe(1);
+});
+
+type Ask = (key: string) => Promise<unknown>;
+const askHealth: Record<string, Ask> = {
+  rest: (key) => gateway.rest('GET', '/health', { key }),
+  graphql: (key) => gateway.graph('{ health { status } }', { key }),
+};
+const askCompanies: Record<string, Ask> = {
+  rest: (key) => gateway.rest('GET', '/companies', { key }),
+  graphql: (key) => gateway.graph('{ companies { nodes { id } } }', { key }),
+};
+
+describe.each(['rest', 'graphql'])('a refusal is counted with its reason: %s', (surface) => {
+  const refused = (reason: string, act: () => Promise<unknown>) =>
+    growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
+
+  test('refusals without a valid key are counted', async () => {
+    expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
+  });
+
+  test('refusals without a permission are counted', async () => {
+    const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
+    expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
+  });
+
+  test('refusals over the limit of a key are counted', async () => {
+    const key = await gateway.newKey({ burstLimit: 1 });
+    await askHealth[surface]!(key);
+    expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
+  });
+});
+
+test('refusals of an address without budget are counted with their reason', async () => {
+  const series = 'gateway_refusals_total{surface="rest",reason="limit_of_address"}';
+  const headers = { 'X-Forwarded-For': 'flood-of-the-metrics' };
+  const ask = () => gateway.rest('GET', '/health', { headers });
+  for (let count = 0; count < 100; count += 1) await ask();
+  expect(await growthOf(series, ask)).toBe(1);
+});
+
+test('metrics show whether Redis or the process limits requests', async () => {
+  const own = process.env.REDIS_URL ? 'redis' : 'memory';
+  expect(await valueOf(`gateway_rate_limiter_backend{backend="${own}"}`)).toBe(1);
+  expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}')).toBe(0);
+  expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}', withoutRedis)).toBe(1);
+});
+
+test.each([
+  [
+    'rest',
+    'GET /locations/{locationId}/whitelist',
+    'NOT_FOUND',
+    (key: string) => gateway.rest('GET', '/locations/none/whitelist', { key }),
+  ],
+  [
+    'graphql',
+    'query location',
+    'NOT_FOUND',
+    (key: string) => gateway.graph('{ location(id: "none") { id } }', { key }),
+  ],
+  ['graphql', 'unknown', 'UNAUTHORIZED', () => gateway.graph('{ health { status } }')],
+])(
+  'an error is counted by surface, operation and code: %s, %s, %s',
+  async (surface, operation, code, ask) => {
+    const { key } = await gateway.newTenant();
+    const series = `gateway_errors_total{surface="${surface}",operation="${operation}",code="${code}"}`;
+    expect(await growthOf(series, () => ask(key))).toBe(1);
+  },
+);
+
+test('unknown operations are counted under the name `other`', async () => {
+  const metrics = createMetrics({ limiter: { backend: 'memory' }, operations: ['query health'] });
+  for (let index = 0; index < 50; index += 1) {
+    metrics.record({
+      surface: 'graphql',
+      operation: `query ${index}`,
+      status: 200,
+      errorCode: 'NOT_FOUND',
+      durationMs: 1,
+      hasKey: true,
+    });
+  }
+  const text = await metricsOf({ metrics });
+  expect(text.match(/^gateway_(errors|requests)_total\{/gm)).toHaveLength(2);
+  expect(text).toContain('operation="other",code="NOT_FOUND"} 50\n');
+});
+
+test.runIf(testServerUrl)('metrics have the size and the usage of each PostgreSQL pool', async () => {
+  for (const pool of ['general', 'gates', 'heavy']) {
+    expect(await valueOf(`gateway_database_pool_size{pool="${pool}"}`)).toBeGreaterThan(0);
+  }
+  const { sql } = gateway.database;
+  const size = await valueOf('gateway_database_pool_size{pool="general"}');
+  await gateway.database.prisma.$transaction(async (transaction) => {
+    await transaction.$queryRaw`SELECT pg_advisory_xact_lock(1234567)::text`;
+    const waiting = Array.from({ length: size + 1 }, () =>
+      sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
+    );
+    await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
+    // Queries of the gateway's own background work may wait as well.
+    expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
+    void Promise.all(waiting);
+  });
+  await expect.poll(() => valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(0);
+});
+
+test('attempts to deliver to webhooks are counted by outcome', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  const attempts = (outcome: string) =>
+    valueOf(`gateway_webhook_attempt_duration_seconds_count{outcome="${outcome}"}`);
+  const [delivered, retried] = [await attempts('delivered'), await attempts('retry')];
+  await addEntry(key, locationId);
+  await expect.poll(() => attempts('delivered')).toBe(delivered + 1);
+  receiver.answer = 500;
+  await addEntry(key, locationId);
+  await expect.poll(() => attempts('retry')).toBe(retried + 1);
+});
+
+test('metrics have the backlog of the webhooks, which many scrapes read with one query', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  receiver.answer = 500;
+  await addEntry(key, locationId);
+  await expect.poll(() => receiver.messages.length).toBeGreaterThan(0);
+  const backlog = await readBacklog(gateway.database);
+  expect(backlog.pending).toBeGreaterThan(0);
+  expect(backlog.oldestSeconds).toBeGreaterThan(0);
+  const asked = await statementsOf(async () => {
+    for (let scrape = 0; scrape < 5; scrape += 1) await metricsOf(gateway);
+  });
+  expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
+});
+
+test('the backlog is counted only up to a limit', async () => {
+  const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+  receiver.answer = 500;
+  for (let count = 0; count < 3; count += 1) await addEntry(key, locationId);
+  expect((await readBacklog(gateway.database)).pending).toBeGreaterThanOrEqual(3);
+  expect((await readBacklog(gateway.database, 2)).pending).toBe(2);
+});
+
+test('the backlog is 0 without deliveries, and NaN when the database cannot be read', async () => {
+  expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
+  expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);
+  const metrics = createMetrics({ limiter: { backend: 'memory' }, webhookBacklog: async () => undefined });
+  expect(await valueOf('gateway_webhook_backlog', { metrics })).toBeNaN();
+});
+
+test('metrics count the open subscriptions', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const open = await gateway.app.request('/graphql', {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Accept: 'text/event-stream' },
+    body: JSON.stringify({
+      query: 'subscription ($id: ID!) { locationStatusChanged(locationId: $id) { occupied } }',
+      variables: { id: locationId },
+    }),
+  });
+  const reader = open.body!.getReader();
+  await reader.read();
+  await expect.poll(() => valueOf('gateway_open_subscriptions')).toBe(1);
+  await reader.cancel();
+  await expect.poll(() => valueOf('gateway_open_subscriptions')).toBe(0);
+});
+
+test('metrics have the versions of the gateway, Node and the database', async () => {
+  expect(await metricsOf(gateway)).toMatch(
+    /^gateway_build_info\{version="\d+\.\d+\.\d+",database="(embedded|postgresql)",node="v\d+\.\d+\.\d+"\} 1$/m,
+  );
+});

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { projectFolder } from '../support/documentation.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { complaints, hasPromtool } from '../support/promtool.ts';
+
+const gateway = await openTestGateway();
+const metrics = await (await gateway.metrics.app.request('/metrics')).text();
+
+const read = (path: string) => readFileSync(join(projectFolder, path), 'utf8');
+const alertsPath = 'docs/observability/alerts.yaml';
+const dashboard = JSON.parse(read('docs/observability/grafana-dashboard.json')) as {
+  panels: { title: string; targets?: { expr: string }[] }[];
+  templating: { list: { type: string; query: string }[] };
+};
+
+/** Every series that `/metrics` can have. A histogram has three kinds of series. */
+const existing = new Set(
+  [...metrics.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name, type]) =>
+    type === 'histogram' ? ['_bucket', '_sum', '_count'].map((part) => `${name}${part}`) : [name!],
+  ),
+);
+/** Series that Prometheus itself records for each scrape. */
+existing.add('up');
+
+/** Keywords and functions of PromQL. */
+const keywords = new Set(['and', 'or', 'unless', 'bool']);
+
+/** The metric names in a PromQL expression. */
+function metricsIn(expression: string): string[] {
+  const alone = expression
+    .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
+    .replace(/\{[^}]*\}|\[[^\]]*\]|"[^"]*"/g, ' ');
+  return [...alone.matchAll(/\b[a-z_:][\w:]*\b(?!\s*\()/gi)]
+    .map(([name]) => name)
+    .filter((name) => !keywords.has(name));
+}
+
+const panels: [string, string][] = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }): [string, string] => [title, expr]),
+);
+const alerts: [string, string][] = [...read(alertsPath).matchAll(/- alert: (\w+)\n\s+expr: (.+)\n/g)].map(
+  ([, name, expr]) => [name!, expr!],
+);
+const choices: [string, string][] = dashboard.templating.list
+  .filter(({ type }) => type === 'query')
+  .map(({ query }) => [query, /^label_values\((.+), \w+\)$/.exec(query)![1]!]);
+
+describe('the dashboard and the alert rules', () => {
+  test('the test finds every expression of the dashboard and the rules', () => {
+    expect(panels.length).toBeGreaterThan(10);
+    expect(alerts).toHaveLength(read(alertsPath).match(/expr:/g)!.length);
+  });
+
+  test.each([...panels, ...alerts, ...choices])(
+    'every expression uses existing metrics: %s',
+    (_, expression) => {
+      const names = metricsIn(expression);
+      expect(names).not.toEqual([]);
+      expect(names.filter((name) => !existing.has(name))).toEqual([]);
+    },
+  );
+
+  test('an expression with a renamed metric is reported', () => {
+    expect(metricsIn('sum by (le) (rate(gateway_old_total{code="X"}[5m])) / up > 0.01')).toEqual([
+      'gateway_old_total',
+      'up',
+    ]);
+  });
+});
+
+describe.runIf(hasPromtool)('checks by Prometheus', () => {
+  test('promtool accepts the names and types of the metrics', () => {
+    expect(complaints(['check', 'metrics'], metrics)).toBe('');
+  });
+
+  test('promtool accepts the alert rules', () => {
+    expect(complaints(['check', 'rules', alertsPath])).toBe('');
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { newSecret } from '../../src/auth/key-secret.ts';
+import { configWarnings, loadConfig } from '../../src/config.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+
+describe('warnings of the configuration', () => {
+  test.each([
+    'a'.repeat(32),
+    'abcdef'.repeat(6),
+    'ab12cd34'.repeat(4),
+    'change-me-please-7f3k9q2x8v5b1n4m',
+    'my-company-operator-key-2026-abcd',
+    '01234567890123456789012345678901',
+  ])('the OPERATOR_API_KEY %s causes a warning', (key) => {
+    const [warning, ...others] = configWarnings(loadConfig({ OPERATOR_API_KEY: key }));
+    expect(warning).toContain('OPERATOR_API_KEY is easy to guess');
+    expect(warning).not.toContain(key);
+    expect(others).toEqual([]);
+  });
+
+  test.each(['https://*.example.com', 'https://app..example', 'https://$app.example'])(
+    'the origin %s in CORS_ORIGINS causes a warning, because no browser sends it',
+    (origin) => {
+      const list = `https://app.example,${origin}`;
+      expect(configWarnings(loadConfig({ CORS_ORIGINS: list }))).toEqual([
+        expect.stringContaining(`CORS_ORIGINS has ${origin},`),
+      ]);
+    },
+  );
+
+  test('a secure key and valid origins cause no warning', () => {
+    const origins =
+      'https://app.example,http://localhost:5173,http://127.0.0.1:8080,http://[::1]:81,https://a_b.example';
+    const secrets = Array.from({ length: 1_000 }, () => newSecret('production'));
+    for (const secret of [...secrets, 'f1d2d2f924e986ac86fdf7b36c94bcdf32beec15']) {
+      const config = loadConfig({ OPERATOR_API_KEY: secret, CORS_ORIGINS: origins });
+      expect(configWarnings(config)).toEqual([]);
+    }
+  });
+});
+
+test('the gateway logs the warnings when it starts', async () => {
+  const gateway = startGatewayProcess({ DATA_DIR: 'memory://', CORS_ORIGINS: 'https://*.example.com' });
+  await gateway.listening();
+  expect(gateway.output()).toContain('CORS_ORIGINS has https://*.example.com');
+  expect(await gateway.end()).toBe(0);
+});

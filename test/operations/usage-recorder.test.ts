@@ -1,0 +1,84 @@
+import { pino } from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Sql } from '../../src/database/types.ts';
+import { createUsageRecorder, type Usage } from '../../src/usage/recorder.ts';
+
+const query = vi.fn<(statement: unknown, values: string[][]) => Promise<[]>>(async () => []);
+const logged = vi.fn<(line: string) => void>();
+const recorder = createUsageRecorder({
+  sql: { query } as Partial<Sql> as Sql,
+  log: pino({ level: 'info' }, { write: logged }),
+});
+
+const use = (requestId: string): Usage => ({
+  apiKeyId: null,
+  requestId,
+  surface: 'rest',
+  operation: 'GET /health',
+  status: 200,
+  errorCode: null,
+  durationMs: 1,
+  address: 'test',
+  createdAt: new Date(),
+});
+const idsFrom = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
+const recordAll = (ids: string[]) => ids.forEach((id) => recorder.record(use(id)));
+/** The recorder and the number of each batch. */
+const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
+/** The request ids of each statement. */
+const written = () => query.mock.calls.map(([, values]) => values[3]!);
+
+afterEach(() => vi.clearAllMocks());
+
+test('usage is written in statements of at most 500 records, in the order of the requests', async () => {
+  recordAll(idsFrom(1, 1200));
+  await recorder.flush();
+  expect(written().map((ids) => ids.length)).toEqual([500, 500, 200]);
+  expect(written().flat()).toEqual(idsFrom(1, 1200));
+});
+
+test('usage is written at once when there is enough for a statement', async () => {
+  recordAll(idsFrom(1, 500));
+  await expect.poll(written).toEqual([idsFrom(1, 500)]);
+});
+
+test('usage is kept while the database is unreachable, and the same batch is sent again', async () => {
+  query.mockRejectedValueOnce(new Error('unreachable'));
+  recordAll(idsFrom(1, 3));
+  await recorder.flush();
+  recordAll(idsFrom(4, 5));
+  await recorder.flush();
+  expect(written()).toEqual([idsFrom(1, 3), idsFrom(1, 3), idsFrom(4, 5)]);
+  const [first, again, next] = batches();
+  expect(again).toEqual(first);
+  expect(next).toEqual([first![0], Number(first![1]) + 1]);
+});
+
+test('a record that the database refuses is dropped, and the others are written once', async () => {
+  query.mockImplementation(async (_, values) => {
+    if (values[3]!.includes('bad'))
+      throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
+    return [];
+  });
+  recordAll([...idsFrom(1, 30), 'bad', ...idsFrom(31, 700)]);
+  await recorder.flush();
+  const accepted = written().filter((ids) => !ids.includes('bad'));
+  expect(accepted.flat()).toEqual(idsFrom(1, 700));
+  expect(batches().length).toBeLessThan(60);
+  const acceptedBatches = batches().filter((_, index) => !written()[index]!.includes('bad'));
+  expect(new Set(acceptedBatches.map(String)).size).toBe(acceptedBatches.length);
+  const lines = logged.mock.calls.filter(([line]) => line.includes('"requestId":"bad"'));
+  expect(lines).toHaveLength(1);
+  query.mockResolvedValue([]);
+});
+
+test('the recorder drops the oldest of more than 100,000 waiting records, and logs their number', async () => {
+  query.mockRejectedValue(new Error('unreachable'));
+  recordAll(idsFrom(1, 100_010));
+  await recorder.flush();
+  query.mockClear().mockResolvedValue([]);
+  await recorder.flush();
+  expect(written().flat()).toEqual(idsFrom(11, 100_010));
+  expect(logged.mock.calls.filter(([line]) => line.includes('"lost":10,'))).toHaveLength(1);
+});

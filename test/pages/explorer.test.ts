@@ -1,0 +1,415 @@
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createExamples, fillVariables } from '../../pages/browser/examples.ts';
+import { openBrowser, hasBrowser } from '../support/browser.ts';
+import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const url = await serve(gateway);
+
+test('the examples of the explorer run with the values that it fills in', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const entry = newEntry();
+  const { plateType, plateCode, plateNumber } = entry;
+  const plate = { plateType, plateCode, plateNumber };
+  await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry });
+  for (const { query, variables } of createExamples(new Date())) {
+    if (query.includes('\nsubscription ')) continue;
+    const filled = fillVariables(JSON.stringify(variables ?? {}), { locationId, plate }, undefined);
+    expect(filled).not.toContain('"plateNumber":"7"');
+    const { body } = await gateway.graph(query, { key, variables: JSON.parse(filled) });
+    expect(body.errors, query).toBeUndefined();
+  }
+  const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
+  expect(body.data).toMatchObject({ occupied: 3 });
+});
+
+/** The axe-core violations, as `rule: element`. */
+async function violations(page: Page) {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate(() => (globalThis as never as { axe: typeof axe }).axe.run());
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 160)} ${any[0]?.message ?? ''}`),
+  );
+}
+
+/** The explorer in a real browser. */
+describe.runIf(hasBrowser)('the explorer', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+
+  /** Opens the explorer as a new user does, and records its requests and errors. */
+  async function open(
+    path = '/graphql',
+    { width = 1280, height = 800, colorScheme = 'light' as 'light' | 'dark' } = {},
+  ) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    const foreignRequests: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      const { origin, protocol } = new URL(request.url());
+      if (origin !== url && protocol !== 'data:') foreignRequests.push(request.url());
+    });
+    await page.goto(url + path);
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    return { context, page, complaints, foreignRequests };
+  }
+
+  const typeKey = async (page: Page, key: string) => {
+    await page.getByLabel('API key').fill(key);
+    await page.locator('#key-status[data-kind=valid]').waitFor();
+  };
+  const openTab = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+  const run = (page: Page) => page.getByRole('button', { name: /Execute query/ }).click();
+  const textOf = (page: Page, editor: 'query' | 'variables' | 'result') => {
+    const place = {
+      query: '.graphiql-query-editor',
+      variables: '.graphiql-editor-tool',
+      result: '.result-window',
+    }[editor];
+    return page.evaluate(
+      (selector) =>
+        (
+          document.querySelector(`${selector} .CodeMirror`) as never as { CodeMirror: { getValue(): string } }
+        )?.CodeMirror.getValue() ?? '',
+      place,
+    );
+  };
+  const storageOf = (page: Page) =>
+    page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
+
+  /** A location with a vehicle, and a key with access to it. */
+  async function newTenant() {
+    const tenant = await gateway.newTenant();
+    const entry = newEntry();
+    await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, { key: tenant.key, body: entry });
+    return { ...tenant, entry };
+  }
+
+  test('the explorer has documentation and completion before a key is entered', async () => {
+    const { page, complaints } = await open();
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await page.getByRole('link', { name: 'Query', exact: true }).click();
+    await page.getByText('Decides whether a vehicle may enter a location.').first().waitFor();
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('{ plateAc');
+    await page.locator('.CodeMirror-hint', { hasText: 'plateAccess' }).first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('the explorer uses one key in every tab, fills the examples with data of the key, and does not store the key', async () => {
+    const { key, locationId, entry } = await newTenant();
+    const { page, complaints, foreignRequests } = await open();
+    await typeKey(page, key);
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain(locationId);
+
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
+    expect(await textOf(page, 'variables')).toContain(entry.plateNumber);
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('"allowed": true');
+
+    await openTab(page, 'AddVehicle');
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('"createdAt"');
+
+    await openTab(page, 'RecordEntry');
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('"listed": true');
+
+    expect(await storageOf(page)).not.toContain(key);
+    expect(page.url()).not.toContain(key);
+    expect(complaints).toEqual([]);
+    expect(foreignRequests).toEqual([]);
+  });
+
+  test('the explorer replaces the filled ids when the key changes', async () => {
+    const [first, second] = [await newTenant(), await newTenant()];
+    const { page } = await open();
+    await openTab(page, 'MayEnter');
+    await typeKey(page, first.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(first.locationId);
+    await typeKey(page, second.key);
+    await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
+  });
+
+  test('the explorer remembers the key only on request', async () => {
+    const { key } = await newTenant();
+    const { page } = await open();
+    await typeKey(page, key);
+    await page.reload();
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    expect(await page.getByLabel('API key').inputValue()).toBe('');
+
+    await page.getByLabel('Remember on this device').check();
+    await typeKey(page, key);
+    await page.reload();
+    await page.locator('#key-status[data-kind=valid]').waitFor();
+    expect(await page.getByLabel('API key').inputValue()).toBe(key);
+
+    await page.getByLabel('Remember on this device').uncheck();
+    expect(await storageOf(page)).not.toContain(key);
+  });
+
+  test('the explorer explains what is wrong with a key', async () => {
+    const { page } = await open();
+    await page.getByLabel('API key').fill('pms_test_unknown');
+    await page.locator('#key-status', { hasText: 'Invalid or missing API key' }).waitFor();
+  });
+
+  test('the explorer opens a link, keeps its query after a run and a reload, and shares it', async () => {
+    const { key, locationId } = await newTenant();
+    const query = 'query Linked($id: ID!) { location(id: $id) { name } }';
+    const parameters = new URLSearchParams({ query, variables: JSON.stringify({ id: locationId }) });
+    const { page, context } = await open(`/graphql?${parameters}`);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    expect(await textOf(page, 'query')).toBe(query);
+    await typeKey(page, key);
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('Test Location');
+
+    await page.reload();
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    expect(await textOf(page, 'query')).toBe(query);
+    expect(JSON.parse(await textOf(page, 'variables'))).toEqual({ id: locationId });
+
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => new URL(page.url()).searchParams.get('query')).toContain('plateAccess');
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+  });
+
+  test('the explorer creates no link that is too long for a server', async () => {
+    const { page } = await open();
+    await page.locator('.graphiql-query-editor .CodeMirror').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(`# ${'x'.repeat(20_000)}\n{ health { status } }`);
+    await expect.poll(() => new URL(page.url()).search).toBe('');
+  });
+
+  test('the explorer shows a live subscription', async () => {
+    const { key, locationId, entry } = await newTenant();
+    const { page, complaints } = await open();
+    await typeKey(page, key);
+    await openTab(page, 'LiveStatus');
+    await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
+    await run(page);
+    const { plateType, plateCode, plateNumber } = entry;
+    let events = 0;
+    // The subscription may start after an event, so vehicles enter until the page shows one.
+    await expect
+      .poll(async () => {
+        await gateway.graph(
+          'mutation ($id: ID!, $input: ParkingEventInput!) { recordParkingEvent(locationId: $id, input: $input) { id } }',
+          {
+            key,
+            variables: {
+              id: locationId,
+              input: {
+                eventId: `gate-${events}`,
+                kind: events++ % 2 === 0 ? 'ENTRY' : 'EXIT',
+                occurredAt: new Date(),
+                plate: { plateType, plateCode, plateNumber },
+              },
+            },
+          },
+        );
+        return textOf(page, 'result');
+      })
+      .toContain('"occupied"');
+    await page.getByRole('button', { name: /Stop query/ }).click();
+    expect(complaints).toEqual([]);
+  });
+
+  test.each([
+    { width: 1280, colorScheme: 'light' },
+    { width: 390, colorScheme: 'dark' },
+  ] as const)('the explorer has no axe-core violation, %o', async (screen) => {
+    const { key } = await newTenant();
+    const { page } = await open('/graphql', screen);
+    expect(await violations(page)).toEqual([]);
+    await openTab(page, 'MayEnter');
+    await typeKey(page, key);
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('"allowed": true');
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await page.getByRole('link', { name: 'Query', exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('the explorer says where to find a key until the gateway accepts one', async () => {
+    const { key } = await newTenant();
+    const { page } = await open();
+    const steps = page.getByRole('region', { name: 'Two steps to the first answer' });
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('API key is required');
+    expect(await steps.innerText()).toContain('data/first-keys.txt');
+    await page.getByLabel('API key').first().fill('pms_test_unknown');
+    await page.locator('#key-status[data-kind=refused]').waitFor();
+    expect(await steps.isVisible()).toBe(true);
+    await typeKey(page, key);
+    await expect.poll(() => steps.count()).toBe(0);
+  });
+
+  test.each([
+    { width: 1280, height: 800, colorScheme: 'light' },
+    { width: 390, height: 780, colorScheme: 'dark' },
+  ] as const)('the explorer runs an operation before its editors are loaded, %o', async (screen) => {
+    const { key, locationId } = await newTenant();
+    const { width, height, colorScheme } = screen;
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    const page = await context.newPage();
+    let load = () => {};
+    const loading = new Promise<void>((resolve) => (load = resolve));
+    await page.route(/assets\/explorer\.\w+\.js$/, async (route) => {
+      await loading;
+      await route.continue();
+    });
+    await page.goto(`${url}/graphql`, { waitUntil: 'commit' });
+    const operation = page.getByRole('textbox', { name: 'Operation' });
+    await expect.poll(() => operation.inputValue()).toContain('query Locations');
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await answer.getByText('API key is required').waitFor();
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await answer.getByText(locationId).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+
+    const typed = '{ viewer { name } }';
+    await operation.fill(typed);
+    load();
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+    await expect.poll(() => textOf(page, 'query')).toBe(typed);
+    await expect.poll(() => textOf(page, 'result')).toContain(locationId);
+    await page.locator('.graphiql-query-editor .CodeMirror-focused').waitFor();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' # more');
+    await expect.poll(() => textOf(page, 'query')).toBe(`${typed} # more`);
+    await openTab(page, 'MayEnter');
+    await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
+  });
+
+  test('the explorer links the home page and the guide', async () => {
+    const { page } = await open();
+    for (const path of ['/', '/moving-to-graphql']) {
+      expect(await page.locator(`header a[href="${path}"]`).count(), path).toBeGreaterThan(0);
+    }
+  });
+
+  test('the explorer shows why a subscription is refused', async () => {
+    const { page } = await open();
+    await openTab(page, 'LiveStatus');
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('API key is required');
+  });
+
+  test('the explorer works on a narrow screen', async () => {
+    const { key } = await newTenant();
+    const { page } = await open('/graphql', { width: 390, height: 780 });
+    const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+    expect(await width()).toBeLessThanOrEqual(390);
+    await typeKey(page, key);
+    await run(page);
+    await expect.poll(() => textOf(page, 'result')).toContain('totalCount');
+    const answer = await page.locator('.result-window').boundingBox();
+    expect(answer!.y).toBeGreaterThanOrEqual(0);
+    expect(answer!.y + 200).toBeLessThanOrEqual(780);
+    for (const editor of ['.graphiql-query-editor', '.graphiql-response']) {
+      const box = await page.locator(editor).boundingBox();
+      expect(box!.width).toBeGreaterThan(250);
+      expect(box!.x + box!.width).toBeLessThanOrEqual(390);
+    }
+  });
+});
+
+/** The other pages in the same browser. */
+describe.runIf(hasBrowser)('the API reference in a browser', () => {
+  test('the reference finds an endpoint, and opens its document in the explorer', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    await page.goto(`${url}/`);
+    await page.getByRole('link', { name: 'Reference' }).first().click();
+    await page.getByLabel('Search the reference').fill('PUT whitelist/{whitelistId}');
+    await expect.poll(() => page.locator('article:visible').count()).toBe(1);
+    await page.getByRole('link', { name: 'Open in the explorer' }).locator('visible=true').click();
+    await page.locator('.graphiql-query-editor', { hasText: 'updateWhitelistEntry' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('the reference copies code, marks the current entry, and is accessible', async () => {
+    const browser = await openBrowser();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await context.newPage();
+    await page.goto(`${url}/reference#createWhitelistEntry`);
+    const article = page.locator('#createWhitelistEntry');
+    await article
+      .locator('.code', { hasText: '$GATEWAY' })
+      .first()
+      .getByRole('button', { name: 'Copy' })
+      .click();
+    await article.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+      'curl -X POST "$GATEWAY/api/',
+    );
+    await page.evaluate(() => document.getElementById('mutation-recordParkingEvent')!.scrollIntoView());
+    await expect
+      .poll(() => page.locator('.contents a[aria-current]').getAttribute('href'))
+      .toBe('#mutation-recordParkingEvent');
+    expect(await page.locator('pre:not([tabindex="0"])').count()).toBe(0);
+    await page.getByLabel('Search the reference').fill('recordParkingEvent ');
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('the reference can be skipped to its content with the keyboard, and its code can be focused', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(`${url}/reference`);
+    await page.keyboard.press('Tab');
+    const skipLink = page.getByRole('link', { name: 'Skip to the content' });
+    expect(await skipLink.evaluate((element) => element === document.activeElement)).toBe(true);
+    const box = (await skipLink.boundingBox())!;
+    expect(box.x >= 0 && box.y >= 0 && box.width > 40 && box.height > 10).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(new URL(page.url()).hash).toBe('#content');
+    await page.keyboard.press('Tab');
+    // The next stop is within the content: the navigation before it is skipped.
+    expect(await page.evaluate(() => document.activeElement!.closest('main') !== null)).toBe(true);
+    const code = page.locator('main pre').first();
+    await code.focus();
+    expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
+  });
+
+  test('the reference is short on a phone, and opens the section of a link', async () => {
+    const browser = await openBrowser();
+    const page = await browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
+    await page.goto(`${url}/reference`);
+    const height = () => page.evaluate(() => document.documentElement.scrollHeight);
+    await expect.poll(height).toBeLessThan(5000);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await violations(page)).toEqual([]);
+    await page.locator('.contents a[href="#createLocation"]').click();
+    await page.locator('article#createLocation').waitFor();
+    await page.keyboard.press('Control+Home');
+    await page.getByLabel('Search the reference').fill('quota');
+    await page.locator('article:visible').first().waitFor();
+  });
+});

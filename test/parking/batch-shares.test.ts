@@ -1,0 +1,107 @@
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+
+const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });
+
+interface Place {
+  key: string;
+  locationId: string;
+}
+
+const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+const newEvent = () => ({ eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' });
+
+/** Sends events of a location in one request. Returns how many were recorded, or the code of the error. */
+async function recordMany({ key, locationId }: Place, count: number) {
+  const events = Array.from({ length: count }, newEvent);
+  const { body } = await gateway.graph(
+    `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+      recordParkingEvents(locationId: $locationId, events: $events) { recorded } }`,
+    { key, variables: { locationId, events } },
+  );
+  return body.errors?.[0].extensions.code ?? body.data.recordParkingEvents.recorded;
+}
+
+/** The decision request of a gate for a vehicle. */
+async function decide({ key, locationId }: Place) {
+  const { body } = await gateway.graph(
+    `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
+    { key, variables: { locationId, plate } },
+  );
+  expect(body).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
+}
+
+/** The requests of a gate for a vehicle: it asks for the decision and records the entry. */
+async function letIn(place: Place) {
+  await decide(place);
+  const { body } = await gateway.graph(
+    `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+      recordParkingEvent(locationId: $locationId, input: $input) { listed } }`,
+    { key: place.key, variables: { locationId: place.locationId, input: newEvent() } },
+  );
+  expect(body).toEqual({ data: { recordParkingEvent: { listed: false } } });
+}
+
+test('a gate of another location gets its decision between the chunks of a batch', async () => {
+  const { companyId, ...busy } = await gateway.newTenant();
+  const sibling = { key: busy.key, locationId: await gateway.newLocation(companyId) };
+  const other = await gateway.newTenant();
+  for (const place of [sibling, other]) {
+    await letIn(place);
+    const batch = recordMany(busy, 1_000);
+    const first = await Promise.race([batch, decide(place).then(() => 'decision')]);
+    expect(first).toBe('decision');
+    await letIn(place);
+    expect(await batch).toBe(1_000);
+  }
+});
+
+describe.runIf(testServerUrl)('a batch that waits for a locked location', () => {
+  async function connect() {
+    const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
+    onTestFinished(() => client.end());
+    await client.connect();
+    return client;
+  }
+
+  /** Locks locations as a batch does, and returns the function that unlocks them. */
+  async function lock(...locationIds: string[]) {
+    const client = await connect();
+    await client.query('BEGIN');
+    await client.query('SELECT FROM "Location" WHERE id = ANY($1) FOR NO KEY UPDATE', [locationIds]);
+    return () => client.query('COMMIT');
+  }
+
+  /** The number of connections that wait for a lock. */
+  async function waitingConnections(client: pg.Client) {
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS count FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return rows[0].count as number;
+  }
+
+  test('gates of other locations can decide and record, and other keys can send batches', async () => {
+    const { companyId, ...tenant } = await gateway.newTenant();
+    const other = await gateway.newTenant();
+    const locationIds = [
+      tenant.locationId,
+      ...(await Promise.all([1, 2, 3].map(() => gateway.newLocation(companyId)))),
+    ];
+    const free = { key: tenant.key, locationId: await gateway.newLocation(companyId) };
+    const unlock = await lock(...locationIds);
+    const batches = Promise.all(
+      [...locationIds, ...locationIds].map((locationId) => recordMany({ ...tenant, locationId }, 300)),
+    );
+    const observer = await connect();
+    await expect.poll(() => waitingConnections(observer)).toBe(1);
+    for (const place of [other, free]) await letIn(place);
+    expect(await recordMany(other, 300)).toBe(300);
+    expect(await waitingConnections(observer)).toBe(1);
+    await unlock();
+    expect(await batches).toEqual(Array.from({ length: 8 }, () => 300));
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { plateOf } from '../support/activity.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const { prisma } = gateway.database;
+
+const occurredAt = '2026-03-01T08:00:00.000Z';
+
+type Input = Record<string, unknown>;
+
+/** The ways to record one event of a gate, alone and in a batch. Each returns the outcome of the event. */
+const ways = {
+  async recordParkingEvent(key: string, locationId: string, input: Input) {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      { key, variables: { locationId, input } },
+    );
+    expect(body.errors).toBeUndefined();
+  },
+  async recordParkingEvents(key: string, locationId: string, input: Input) {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+        recordParkingEvents(locationId: $locationId, events: $events) { rejected } }`,
+      { key, variables: { locationId, events: [input] } },
+    );
+    expect(body).toEqual({ data: { recordParkingEvents: { rejected: 0 } } });
+  },
+};
+
+/** A location with an entry of `DXB/A/7`, and functions that record events there. */
+async function gateWithEntry() {
+  const { key, companyId, locationId } = await gateway.newTenant();
+  const list = async (at: string, plate: string) => {
+    const { id } = await prisma.whitelistEntry.create({
+      data: { ...newEntry(plateOf(plate)), id: newId(), locationId: at },
+    });
+    return id;
+  };
+  const elsewhere = await gateway.newLocation(companyId);
+  const unlist = await list(locationId, 'DXB/A/8');
+  await prisma.whitelistEntry.delete({ where: { id: unlist } });
+  return {
+    key,
+    locationId,
+    entryId: await list(locationId, 'DXB/A/7'),
+    list: (plate: string) => list(locationId, plate),
+    absent: {
+      unknown: newId(),
+      deleted: unlist,
+      foreign: await list(elsewhere, 'DXB/A/9'),
+    },
+    event: (eventId: string) =>
+      prisma.parkingEvent.findFirstOrThrow({
+        where: { locationId, eventId },
+        omit: { id: true, createdAt: true, updatedAt: true },
+      }),
+    changes: () => prisma.auditRecord.count({ where: { locationId } }),
+  };
+}
+
+const readings = {
+  'a plate': { plate: plateOf('DXB/A/7') },
+  'an unlisted plate': { plate: plateOf('DXB/A/70') },
+  'a text': { reading: { text: 'DXB A 7' } },
+  'a text with a type': { reading: { text: 'A 7', plateType: 'DXB' } },
+  'an unlisted text': { reading: { text: 'A 70' } },
+};
+
+describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', (way) => {
+  const record = ways[way];
+
+  test.each(Object.entries(readings))(
+    'an entryId that the location does not have is ignored, and the event uses %s',
+    async (_, read) => {
+      const { key, locationId, absent, event, changes } = await gateWithEntry();
+      for (const kind of ['ENTRY', 'EXIT']) {
+        await record(key, locationId, { eventId: `${kind} alone`, kind, occurredAt, ...read });
+        const { eventId: __, ...expected } = await event(`${kind} alone`);
+        for (const [name, entryId] of Object.entries(absent)) {
+          const input = { eventId: `${kind} ${name}`, kind, occurredAt, entryId, ...read };
+          await record(key, locationId, input);
+          const { eventId: ___, ...recorded } = await event(input.eventId);
+          expect(recorded, name).toEqual(expected);
+          const before = await changes();
+          await record(key, locationId, input);
+          await record(key, locationId, { ...input, entryId: undefined });
+          expect(await changes(), `a resend with the ${name} entry`).toBe(before);
+        }
+      }
+    },
+  );
+
+  test('an event whose entry was deleted meanwhile is unchanged when it is sent again', async () => {
+    const { key, locationId, entryId, event, changes } = await gateWithEntry();
+    const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
+    const read = {
+      ...named,
+      eventId: 'read',
+      plate: undefined,
+      reading: { text: 'A 1', plateType: 'SHJ' },
+    };
+    for (const input of [named, read]) await record(key, locationId, input);
+    expect(await event('read')).toMatchObject({
+      plateType: 'DXB',
+      plateNumber: '7',
+      whitelistEntryId: entryId,
+    });
+    await prisma.whitelistEntry.delete({ where: { id: entryId } });
+    const before = await changes();
+    for (const input of [named, read]) await record(key, locationId, input);
+    expect(await changes()).toBe(before);
+    // The entry no longer exists, so the correction is recorded by its plate.
+    await record(key, locationId, { ...named, occurredAt: '2026-03-01T08:01:00.000Z' });
+    expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
+  });
+
+  test('an event with another entryId of the location corrects the earlier event', async () => {
+    const { key, locationId, entryId, list, event } = await gateWithEntry();
+    const other = await list('DXB/A/1');
+    const input = { eventId: 'one', kind: 'ENTRY', occurredAt, plate: plateOf('DXB/A/7') };
+    await record(key, locationId, input);
+    expect(await event('one')).toMatchObject({ whitelistEntryId: entryId, listed: true });
+    await record(key, locationId, { ...input, entryId: other });
+    expect(await event('one')).toMatchObject({ whitelistEntryId: other, listed: true });
+  });
+});

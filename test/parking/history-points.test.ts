@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { historyBounds } from '../../src/parking/history-points.ts';
+
+/** Time zones with clock changes by an hour, by half an hour, at midnight or by a whole day, and some without any. */
+const timezones = [
+  'UTC',
+  'Asia/Dubai',
+  'Asia/Kathmandu',
+  'Europe/Berlin',
+  'America/Havana',
+  'America/Sao_Paulo',
+  'Africa/Cairo',
+  'Asia/Beirut',
+  'Australia/Lord_Howe',
+  'Atlantic/Azores',
+  'Pacific/Apia',
+];
+
+const stepMs = 15 * 60_000;
+const anyInstant = fc.date({
+  min: new Date('2005-01-01T00:00:00Z'),
+  max: new Date('2026-01-01T00:00:00Z'),
+  noInvalidDate: true,
+});
+
+test('each day starts when the date of the location changes, for any clock change', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...timezones),
+      anyInstant,
+      fc.integer({ min: 1, max: 12 }),
+      (timezone, from, days) => {
+        const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone });
+        const dateOf = (at: number) => format.format(new Date(at));
+        const to = new Date(from.getTime() + days * 24 * 3_600_000);
+        const starts: number[] = [];
+        const begin = Math.floor(from.getTime() / stepMs) * stepMs;
+        let first = begin;
+        while (dateOf(first - stepMs) === dateOf(begin)) first -= stepMs;
+        for (let at = first; ; at += stepMs) {
+          if (at !== first && dateOf(at) === dateOf(at - stepMs)) continue;
+          starts.push(at);
+          if (at >= to.getTime()) break;
+        }
+        expect(historyBounds(from, to, 'DAY', timezone).map(Number)).toEqual(starts);
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+test.each([
+  ['the clocks go forward', '2026-03-28T12:00:00Z', [24, 23, 24]],
+  ['the clocks go back', '2026-10-24T12:00:00Z', [24, 25, 24]],
+])('a day in Berlin is shorter or longer when %s', (_, from, hours) => {
+  const to = new Date(Date.parse(from) + 2 * 24 * 3_600_000);
+  const bounds = historyBounds(new Date(from), to, 'DAY', 'Europe/Berlin').map(Number);
+  expect(bounds.slice(1).map((bound, index) => (bound - bounds[index]!) / 3_600_000)).toEqual(hours);
+});
+
+test.each([
+  ['HOUR', 'Asia/Kathmandu', '2026-03-01T00:14:59.999Z', '2026-02-28T23:15:00.000Z'],
+  ['QUARTER_HOUR', 'Asia/Kathmandu', '2026-03-01T00:14:59.999Z', '2026-03-01T00:00:00.000Z'],
+  ['HOUR', 'Asia/Dubai', '2026-03-01T00:59:00.000Z', '2026-03-01T00:00:00.000Z'],
+] as const)('a history by %s starts at a full %s of local time', (interval, timezone, from, first) => {
+  const [start] = historyBounds(new Date(from), new Date('2026-03-01T02:00:00Z'), interval, timezone);
+  expect(start!.toISOString()).toBe(first);
+});

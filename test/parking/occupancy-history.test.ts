@@ -1,0 +1,277 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { OccupancyCount, ParkingSession } from '../../prisma/generated/client/client.ts';
+import { newId } from '../../src/ids.ts';
+import type { HistoryInterval } from '../../src/parking/history-points.ts';
+import { endOf, startOf as beginOf } from '../../src/parking/session-columns.ts';
+import { openActivity, type Seen } from '../support/activity.ts';
+import { everyPermission, openTestGateway } from '../support/harness.ts';
+import { statementsOfRequest } from '../support/statements.ts';
+
+const gateway = await openTestGateway();
+const { prisma, sql } = gateway.database;
+
+const hourMs = 3_600_000;
+/** An hour of the tests' first day, which is long past. */
+const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * hourMs);
+
+const historyQuery = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $interval: HistoryInterval) {
+  location(id: $id) { occupancyHistory(from: $from, to: $to, interval: $interval) { at occupied entries exits } } }`;
+
+interface Point {
+  at: string;
+  occupied: number;
+  entries: number;
+  exits: number;
+}
+
+/** A location with a key that has every permission there. */
+async function newActivity() {
+  const tenant = await gateway.newTenant();
+  const activity = openActivity(gateway, tenant.key);
+  const history = async (id: string, from: Date, to: Date, interval?: HistoryInterval): Promise<Point[]> =>
+    (await activity.ask(historyQuery, { id, from, to, interval })).occupancyHistory;
+  return { ...tenant, ...activity, history };
+}
+
+describe('the occupancy history of a location', () => {
+  test('the history has the vehicles inside at the start of each hour, and the entries and exits within it', async () => {
+    const { locationId, see, history } = await newActivity();
+    await see(
+      locationId,
+      { kind: 'ENTRY', plate: 'DXB/A/1', at: hour(0.5) },
+      { kind: 'ENTRY', plate: 'DXB/A/2', at: hour(1) },
+      { kind: 'EXIT', plate: 'DXB/A/1', at: hour(2.25) },
+      { kind: 'EXIT', plate: 'DXB/A/9', at: hour(3) },
+    );
+    const points = await history(locationId, hour(0), hour(4));
+    expect(points).toEqual(
+      [
+        { occupied: 0, entries: 1, exits: 0 },
+        { occupied: 2, entries: 1, exits: 0 },
+        { occupied: 2, entries: 0, exits: 1 },
+        { occupied: 1, entries: 0, exits: 1 },
+      ].map((point, hours) => ({ at: hour(hours).toISOString(), ...point })),
+    );
+  });
+
+  test('the history has the counted number at the time of a count, which then declines', async () => {
+    const { locationId, see, adjust, setInside, history } = await newActivity();
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: hour(0) });
+    await adjust(locationId, 5, hour(1));
+    await see(locationId, { kind: 'EXIT', plate: 'DXB/B/7', at: hour(1.5) });
+    await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(3));
+    const points = await history(locationId, hour(0), hour(4));
+    expect(points.map(({ occupied }) => occupied)).toEqual([1, 5, 4, 2]);
+  });
+
+  test('the history starts with the interval of the first instant, and has no point after now', async () => {
+    const { locationId, history } = await newActivity();
+    const from = new Date(Date.now() - 90 * 60_000);
+    const points = await history(locationId, from, new Date(Date.now() + 5 * hourMs));
+    expect(Date.parse(points[0]!.at)).toBe(Math.floor(from.getTime() / hourMs) * hourMs);
+    expect(Date.parse(points.at(-1)!.at)).toBeLessThanOrEqual(Date.now());
+    expect(
+      await history(locationId, new Date(Date.now() + hourMs), new Date(Date.now() + 2 * hourMs)),
+    ).toEqual([]);
+  });
+
+  test.each<[string, Date, Date, HistoryInterval | undefined]>([
+    ['751 hours', hour(0), hour(751), undefined],
+    ['751 quarters of an hour', hour(0), hour(187.75), 'QUARTER_HOUR'],
+    ['a thousand years of days', new Date(0), new Date('2970-01-01T00:00:00Z'), 'DAY'],
+    ['an empty time range', hour(1), hour(1), undefined],
+    ['a range that ends before it begins', hour(2), hour(1), undefined],
+  ])('a range of %s is refused, and the error names the field', async (_, from, to, interval) => {
+    const { locationId, ask } = await newActivity();
+    const refused = await ask(historyQuery, { id: locationId, from, to, interval });
+    expect(refused).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { field: 'from', value: from.toISOString() },
+    });
+  });
+
+  test('the history returns the maximum number of points', async () => {
+    const { locationId, history } = await newActivity();
+    expect(await history(locationId, hour(-750), hour(0))).toHaveLength(750);
+  });
+
+  test('the history needs READ_ACTIVITY', async () => {
+    const { companyId, locationId } = await newActivity();
+    const permissions = everyPermission.filter((permission) => permission !== 'READ_ACTIVITY');
+    const key = await gateway.newKey({ companyIds: [companyId], permissions });
+    const variables = { id: locationId, from: hour(0), to: hour(1) };
+    const { body } = await gateway.graph(historyQuery, { key, variables });
+    expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
+  });
+
+  test('the history is charged by its points, for a time in the document and in a variable', async () => {
+    const { locationId, key } = await newActivity();
+    const costOf = async (query: string, variables: Record<string, unknown>) => {
+      const { body } = await gateway.graph(query, { key, variables, headers: { 'X-Query-Cost': 'true' } });
+      return body.extensions.cost.requested;
+    };
+    const [from, to] = [hour(0).toISOString(), hour(100).toISOString()];
+    const written = `{ location(id: "${locationId}") { occupancyHistory(from: "${from}", to: "${to}") { at occupied } } }`;
+    const withVariables = `query ($from: DateTime!, $to: DateTime!) {
+      location(id: "${locationId}") { occupancyHistory(from: $from, to: $to) { at occupied } } }`;
+    expect(await costOf(written, {})).toBe(1 + 20 + 100 * 2);
+    expect(await costOf(withVariables, { from, to })).toBe(1 + 20 + 100 * 2);
+    expect(await costOf(withVariables, { from, to: hour(200) })).toBe(1 + 20 + 200 * 2);
+  });
+
+  test('the history of many locations is read in one statement with an index', async () => {
+    const { companyId, key } = await newActivity();
+    for (let count = 0; count < 3; count += 1) await gateway.newLocation(companyId);
+    const query = `query ($from: DateTime!, $to: DateTime!) { locations { nodes { occupancyHistory(from: $from, to: $to) { occupied } } } }`;
+    const ask = () => gateway.graph(query, { key, variables: { from: hour(0), to: hour(24) } });
+    await ask();
+    const statements = (await statementsOfRequest(ask)).filter((text) => text.includes('width_bucket'));
+    expect(statements).toHaveLength(1);
+    const [plan] = await prisma.$transaction(async (transaction) => {
+      await transaction.$executeRawUnsafe('SET LOCAL enable_seqscan = off');
+      const bounds = [hour(0), hour(1)].map((at) => at.toISOString());
+      return transaction.$queryRawUnsafe<Record<string, unknown>[]>(
+        `EXPLAIN (FORMAT JSON) ${statements[0]}`,
+        [1, 1],
+        [newId(), newId()],
+        bounds,
+      );
+    });
+    expect(JSON.stringify(plan)).toContain('parking_session_history');
+  });
+});
+
+/** Plates that cameras confuse with each other, and others. */
+const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
+const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
+const happening = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('ENTRY' as const, 'EXIT' as const),
+      plate: fc.constantFrom(...plates),
+      hours: anyTime,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ inside: fc.subarray(plates), hours: anyTime }) },
+  { weight: 2, arbitrary: fc.record({ occupied: fc.nat(6), hours: anyTime }) },
+);
+
+const startOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
+  (enteredAt ?? countedAt ?? exitedAt)!.getTime();
+const leftOf = ({ endedAt, exitedAt, staysUntil }: ParkingSession) =>
+  Math.min(...[endedAt ?? exitedAt, staysUntil].map((at) => at?.getTime() ?? Infinity));
+const isOpenAt = (session: ParkingSession, at: number) => startOf(session) <= at && leftOf(session) > at;
+
+/** The number of vehicles inside at an instant: each call looks at every session. */
+function occupiedAt(
+  at: number,
+  sessions: readonly ParkingSession[],
+  counts: readonly OccupancyCount[],
+  longestStayHours: number | null,
+): number {
+  const open = sessions.filter((session) => isOpenAt(session, at)).length;
+  const order = (count: OccupancyCount) => count.countedAt.getTime() + (count.kind === 'NUMBER' ? 0.5 : 0);
+  const last = counts
+    .filter(({ countedAt }) => countedAt.getTime() <= at)
+    .sort((one, other) => order(other) - order(one))[0];
+  if (last?.kind !== 'NUMBER') return open;
+  const counted = last.countedAt.getTime();
+  const known = sessions.filter((session) => isOpenAt(session, counted));
+  const difference = last.occupied - known.length;
+  if (difference < 0) {
+    const stillOpen = known.filter((session) => isOpenAt(session, at));
+    const unseenEnds = known.filter(
+      (session) => !isOpenAt(session, at) && !(session.exitedAt && session.exitedAt.getTime() <= at),
+    );
+    return open - Math.max(Math.min(-difference - unseenEnds.length, stillOpen.length), 0);
+  }
+  if (longestStayHours !== null && counted + longestStayHours * hourMs <= at) return open;
+  const unknownExits = sessions.filter(
+    ({ enteredAt, countedAt, exitedAt, staysUntil }) =>
+      exitedAt &&
+      exitedAt.getTime() > counted &&
+      exitedAt.getTime() <= at &&
+      ((!enteredAt && !countedAt) || (staysUntil && staysUntil.getTime() <= counted)),
+  );
+  return open + Math.max(difference - unknownExits.length, 0);
+}
+
+test('the occupancy history equals the sessions and counts at each instant', async () => {
+  const { companyId, key } = await newActivity();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(happening, { minLength: 3, maxLength: 14 }),
+      fc.constantFrom(null, 2, 6),
+      fc.constantFrom<[HistoryInterval, number, number]>(
+        ['QUARTER_HOUR', 0, 13],
+        ['QUARTER_HOUR', 4, 9],
+        ['HOUR', -3, 20],
+        ['DAY', 0, 72],
+      ),
+      async (items, longestStayHours, [interval, from, to]) => {
+        const { see, setInside, adjust, change, status, ask } = openActivity(gateway, key);
+        const locationId = await gateway.newLocation(companyId);
+        await change(locationId, { longestStayHours });
+        for (const item of items) {
+          const at = hour(item.hours);
+          if ('inside' in item) await setInside(locationId, item.inside, at);
+          else if ('occupied' in item) await adjust(locationId, item.occupied, at);
+          else await see(locationId, { ...item, at } satisfies Seen);
+        }
+        const sessions = await prisma.parkingSession.findMany({ where: { locationId } });
+        const counts = await prisma.occupancyCount.findMany({ where: { locationId } });
+        const variables = { id: locationId, from: hour(from), to: hour(to), interval };
+        const points: Point[] = (await ask(historyQuery, variables)).occupancyHistory;
+        const step = { QUARTER_HOUR: hourMs / 4, HOUR: hourMs, DAY: 24 * hourMs }[interval];
+        const within = (instant: Date | null, at: number) =>
+          instant !== null && instant.getTime() >= at && instant.getTime() < at + step;
+        const expected = points.map((_, index) => {
+          const at = hour(from).getTime() + index * step;
+          return {
+            at: new Date(at).toISOString(),
+            occupied: occupiedAt(at, sessions, counts, longestStayHours),
+            entries: sessions.filter(({ enteredAt }) => within(enteredAt, at)).length,
+            exits: sessions.filter(({ exitedAt }) => within(exitedAt, at)).length,
+          };
+        });
+        expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
+        expect(points).toEqual(expected);
+        // Everything happened before the last points, so they equal the current status.
+        if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('an old history does not read later sessions', async () => {
+  const { locationId } = await newActivity();
+  const rows = Array.from({ length: 2_000 }, (_, index) => {
+    const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];
+    const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: String(index) };
+    return {
+      id: newId(),
+      locationId,
+      ...plate,
+      enteredAt,
+      exitedAt,
+      endedAt: exitedAt,
+      open: false,
+      listed: false,
+    };
+  });
+  await prisma.parkingSession.createMany({ data: rows });
+  await sql.query({ name: 'analyze-sessions', text: 'ANALYZE "ParkingSession"' }, []);
+  const plan = await prisma.$transaction(async (transaction) => {
+    await transaction.$executeRawUnsafe('SET LOCAL enable_seqscan = off');
+    return transaction.$queryRawUnsafe(
+      `EXPLAIN (ANALYZE, FORMAT JSON) SELECT "plateType" FROM "ParkingSession" s
+       WHERE s."locationId" = '${locationId}' AND ${endOf('s')} >= '${hour(5).toISOString()}'
+         AND ${beginOf('s')} <= '${hour(10).toISOString()}'`,
+    );
+  });
+  expect(JSON.stringify(plan)).toContain('parking_session_history');
+  expect(JSON.stringify(plan)).not.toContain('Rows Removed by Filter');
+});

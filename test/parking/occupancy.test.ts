@@ -1,0 +1,374 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { createLocationTurns } from '../../src/scheduling/turns.ts';
+import { createStayExpiry } from '../../src/parking/end-stays.ts';
+import { actionsAt, openActivity, type Seen } from '../support/activity.ts';
+import { sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+
+/** An hour of the tests' first day, which is long past. Later days follow from 24 on. */
+const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+
+const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
+const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
+
+/** A location with a key that has every permission there. */
+async function newActivity() {
+  const tenant = await gateway.newTenant();
+  return { ...tenant, ...openActivity(gateway, tenant.key) };
+}
+
+describe('an exit whose plate is not inside', () => {
+  test.each<[string, Seen[], string[]]>([
+    [
+      'the exit ends the only open session with one confusable character',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
+      ['DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the exit does not end a session of another plate type',
+      [entry('SHJ/1/7', 1), entry('AUH/1/7', 1), exit('SHJ/I/7', 2)],
+      ['AUH/1/7 OPEN 03-01T01:00 -', 'SHJ/1/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the exit ends neither of two sessions that it may belong to',
+      [entry('DXB/88/7', 1), entry('DXB/BB/7', 1), exit('DXB/8B/7', 2)],
+      ['DXB/88/7 OPEN 03-01T01:00 -', 'DXB/8B/7 MISSED_ENTRY - 03-01T02:00', 'DXB/BB/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'the exit ends no session with two different characters or a character that cameras do not confuse',
+      [entry('DXB/BB/7', 1), entry('DXB/A/7', 1), exit('DXB/88/7', 2)],
+      ['DXB/88/7 MISSED_ENTRY - 03-01T02:00', 'DXB/A/7 OPEN 03-01T01:00 -', 'DXB/BB/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'the exit ends only the session of its own plate when that is inside',
+      [entry('DXB/8/7', 1), entry('DXB/B/7', 1), exit('DXB/8/7', 2)],
+      ['DXB/8/7 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'the exit leaves the similar session open when the entry of its own plate arrives late',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 3), entry('DXB/8/7', 2)],
+      ['DXB/8/7 COMPLETED 03-01T02:00 03-01T03:00', 'DXB/B/7 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'the exit ends no session when the similar vehicle turns out to have left earlier',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 3), exit('DXB/B/7', 2)],
+      ['DXB/8/7 MISSED_ENTRY - 03-01T03:00', 'DXB/B/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the exit with a text ends the session whose text differs by one character',
+      [entry('DXB/A/12345', 1), entry('AUH/1/12345', 1), exit('A 1234-S', 2)],
+      ['AUH/1/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the exit with a text and a type ends the session of that type',
+      [entry('DXB/A/12345', 1), entry('AUH/A/12345', 1), exit('dxb a 12345', 2)],
+      ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the exit with a text ends no session when plates of two types match it',
+      [entry('DXB/A/12345', 1), entry('AUH/A/12345', 1), exit('A 12345', 2)],
+      [
+        '//A12345 MISSED_ENTRY - 03-01T02:00',
+        'AUH/A/12345 OPEN 03-01T01:00 -',
+        'DXB/A/12345 OPEN 03-01T01:00 -',
+      ],
+    ],
+    [
+      'the exit with a plate ends the session of a vehicle whose entry has only a text',
+      [entry('A 1234 S', 1), exit('DXB/A/12345', 2)],
+      ['//A1234S COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+  ])('%s', async (_, events, expected) => {
+    const { locationId, see, sessions, status } = await newActivity();
+    await see(locationId, ...events);
+    expect(await sessions(locationId)).toEqual(expected);
+    const inside = expected.filter((session) => session.includes('OPEN'));
+    expect(await sessions(locationId, true)).toEqual(inside);
+    expect(await status(locationId)).toMatchObject({ occupied: inside.length });
+  });
+});
+
+describe('a vehicle that is listed or unlisted while it is inside', () => {
+  /** The plates that are listed from then on, in place of the former ones. */
+  type Listing = { listed: string[] };
+
+  test.each<[string, (Seen | Listing)[], string[]]>([
+    [
+      'the vehicle leaves by the same text',
+      [entry('A 12345', 1), { listed: ['DXB/A/12345'] }, exit('a-12345', 2)],
+      ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by the same text with two characters and a type',
+      [entry('DXB A 7', 1), { listed: ['DXB/A/7'] }, exit('DXB A 7', 2)],
+      ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by its plate',
+      [entry('dxb a 7', 1), exit('DXB/A/7', 2)],
+      ['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by the same text, although a similar vehicle is inside',
+      [
+        { listed: ['DXB/8/12345'] },
+        ...[entry('8 12345', 1), entry('B 12345', 1)],
+        { listed: ['DXB/8/12345', 'DXB/B/12345'] },
+        exit('B 12345', 2),
+      ],
+      ['//B12345 COMPLETED 03-01T01:00 03-01T02:00', 'DXB/8/12345 OPEN 03-01T01:00 -'],
+    ],
+    [
+      'the vehicle leaves by the same text, although a similar plate is inside and both are no longer listed',
+      [
+        { listed: ['DXB/8/12345', 'DXB/B/12345'] },
+        ...[entry('8 12345', 1), entry('B 12345', 1)],
+        { listed: [] },
+        exit('B 12345', 2),
+      ],
+      ['DXB/8/12345 OPEN 03-01T01:00 -', 'DXB/B/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by a text with its type',
+      [{ listed: ['DXB/A/7'] }, entry('A 7', 1), { listed: [] }, exit('DXB-A-7', 2)],
+      ['DXB/A/7 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle enters again after a missed exit',
+      [entry('A 12345', 1), { listed: ['DXB/A/12345'] }, entry('A 12345', 2), exit('A 12345', 3)],
+      ['//A12345 MISSED_EXIT 03-01T01:00 -', 'DXB/A/12345 COMPLETED 03-01T02:00 03-01T03:00'],
+    ],
+    [
+      'the vehicle enters again after a missed exit when it is no longer listed',
+      [{ listed: ['DXB/A/12345'] }, entry('A 12345', 1), { listed: [] }, entry('A 12345', 2)],
+      ['//A12345 OPEN 03-01T02:00 -', 'DXB/A/12345 MISSED_EXIT 03-01T01:00 -'],
+    ],
+    [
+      'the vehicle leaves by the same text, although its former entry divided the text differently',
+      [{ listed: ['DXB/A1/2345'] }, entry('A12345', 1), { listed: ['DXB/A/12345'] }, exit('A12345', 2)],
+      ['DXB/A1/2345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by the same text, which matched two entries when it entered',
+      [
+        { listed: ['DXB/A1/2345', 'DXB/A/12345'] },
+        entry('A 12345', 1),
+        { listed: ['DXB/A/12345'] },
+        exit('A 12345', 2),
+      ],
+      ['//A12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle leaves by the same text, which matches two entries by then',
+      [
+        { listed: ['DXB/A/12345'] },
+        entry('A 12345', 1),
+        { listed: ['DXB/A1/2345', 'DXB/A/12345'] },
+        exit('A 12345', 2),
+      ],
+      ['DXB/A/12345 COMPLETED 03-01T01:00 03-01T02:00'],
+    ],
+    [
+      'the vehicle is not confused with a vehicle of another type',
+      [
+        { listed: ['AUH/A/12345'] },
+        { ...entry('A 12345', 1), plateType: 'AUH' },
+        { listed: ['AUH/A/12345', 'DXB/A/12345'] },
+        { ...exit('A 12345', 2), plateType: 'DXB' },
+      ],
+      ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 MISSED_ENTRY - 03-01T02:00'],
+    ],
+  ])('%s', async (_, happenings, expected) => {
+    const { locationId, see, sessions, list, unlist } = await newActivity();
+    const listed = new Map<string, string>();
+    for (const happening of happenings) {
+      if ('kind' in happening) {
+        await see(locationId, happening);
+        continue;
+      }
+      for (const [plate, id] of listed) {
+        if (happening.listed.includes(plate)) continue;
+        await unlist(locationId, id);
+        listed.delete(plate);
+      }
+      for (const plate of happening.listed) {
+        if (!listed.has(plate)) listed.set(plate, await list(locationId, plate));
+      }
+    }
+    expect(await sessions(locationId)).toEqual(expected);
+  });
+
+  test('the vehicle leaves by the text of the camera, although the gate admitted a similar plate', async () => {
+    const { locationId, see, sessions, list } = await newActivity();
+    const entryId = await list(locationId, 'DXB/B/1');
+    await see(locationId, { ...entry('8 I', 1), entryId });
+    await see(locationId, exit('8 I', 2));
+    expect(await sessions(locationId)).toEqual(['DXB/B/1 COMPLETED 03-01T01:00 03-01T02:00']);
+  });
+
+  test('the vehicle leaves when its exit arrives before its entry', async () => {
+    const { locationId, see, sessions, list, unlist } = await newActivity();
+    const id = await list(locationId, 'DXB/A/7');
+    await see(locationId, exit('DXB A 7', 2));
+    await unlist(locationId, id);
+    await see(locationId, entry('DXB A 7', 1));
+    expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
+  });
+
+  test('the vehicle leaves after the longest stay, like a vehicle that was always listed', async () => {
+    const { locationId, see, sessions, change, list } = await newActivity();
+    await change(locationId, { longestStayHours: 10 });
+    await see(locationId, entry('A 12345', 1));
+    await list(locationId, 'DXB/A/12345');
+    await see(locationId, exit('A 12345', 20));
+    expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
+  });
+
+  test('a count of plates finds the vehicle inside', async () => {
+    const { locationId, see, sessions, setInside } = await newActivity();
+    await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
+    expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });
+    expect(await sessions(locationId)).toEqual([
+      '//A12345 CORRECTED 03-01T01:00 -',
+      '//DXBA7 OPEN 03-01T01:00 -',
+      'AUH/9/1 OPEN - -',
+    ]);
+  });
+});
+
+describe('the longest stay of a location', () => {
+  test.each<[string, Seen[], string[]]>([
+    ['the longest stay ends an older session', [entry('DXB/A/7', 1)], ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -']],
+    [
+      'a vehicle that enters again after the longest stay gets a new session',
+      [entry('DXB/A/7', 1), entry('DXB/A/7', 12)],
+      ['DXB/A/7 UNSEEN_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T12:00 -'],
+    ],
+    [
+      'a vehicle that enters again before the longest stay has missed its exit',
+      [entry('DXB/A/7', 1), entry('DXB/A/7', 11)],
+      ['DXB/A/7 MISSED_EXIT 03-01T01:00 -', 'DXB/A/7 UNSEEN_EXIT 03-01T11:00 -'],
+    ],
+    [
+      'a vehicle that leaves after the longest stay has a completed session',
+      [entry('DXB/A/7', 1), exit('DXB/A/7', 30)],
+      ['DXB/A/7 COMPLETED 03-01T01:00 03-02T06:00'],
+    ],
+    [
+      'a session still counts in the instant in which its longest stay ends',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 11)],
+      ['DXB/B/7 COMPLETED 03-01T01:00 03-01T11:00'],
+    ],
+    [
+      'a misread exit cannot end a session after the longest stay',
+      [entry('DXB/B/7', 1), exit('DXB/8/7', 12)],
+      ['DXB/8/7 MISSED_ENTRY - 03-01T12:00', 'DXB/B/7 UNSEEN_EXIT 03-01T01:00 -'],
+    ],
+  ])('%s', async (_, events, expected) => {
+    const { companyId, locationId, see, sessions, status, change } = await newActivity();
+    const later = await gateway.newLocation(companyId);
+    expect(await change(locationId, { longestStayHours: 10 })).toEqual({ longestStayHours: 10 });
+    await see(locationId, ...events);
+    await see(later, ...events);
+    await change(later, { longestStayHours: 10 });
+    for (const id of [locationId, later]) {
+      expect(await sessions(id)).toEqual(expected);
+      expect(await sessions(id, true)).toEqual([]);
+      expect(await sessions(id, false)).toEqual(expected);
+      expect(await status(id)).toMatchObject({ occupied: 0 });
+    }
+  });
+
+  test('the ended sessions are open again when the longest stay is removed', async () => {
+    const { locationId, see, sessions, status, change } = await newActivity();
+    await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
+    const without = await sessions(locationId);
+    await change(locationId, { longestStayHours: 5 });
+    expect(await sessions(locationId)).not.toEqual(without);
+    await change(locationId, { longestStayHours: 40 });
+    expect(await sessions(locationId)).toEqual(without);
+    await change(locationId, { longestStayHours: 5 });
+    await change(locationId, { longestStayHours: null });
+    expect(await sessions(locationId)).toEqual(without);
+    expect(await status(locationId)).toMatchObject({ occupied: 0 });
+  });
+
+  test.each([0, -1, 1.5, 87_601])('a longest stay of %d hours is refused', async (longestStayHours) => {
+    const { locationId, change } = await newActivity();
+    expect(await change(locationId, { longestStayHours })).toMatchObject({
+      code: expect.stringMatching(/VALIDATION/),
+    });
+  });
+
+  test('REST does not show the longest stay, and REST updates keep it', async () => {
+    const { key, locationId, change, ask } = await newActivity();
+    await change(locationId, { longestStayHours: 10 });
+    const { body } = await gateway.rest('PUT', `/locations/${locationId}`, {
+      key,
+      body: { capacity: 5, longestStayHours: 20 },
+    });
+    expect(body.data).not.toHaveProperty('longestStayHours');
+    expect(
+      await ask('query ($id: ID!) { location(id: $id) { longestStayHours } }', { id: locationId }),
+    ).toEqual({
+      longestStayHours: 10,
+    });
+  });
+
+  test('a session ends by the clock, and the subscribers are notified once', async () => {
+    const { companyId, key } = await newActivity();
+    const locationId = await gateway.newLocation(companyId, { capacity: 1 });
+    const { see, sessions, status, change } = openActivity(gateway, key);
+    await change(locationId, { longestStayHours: 1 });
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
+    expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
+    // The status changes without any write.
+    await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });
+    expect(await sessions(locationId)).toEqual([expect.stringContaining('UNSEEN_EXIT')]);
+    await expect
+      .poll(() => actionsAt(gateway, locationId))
+      .toEqual([
+        'location.updated',
+        'parking.entered',
+        'location.full',
+        'parking.exit_unseen',
+        'location.available',
+      ]);
+  });
+
+  test('one of many processes announces the end, and the subscribers of all processes are notified', async () => {
+    const { locationId, see, change } = await newActivity();
+    await change(locationId, { longestStayHours: 1 });
+    const soon = new Date(hoursAgo(1).getTime() + 3_000);
+    await see(
+      locationId,
+      ...['1', '2', '3'].map((n): Seen => ({ kind: 'ENTRY', plate: `DXB/A/${n}`, at: soon })),
+    );
+    const published: string[] = [];
+    const processes = [1, 2, 3].map(() =>
+      createStayExpiry({
+        ...gateway.database,
+        log: pino({ level: 'silent' }),
+        locationTurns: createLocationTurns(),
+        statusNotices: {
+          publish: (id) => published.push(id),
+          watch: () => Promise.reject(new Error('unused')),
+        },
+      }),
+    );
+    const ended = async () =>
+      (await actionsAt(gateway, locationId)).filter((action) => action === 'parking.exit_unseen').length;
+    await expect
+      .poll(async () => {
+        await Promise.all(processes.map((each) => each.endOverdueStays()));
+        return ended();
+      })
+      .toBe(3);
+    await Promise.all(processes.map((each) => each.endOverdueStays()));
+    expect(await ended()).toBe(3);
+    await Promise.all(processes.map((each) => each.close()));
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { openActivity, type Seen } from '../support/activity.ts';
+import { openTestGateway } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+
+const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
+const entry = (plate: string, plateType?: string): Omit<Seen, 'at'> => ({
+  kind: 'ENTRY',
+  plate,
+  ...(plateType && { plateType }),
+});
+const exit = (plate: string, plateType?: string) => ({ ...entry(plate, plateType), kind: 'EXIT' as const });
+
+describe('texts of vehicles that are not listed', () => {
+  test.each<{ title: string; seen: Omit<Seen, 'at'>[]; sessions: string[] }>([
+    {
+      title: 'the exit belongs to the vehicle when only the exit has a type',
+      seen: [entry('A 7'), exit('A7', 'DXB')],
+      sessions: ['//A7 COMPLETED 03-01T08:00 03-01T08:01'],
+    },
+    {
+      title: 'the exit belongs to the vehicle when only the entry has a type',
+      seen: [entry('A 7', 'DXB'), exit('a-7')],
+      sessions: ['DXB//A7 COMPLETED 03-01T08:00 03-01T08:01'],
+    },
+    {
+      title: 'the exit belongs to the vehicle when its text begins with the type',
+      seen: [entry('A 7', 'DXB'), exit('DXB A 7')],
+      sessions: ['DXB//A7 COMPLETED 03-01T08:00 03-01T08:01'],
+    },
+    {
+      title: 'the exit belongs to the vehicle when the text of the entry begins with the type',
+      seen: [entry('DXB A 7'), exit('A 7', 'DXB')],
+      sessions: ['//DXBA7 COMPLETED 03-01T08:00 03-01T08:01'],
+    },
+    {
+      title: 'a second entry with a type belongs to the vehicle',
+      seen: [entry('A 7'), entry('A 7', 'DXB')],
+      sessions: ['//A7 MISSED_EXIT 03-01T08:00 -', 'DXB//A7 OPEN 03-01T08:01 -'],
+    },
+    {
+      title: 'a misread exit with a type belongs to the vehicle',
+      seen: [entry('B 17'), exit('B I7', 'DXB')],
+      sessions: ['//B17 COMPLETED 03-01T08:00 03-01T08:01'],
+    },
+  ])('$title', async ({ seen, sessions }) => {
+    const { key, locationId } = await gateway.newTenant();
+    const { see, sessions: sessionsOf, status } = openActivity(gateway, key);
+    const events = seen.map((event, index) => ({ ...event, at: at(index) }));
+    await see(locationId, ...events);
+    expect(await sessionsOf(locationId)).toEqual(sessions);
+    expect(await status(locationId)).toMatchObject({
+      occupied: sessions.filter((session) => session.includes('OPEN')).length,
+    });
+    const late = await gateway.newTenant();
+    const other = openActivity(gateway, late.key);
+    await other.see(late.locationId, ...events.toReversed());
+    expect(await other.sessions(late.locationId)).toEqual(sessions);
+  });
+
+  test('a text belongs to another vehicle when the types differ, or when two vehicles match it', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { see, sessions } = openActivity(gateway, key);
+    await see(
+      locationId,
+      { ...entry('A 7', 'DXB'), at: at(0) },
+      { ...entry('A 7', 'SHJ'), at: at(1) },
+      { ...exit('A 7', 'AUH'), at: at(2) },
+      { ...exit('A 7'), at: at(3) },
+    );
+    expect(await sessions(locationId)).toEqual([
+      '//A7 MISSED_ENTRY - 03-01T08:03',
+      'AUH//A7 MISSED_ENTRY - 03-01T08:02',
+      'DXB//A7 OPEN 03-01T08:00 -',
+      'SHJ//A7 OPEN 03-01T08:01 -',
+    ]);
+  });
+});

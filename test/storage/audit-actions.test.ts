@@ -1,0 +1,90 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { GraphQLEnumType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { schema } from '../../schema/index.ts';
+import { auditActions, enumName, isAuditAction, sqlAction, webhookEvents } from '../../src/audit/actions.ts';
+import { newId } from '../../src/ids.ts';
+import { retryForMs } from '../../src/webhooks/outbox.ts';
+import { testMessageType } from '../../src/webhooks/payload.ts';
+import { sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The text of every source file and migration in some folders, by path. */
+async function sources(folders: string[]): Promise<[path: string, text: string][]> {
+  const paths = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(join(projectFolder, folder), { recursive: true })).map((path) => join(folder, path)),
+    ),
+  );
+  const files = paths.flat().filter((path) => /\.(ts|sql)$/.test(path) && !path.includes('generated'));
+  return Promise.all(
+    files.map(async (path): Promise<[string, string]> => [
+      path,
+      await readFile(join(projectFolder, path), 'utf8'),
+    ]),
+  );
+}
+
+describe('the list of audit actions', () => {
+  test('the list has every name that the code and the migrations use', async () => {
+    const subjects = new Set(Object.keys(auditActions).map((action) => action.split('.')[0]));
+    const name = new RegExp(String.raw`'((?:${[...subjects].join('|')})\.\w+)'`, 'g');
+    const unknown = (await sources(['src', 'schema', 'prisma', 'bench'])).flatMap(([path, text]) =>
+      [...text.matchAll(name)]
+        .map(([, found]) => found!)
+        .filter((found) => !isAuditAction(found) && found !== testMessageType)
+        .map((found) => `${path}: ${found}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  test('the values of the enum WebhookEvent come from the list', () => {
+    const values = (schema.getType('WebhookEvent') as GraphQLEnumType).getValues();
+    expect(values.map(({ name, value }) => [name, value])).toEqual(
+      webhookEvents.map((event) => [enumName(event), event]),
+    );
+    for (const { value, description } of values) {
+      expect(description).toContain(auditActions[value as keyof typeof auditActions].description);
+    }
+  });
+
+  test('the names need no escaping in SQL', () => {
+    for (const action of Object.keys(auditActions).filter(isAuditAction)) {
+      expect(sqlAction(action)).toMatch(/^'[a-z_]+\.[a-z_]+'$/);
+    }
+  });
+
+  test("the outbox trigger passes on the listed events, and limits deliveries to the worker's retry time", async () => {
+    const companyId = await gateway.newCompany();
+    const { id: webhookId } = await prisma.webhook.create({
+      data: {
+        id: newId(),
+        companyId,
+        url: 'https://receiver.invalid',
+        events: [...webhookEvents],
+        secret: '',
+      },
+    });
+    for (const action of Object.keys(auditActions)) {
+      await prisma.auditRecord.create({
+        data: { id: newId(), requestId: 'test', action, companyId, targetId: companyId },
+      });
+    }
+    const deliveries = await prisma.webhookDelivery.findMany({
+      where: { webhookId },
+      orderBy: { eventId: 'asc' },
+      include: { event: true },
+    });
+    expect(deliveries.map(({ type }) => type)).toEqual(webhookEvents);
+    for (const { type, event, createdAt, retryUntil } of deliveries) {
+      expect(type).toBe(event.action);
+      expect(retryUntil.getTime() - createdAt.getTime()).toBe(retryForMs);
+    }
+  });
+});

@@ -1,0 +1,189 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openDatabase } from '../../src/database/open.ts';
+import type { Database, DatabaseOptions } from '../../src/database/types.ts';
+import { newId } from '../../src/ids.ts';
+import { openTestGateway, type TestGateway } from '../support/harness.ts';
+import { startProxy } from '../support/proxy.ts';
+import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const silent = pino({ level: 'silent' });
+
+/** A separate connection to the database, until the end of the test. */
+async function connectTo(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+async function openScratch(options?: Partial<DatabaseOptions>): Promise<Database & { databaseUrl: string }> {
+  const scratch = await createScratchDatabase();
+  const database = await openDatabase({ ...scratch, log: silent, ...options });
+  onTestFinished(async () => {
+    await database.close();
+    await scratch.drop();
+  });
+  return { ...database, databaseUrl: scratch.databaseUrl! };
+}
+
+const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+
+async function enter(gateway: TestGateway, { key, locationId }: { key: string; locationId: string }) {
+  const { body } = await gateway.graph(
+    `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+      recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+    {
+      key,
+      variables: {
+        locationId,
+        input: { eventId: newId(), kind: 'ENTRY', plate, occurredAt: new Date().toISOString() },
+      },
+    },
+  );
+  return body;
+}
+
+async function decide(gateway: TestGateway, { key, locationId }: { key: string; locationId: string }) {
+  const { body } = await gateway.graph(
+    `query ($locationId: ID!, $plate: PlateInput!) { plateAccess(locationId: $locationId, plate: $plate) { reason } }`,
+    { key, variables: { locationId, plate } },
+  );
+  return body;
+}
+
+describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
+  test('a gateway that freezes inside a transaction blocks its location for at most 8 s, and no other company', async () => {
+    const gateway = await openTestGateway();
+    const [held, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
+    const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/frozen-transaction.ts'], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: gateway.config.databaseUrl,
+        DATABASE_PREPARE: String(gateway.config.databasePrepare),
+        LOCATION_ID: held.locationId,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.kill('SIGSTOP');
+
+    const waiting = Promise.all(Array.from({ length: 3 }, () => enter(gateway, held)));
+    // Requests of other companies are answered while the location is locked.
+    expect((await enter(gateway, other)).errors).toBeUndefined();
+    expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
+    expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
+    // Requests to the location succeed again before they reach the lock timeout of 8 s.
+    expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('a locked table does not use up the connections of gates and probes', async () => {
+    const gateway = await openTestGateway();
+    const tenant = await gateway.newTenant();
+    const { database } = gateway;
+    const [admin, observer] = [
+      await connectTo(gateway.config.databaseUrl!),
+      await connectTo(gateway.config.databaseUrl!),
+    ];
+    await admin.query('BEGIN; LOCK TABLE "Webhook" IN ACCESS EXCLUSIVE MODE');
+    const stuck = Array.from({ length: 30 }, () => database.prisma.webhook.count().catch(() => 'failed'));
+    await vi.waitUntil(async () => {
+      const { rows } = await observer.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length === 10; // all of the general connections
+    }, 10_000);
+    expect(await database.state()).toBe('ok');
+    expect((await gateway.app.request('/readyz')).status).toBe(200);
+    expect((await decide(gateway, tenant)).data.plateAccess.reason).toBe('NOT_LISTED');
+    await admin.query('COMMIT');
+    await Promise.all(stuck);
+  });
+
+  test('heavy requests do not use up the connections of other requests', async () => {
+    const { prisma, heavy } = await openScratch({ poolSize: 3 });
+    const sleeping = Array.from({ length: 10 }, () =>
+      heavy.sql.query({ name: 'sleep', text: 'SELECT pg_sleep(0.3)' }, []),
+    );
+    let asleep = true;
+    void Promise.all(sleeping).then(() => (asleep = false));
+    expect(await prisma.company.count()).toBe(0);
+    expect(asleep).toBe(true);
+    await Promise.all(sleeping);
+  });
+
+  test('readiness reports a database that became read-only, and gates still get decisions', async () => {
+    const gateway = await openTestGateway();
+    const tenant = await gateway.newTenant();
+    const admin = await connectTo(testServerUrl!);
+    const name = new URL(gateway.config.databaseUrl!).pathname.slice(1);
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only TO on`);
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    await expect.poll(() => gateway.database.state()).toBe('read-only');
+    const readiness = await gateway.app.request('/readyz');
+    expect(await readiness.json()).toMatchObject({ database: 'read-only' });
+    expect(readiness.status).toBe(200);
+    expect((await decide(gateway, tenant)).data.plateAccess.reason).toBe('NOT_LISTED');
+  });
+
+  test('a start waits for an unreachable server, and logs the reason', async () => {
+    const scratch = await createScratchDatabase();
+    onTestFinished(() => scratch.drop());
+    const proxy = await startProxy(scratch.databaseUrl!);
+    onTestFinished(() => proxy.close());
+    proxy.cut();
+    let text = '';
+    const log = pino(
+      new Writable({
+        write(chunk: Buffer, _, done) {
+          text += chunk.toString();
+          proxy.mend();
+          done();
+        },
+      }),
+    );
+    const database = await openDatabase({ ...scratch, databaseUrl: proxy.url, log, startWaitSeconds: 30 });
+    onTestFinished(() => database.close());
+    expect(await database.state()).toBe('ok');
+    expect(text).toContain('PostgreSQL at DATABASE_URL does not answer');
+    expect(text).not.toContain('    at ');
+  });
+
+  test('a start fails at once when the server refuses it', async () => {
+    const databaseUrl = new URL(testServerUrl!);
+    databaseUrl.pathname = '/no_such_database';
+    const opened = openDatabase({
+      databaseUrl: databaseUrl.href,
+      dataDir: 'memory://',
+      log: silent,
+      startWaitSeconds: 3_600,
+    });
+    await expect(opened).rejects.toThrow(/DATABASE_URL.*no_such_database/);
+  });
+
+  test('behind a pooler, timeouts are set per transaction and statements have no names', async () => {
+    const { prisma, sql } = await openScratch({ prepareStatements: false, poolSize: 2 });
+    const limits = {
+      name: 'limits',
+      text: `SELECT name, setting FROM pg_settings
+        WHERE name IN ('idle_in_transaction_session_timeout', 'lock_timeout', 'statement_timeout') ORDER BY name`,
+    };
+    const settings = (rows: { setting: string }[]) => rows.map(({ setting }) => setting);
+    const inTransaction = await prisma.$transaction((transaction) =>
+      transaction.$queryRawUnsafe<{ setting: string }[]>(limits.text),
+    );
+    expect(settings(inTransaction)).toEqual(['5000', '8000', '30000']);
+    expect(settings(await sql.query(limits, []))).toEqual(['0', '0', '0']);
+    expect(await sql.query({ name: 'named', text: 'SELECT name FROM pg_prepared_statements' }, [])).toEqual(
+      [],
+    );
+  });
+});

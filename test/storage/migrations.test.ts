@@ -1,0 +1,198 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { PGlite } from '@electric-sql/pglite';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm';
+import pg from 'pg';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/database/open.ts';
+import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
+import { loadSchemaEngine, noFilters, toMigrationList } from '../../prisma/schema-engine.ts';
+import { openScratchDatabase, runMigrate } from '../support/database.ts';
+import { createScratchDatabase, migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import type { ScratchDatabase } from '../support/scratch-database.ts';
+
+const log = pino({ level: 'silent' });
+
+/** Writes migrations, name → script, in Prisma's layout. */
+async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, script] of Object.entries(scripts)) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'migration.sql'), script);
+  }
+  return pathToFileURL(`${folder}/`);
+}
+
+/** Runs Prisma's schema engine on a database. An embedded database must be closed meanwhile. */
+async function withSchemaEngine<Result>(
+  { databaseUrl, dataDir }: ScratchDatabase,
+  work: (engine: SchemaEngine) => Promise<Result>,
+): Promise<Result> {
+  const connections = databaseUrl
+    ? new pg.Pool({ connectionString: databaseUrl })
+    : await PGlite.create(join(dataDir, 'postgres'));
+  const engine = await loadSchemaEngine(
+    connections instanceof PGlite ? new PrismaPGlite(connections) : new PrismaPg(connections),
+  );
+  try {
+    return await work(engine);
+  } finally {
+    engine.free();
+    await (connections instanceof PGlite ? connections.close() : connections.end());
+  }
+}
+
+const HISTORY = {
+  name: 'test_history',
+  text: 'SELECT migration_name AS name FROM _prisma_migrations ORDER BY 1',
+};
+
+describe('migrations', () => {
+  it('migrations apply once when four processes start at once', async () => {
+    const scratch = await createScratchDatabase({ migrated: false });
+    onTestFinished(() => scratch.drop());
+    const runs = await Promise.all([1, 2, 3, 4].map(() => runMigrate(scratch)));
+
+    expect(runs.filter(({ output }) => output.includes('migrations applied'))).toHaveLength(1);
+    if (testServerUrl) expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+
+    const database = await openDatabase({ ...scratch, log });
+    onTestFinished(() => database.close());
+    const names = (await readMigrations(migrationsFolder)).map(({ name }) => ({ name }));
+    expect(await database.sql.query(HISTORY, [])).toEqual(names);
+    expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
+  });
+
+  it('Prisma accepts the recorded history of migrations', async () => {
+    const scratch = await createScratchDatabase();
+    onTestFinished(() => scratch.drop());
+    const migrationsList = toMigrationList(await readMigrations(migrationsFolder), migrationsFolder);
+    const diagnosis = await withSchemaEngine(scratch, (engine) =>
+      engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters: noFilters }),
+    );
+    expect(diagnosis).toMatchObject({
+      history: null,
+      failedMigrationNames: [],
+      editedMigrationNames: [],
+      hasMigrationsTable: true,
+    });
+  });
+
+  it('migrations continue where Prisma stopped, and Prisma finds nothing left to do', async () => {
+    const scratch = await createScratchDatabase({ migrated: false });
+    onTestFinished(() => scratch.drop());
+    const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
+    const applyWithPrisma = async () => {
+      const migrationsList = toMigrationList(await readMigrations(folder), folder);
+      return withSchemaEngine(scratch, (engine) =>
+        engine.applyMigrations({ migrationsList, filters: noFilters }),
+      );
+    };
+    await applyWithPrisma();
+
+    await mkdir(new URL('2_second/', folder));
+    await writeFile(new URL('2_second/migration.sql', folder), 'CREATE TABLE second (id int);');
+    const database = await openDatabase({ ...scratch, log });
+    expect(await applyMigrations(database, log, folder)).toEqual(['2_second']);
+    expect(await applyMigrations(database, log, folder)).toEqual([]);
+    const rows = await database.sql.query<Record<string, unknown>>(
+      {
+        name: 'history_rows',
+        text: `SELECT length(id) AS id, checksum, migration_name, logs, rolled_back_at, applied_steps_count,
+          started_at < finished_at AS finished FROM _prisma_migrations ORDER BY migration_name`,
+      },
+      [],
+    );
+    const { checksum: _, migration_name: __, ...byPrisma } = rows[0]!;
+    expect(rows[1]).toMatchObject({ ...byPrisma, migration_name: '2_second' });
+    await database.close();
+
+    expect(await applyWithPrisma()).toEqual({ appliedMigrationNames: [] });
+  });
+
+  it('a start can write arrays of an enum that its own migrations created', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    await applyMigrations(database, log, migrationsFolder);
+    const { count } = await database.prisma.apiKey.updateMany({
+      where: { permissions: { hasEvery: ['ADMIN', 'READ_STATUS'] } },
+      data: { permissions: ['ADMIN'] },
+    });
+    expect(count).toBe(0);
+  });
+
+  it('scripts are split as the server splits them: semicolons in comments, strings and functions are kept', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const folder = await writeMigrations({
+      '1_function': `-- one; two
+        CREATE FUNCTION answer() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 'a;b'; END $$;`,
+    });
+    expect(await applyMigrations(database, log, folder)).toEqual(['1_function']);
+    const rows = await database.sql.query({ name: 'answer', text: 'SELECT answer()' }, []);
+    expect(rows).toEqual([{ answer: 'a;b' }]);
+  });
+
+  it('a migration that fails is rolled back, and the next start tries it again', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const folder = await writeMigrations({
+      '1_good': 'CREATE TABLE good (id int);',
+      '2_bad': 'CREATE TABLE half (id int); SELECT * FROM missing;',
+      '3_last': 'CREATE TABLE last (id int);',
+    });
+    await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_bad failed: [^]*missing/);
+    await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_bad failed: [^]*missing/);
+    const tables = await database.sql.query(
+      {
+        name: 'tables',
+        text: `SELECT to_regclass('good') IS NULL AS good, to_regclass('half') IS NULL AS half`,
+      },
+      [],
+    );
+    expect(tables).toEqual([{ good: false, half: true }]);
+    await database.prisma.$executeRawUnsafe('CREATE TABLE missing (id int)');
+    expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
+  });
+
+  it('a script that PostgreSQL allows only outside a transaction is run there', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const folder = await writeMigrations({
+      '1_table': 'CREATE TABLE plates (number text);',
+      '2_index': 'CREATE INDEX CONCURRENTLY plates_number ON plates (number);',
+    });
+    expect(await applyMigrations(database, log, folder)).toEqual(['1_table', '2_index']);
+    expect(await database.sql.query(HISTORY, [])).toEqual([{ name: '1_table' }, { name: '2_index' }]);
+  });
+
+  it('a failed script without a transaction blocks later starts until an operator resolves it', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const folder = await writeMigrations({
+      '1_rows': 'CREATE TABLE plates (number text); INSERT INTO plates VALUES (1), (1);',
+      '2_index': 'CREATE UNIQUE INDEX CONCURRENTLY plates_number ON plates (number);',
+    });
+    await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_index failed: [^]*unique index/);
+    await expect(applyMigrations(database, log, folder)).rejects.toThrow(/2_index failed earlier/);
+    const logs = { name: 'logs', text: 'SELECT logs FROM _prisma_migrations WHERE finished_at IS NULL' };
+    expect(await database.sql.query(logs, [])).toEqual([{ logs: expect.stringContaining('unique index') }]);
+  });
+
+  it('an applied migration that was edited stops the start', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
+    await applyMigrations(database, log, folder);
+    await writeFile(new URL('1_first/migration.sql', folder), 'CREATE TABLE first (id text);');
+    await expect(applyMigrations(database, log, folder)).rejects.toThrow(/1_first was edited after/);
+  });
+
+  it('a database of a newer version is left unchanged', async () => {
+    const database = await openScratchDatabase({ migrated: false });
+    const newer = await writeMigrations({ '1_first': 'SELECT 1;', '2_second': 'SELECT 2;' });
+    const older = await writeMigrations({ '1_first': 'SELECT 1;' });
+    await applyMigrations(database, log, newer);
+    expect(await applyMigrations(database, log, older)).toEqual([]);
+  });
+});

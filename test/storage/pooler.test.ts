@@ -1,0 +1,117 @@
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { createRetention } from '../../src/retention.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+/** Fewer connections than the gateway opens to the pooler, so that its clients share the server's connections. */
+const serverConnections = 3;
+
+describe.runIf(testServerUrl && hasPgBouncer)(
+  'the gateway behind PgBouncer in transaction mode',
+  async () => {
+    if (testServerUrl === undefined || !hasPgBouncer) return; // vitest runs this callback even when the tests are skipped
+    const pooler = await startPgBouncer(testServerUrl, serverConnections);
+    afterAll(() => pooler.remove());
+    const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { poolerUrl: pooler.url });
+    const { newSubscriber, addEntry, received, run, prisma } = webhookTools(gateway);
+
+    const record = (kind: 'ENTRY' | 'EXIT', plate: Record<string, string>, occurredAt = new Date()) => ({
+      operation: `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+      recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      input: { eventId: newId(), kind, plate, occurredAt: occurredAt.toISOString() },
+    });
+
+    test('the gateway reaches its database through the pooler', async () => {
+      const [state] = await prisma.$queryRaw<{ connections: bigint }[]>`
+      SELECT count(*) AS connections FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'parking-gateway'`;
+      await Promise.all(Array.from({ length: 20 }, () => gateway.database.state()));
+      expect(gateway.config.databaseUrl).toContain(new URL(pooler.url).host);
+      expect(Number(state!.connections)).toBeLessThanOrEqual(serverConnections);
+    });
+
+    test('both surfaces create, list, update, decide and delete concurrently', async () => {
+      await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const { key, locationId } = await gateway.newTenant();
+          const path = `/locations/${locationId}/whitelist`;
+          const created = await gateway.rest('POST', path, { key, body: newEntry() });
+          expect(created.status).toBe(201);
+          const { id, plateType, plateCode, plateNumber } = created.body.data;
+          expect((await gateway.rest('POST', path, { key, body: newEntry({ plateNumber }) })).status).toBe(
+            409,
+          );
+          const listed = await gateway.rest('GET', path, { key });
+          expect(listed.body.data.map((entry: { id: string }) => entry.id)).toEqual([id]);
+          const plate = { plateType, plateCode, plateNumber };
+          const decide = `query ($locationId: ID!, $plate: PlateInput!) {
+          plateAccess(locationId: $locationId, plate: $plate) { allowed } }`;
+          expect(await run(key, decide, { locationId, plate })).toMatchObject({ allowed: true });
+          const changed = await gateway.rest('PUT', `${path}/${id}`, {
+            key,
+            body: newEntry({ note: 'new' }),
+          });
+          expect(changed.body.data.note).toBe('new');
+          expect((await gateway.rest('DELETE', `${path}/${id}`, { key })).status).toBeLessThan(300);
+        }),
+      );
+    });
+
+    test('a REPLACE import makes the whitelist equal to its rows', async () => {
+      const { key, locationId } = await gateway.newTenant();
+      await addEntry(key, locationId);
+      const entries = Array.from({ length: 500 }, () => newEntry());
+      const result = await run(
+        key,
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created deleted } }`,
+        { locationId, entries },
+      );
+      expect(result).toEqual({ created: 500, deleted: 1 });
+      expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(500);
+    });
+
+    test('events create sessions, and expired events are removed', async () => {
+      const { key, locationId } = await gateway.newTenant();
+      const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12' };
+      const fortyDaysAgo = new Date(Date.now() - 40 * 86_400_000);
+      for (const { operation, input } of [
+        record('ENTRY', plate, fortyDaysAgo),
+        record('EXIT', plate, new Date(fortyDaysAgo.getTime() + 3_600_000)),
+        record('ENTRY', plate),
+      ]) {
+        await run(key, operation, { locationId, input });
+      }
+      const retention = createRetention({
+        sql: gateway.database.heavy.sql,
+        log: pino({ level: 'silent' }),
+        days: { usage: 30, usageTotals: 30, events: 30, deliveries: 30, whitelistChanges: 30 },
+      });
+      await retention.removeExpired();
+      await retention.close();
+      const events = await prisma.parkingEvent.findMany({ where: { locationId } });
+      expect(events.map(({ kind }) => kind)).toEqual(['ENTRY']);
+    });
+
+    test('each message of a webhook is claimed and sent once', async () => {
+      const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+      const entries = await Promise.all(Array.from({ length: 10 }, () => addEntry(key, locationId)));
+      const messages = await received(receiver, entries.length);
+      expect(messages.map(({ data }) => data.changes.id).sort()).toEqual(entries.map(({ id }) => id).sort());
+    });
+
+    test('the limit of a key is exact', async () => {
+      const { companyId } = await gateway.newTenant();
+      const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 5 });
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => gateway.rest('GET', '/locations', { key })),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(3);
+    });
+  },
+);

@@ -1,0 +1,60 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { startProxy } from '../support/proxy.ts';
+import { createScratchDatabase, testServerUrl } from '../support/scratch-database.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+
+test('a standby is accepted only with the database that it follows', () => {
+  expect(() => loadConfig({ DATABASE_READ_URL: 'postgresql://standby/parking' })).toThrow(
+    'DATABASE_READ_URL is the standby of DATABASE_URL',
+  );
+});
+
+describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
+  // A second database instead of a real standby: it does not have the primary's rows.
+  async function openOverTwo() {
+    const other = await createScratchDatabase();
+    const proxy = await startProxy(other.databaseUrl!);
+    const gateway = await openTestGateway({ DATABASE_READ_URL: proxy.url, OPERATOR_API_KEY: operator });
+    afterAll(async () => {
+      proxy.close();
+      await other.drop();
+    });
+    return { gateway, proxy };
+  }
+
+  const history = `query ($from: DateTime!, $to: DateTime!, $key: ID!) {
+    auditLog(first: 1) { totalCount edges { node { action } } }
+    apiKey(id: $key) { id usage(from: $from, to: $to) { requests } deprecations { operation } } }`;
+
+  test('usage and the audit log are read from the standby, and everything else from the primary', async () => {
+    const { gateway, proxy } = await openOverTwo();
+    const { key, locationId, companyId } = await gateway.newTenant();
+    const { body } = await gateway.graph('{ viewer { id } }', { key });
+    const hour = 3_600_000;
+    const variables = {
+      key: body.data.viewer.id,
+      from: new Date(Date.now() - hour),
+      to: new Date(Date.now() + hour),
+    };
+    const read = async () => (await gateway.graph(history, { key: operator, variables })).body;
+    const usageOf = async () => (await read()).data.apiKey.usage as unknown[];
+
+    const there = await read();
+    expect(there.errors).toBeUndefined();
+    expect(there.data.auditLog).toEqual({ totalCount: 0, edges: [] });
+    expect(there.data.apiKey).toEqual({ id: variables.key, usage: [], deprecations: [] });
+    const { body: locations } = await gateway.rest('GET', '/locations', { key });
+    expect(locations.data).toMatchObject([{ id: locationId, companyId }]);
+
+    proxy.cut(); // the primary answers instead
+    await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
+    await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
+
+    proxy.mend(); // the standby answers again some seconds after its return
+    await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
+    expect((await read()).errors).toBeUndefined();
+  });
+});

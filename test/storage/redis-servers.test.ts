@@ -1,0 +1,149 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createRateLimiter } from '../../src/rate-limit/rate-limiter.ts';
+import { checkSettings } from '../../src/redis/check-settings.ts';
+import { connected, createKeyClient } from '../../src/redis/client.ts';
+import { type RedisGroup, startRedisCluster } from '../support/redis-servers.ts';
+import { createRedis } from '../support/system-servers.ts';
+
+/** A log and its warnings so far. */
+function newLog() {
+  const lines: { level: number; msg: string }[] = [];
+  const log = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });
+  return { log, warnings: () => lines.filter(({ level }) => level === 40).map(({ msg }) => msg) };
+}
+
+describe('configuration of Redis', () => {
+  const redisOf = (env: Record<string, string>) => loadConfig(env).redis;
+
+  test('Redis is configured by one URL, by the nodes of a cluster, or by sentinels', () => {
+    expect(redisOf({})).toBeUndefined();
+    expect(redisOf({ REDIS_URL: 'redis://:a,b@one:6379/2' })).toEqual({ urls: ['redis://:a,b@one:6379/2'] });
+    expect(redisOf({ REDIS_URL: 'rediss://u:p@one:7000, rediss://two:7001' })).toEqual({
+      urls: ['rediss://u:p@one:7000', 'rediss://two:7001'],
+    });
+    expect(
+      redisOf({
+        REDIS_SENTINELS: 'one:26380, two,[::1]:26381',
+        REDIS_SENTINEL_NAME: 'main',
+        REDIS_SENTINEL_PASSWORD: 'secret',
+      }),
+    ).toEqual({
+      urls: ['redis://sentinels'],
+      sentinels: {
+        addresses: [
+          { host: 'one', port: 26_380 },
+          { host: 'two', port: 26_379 },
+          { host: '::1', port: 26_381 },
+        ],
+        name: 'main',
+        password: 'secret',
+      },
+    });
+  });
+
+  test('sentinels alone are enough in production', () => {
+    const production = {
+      APP_ENV: 'production',
+      DATABASE_URL: 'postgresql://db/parking',
+      KEY_PEPPER: 'p'.repeat(32),
+    };
+    const sentinels = { REDIS_SENTINELS: 'one', REDIS_SENTINEL_NAME: 'main' };
+    expect(redisOf({ ...production, ...sentinels })).toMatchObject({ sentinels: { name: 'main' } });
+    expect(() => redisOf(production)).toThrow('REDIS_URL is required');
+  });
+
+  test.each([
+    [{ REDIS_URL: 'redis://one,http://two' }, 'must have redis:// or rediss:// before each node'],
+    [{ REDIS_URL: 'redis://one:1,two:2' }, 'REDIS_URL'],
+    [{ REDIS_URL: 'redis://one,rediss://two' }, 'REDIS_URL must be all redis:// or all rediss://'],
+    [{ REDIS_SENTINELS: 'one:x', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
+    [{ REDIS_SENTINELS: 'redis://one', REDIS_SENTINEL_NAME: 'main' }, 'REDIS_SENTINELS'],
+    [{ REDIS_SENTINELS: 'one' }, 'REDIS_SENTINEL_NAME is required with REDIS_SENTINELS'],
+    [
+      { REDIS_SENTINELS: 'one', REDIS_SENTINEL_NAME: 'main', REDIS_URL: 'redis://one,redis://two' },
+      'REDIS_URL must be one URL with REDIS_SENTINELS',
+    ],
+  ])('the configuration %o is refused', (env, message) => {
+    expect(() => redisOf(env)).toThrow(message);
+  });
+});
+
+describe.runIf(process.env.REDIS_URL)('warnings about Redis at the start', () => {
+  test.each([
+    [
+      'that evicts keys',
+      ['--maxmemory', '50mb', '--maxmemory-policy', 'volatile-lru'],
+      ['forgets rate limits'],
+    ],
+    ['with a memory limit and noeviction', ['--maxmemory', '50mb', '--maxmemory-policy', 'noeviction'], []],
+    ['without a memory limit', ['--maxmemory-policy', 'allkeys-lru'], []],
+    ['that is a node of a cluster', ['--cluster-enabled', 'yes'], ['names one node of a Redis Cluster']],
+    ['that does not answer INFO', ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-info'], []],
+  ])('the start warns of a Redis %s when there is a reason', async (_, options, warnings) => {
+    const server = await createRedis(options);
+    await server.start();
+    onTestFinished(server.remove);
+    const { log, warnings: warned } = newLog();
+    const redis = createKeyClient({ urls: [server.url] }, log, { commandTimeout: 5000 });
+    onTestFinished(() => redis.disconnect());
+    await checkSettings(redis, log);
+    expect(warned()).toHaveLength(warnings.length);
+    for (const warning of warnings) expect(warned().join()).toContain(warning);
+  });
+});
+
+describe.runIf(process.env.REDIS_URL)('the first connection to a cluster', () => {
+  let cluster: RedisGroup;
+  beforeAll(async () => {
+    cluster = await startRedisCluster(3);
+  });
+  afterAll(() => cluster.remove());
+
+  /** A client, and a function that creates a limiter with it. */
+  function newClient() {
+    const { log, warnings } = newLog();
+    const urls = cluster.nodes.map(({ url }) => url) as [string, ...string[]];
+    const redis = createKeyClient({ urls }, log, { commandTimeout: 5000 });
+    onTestFinished(() => redis.disconnect());
+    const startLimiter = () => {
+      const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis, log });
+      onTestFinished(() => limiter.close());
+      return limiter;
+    };
+    return { redis, startLimiter, warnings };
+  }
+
+  test('the start waits until every node accepts the connection, so all limits are shared from the first request', async () => {
+    const { redis, startLimiter, warnings } = newClient();
+    await connected(redis);
+    expect(startLimiter().backend).toBe('redis');
+    expect(warnings()).toEqual([]);
+  });
+
+  test('the start waits for a slow node', async () => {
+    const { redis, startLimiter, warnings } = newClient();
+    let isConnected = false;
+    redis.once('ready', () => cluster.nodes.forEach((node) => node.freeze()));
+    const connecting = connected(redis).then(() => (isConnected = true));
+    await expect.poll(() => redis.status, { interval: 1 }).toBe('ready');
+    expect(isConnected).toBe(false);
+    cluster.nodes.forEach((node) => node.thaw());
+    await connecting;
+    expect(startLimiter().backend).toBe('redis');
+    expect(warnings()).toEqual([]);
+  });
+
+  test('the start does not wait for a lost node: it warns, and each process limits on its own', async () => {
+    const [lost] = cluster.nodes;
+    await lost!.kill();
+    const { redis, startLimiter, warnings } = newClient();
+    await connected(redis);
+    const limiter = startLimiter();
+    expect(limiter.backend).toBe('fallback');
+    expect(warnings().join()).toContain('Redis does not answer: each process limits on its own');
+    await lost!.start();
+    await expect.poll(() => limiter.backend).toBe('redis');
+  });
+});

@@ -1,0 +1,100 @@
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { anyChange, type Channel, createRedisPubSub } from '../../src/redis/pub-sub.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { startProxy } from '../support/proxy.ts';
+
+const redisUrl = process.env.REDIS_URL;
+const log = pino({ level: 'silent' });
+
+/** A channel that no other test of this Redis uses. */
+const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
+
+test.runIf(redisUrl)(
+  'a silent connection to Redis is noticed, and notices arrive again after it recovers',
+  async () => {
+    const proxy = await startProxy(redisUrl!);
+    onTestFinished(proxy.close);
+    const [silent, sender] = [
+      createRedisPubSub({ urls: [proxy.url] }, log),
+      createRedisPubSub({ urls: [redisUrl!] }, log),
+    ];
+    onTestFinished(async () => void (await Promise.all([silent.close(), sender.close()])));
+    await expect.poll(() => silent.connected && sender.connected).toBe(true);
+    const channel = newChannel('silence');
+    const messages: string[] = [];
+    await silent.subscribe(channel, (message) => messages.push(message));
+    const changes: boolean[] = [];
+    silent.onConnectionChange((connected) => changes.push(connected));
+    await sender.publish(channel, 'before');
+    await expect.poll(() => messages).toEqual(['before']);
+
+    proxy.silence();
+    await expect.poll(() => silent.connected, { timeout: 10_000, interval: 10 }).toBe(false);
+    proxy.mend();
+    await expect.poll(() => silent.connected, { timeout: 10_000 }).toBe(true);
+    expect(changes.slice(0, 2)).toEqual([false, true]);
+    await sender.publish(channel, 'after');
+    await expect.poll(() => messages).toContain('after');
+  },
+);
+
+test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back', async () => {
+  const proxy = await startProxy(redisUrl!);
+  onTestFinished(proxy.close);
+  const [sender, receiver] = [
+    createRedisPubSub({ urls: [proxy.url] }, log),
+    createRedisPubSub({ urls: [redisUrl!] }, log),
+  ];
+  onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
+  await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+  const channel = newChannel('unsent');
+  const messages: string[] = [];
+  await receiver.subscribe(channel, (message) => messages.push(message));
+
+  proxy.cut();
+  await expect.poll(() => sender.connected).toBe(false);
+  await sender.publish(channel, 'during');
+  expect(messages).toEqual([]);
+  proxy.mend();
+  await expect.poll(() => messages).toEqual(['during']);
+});
+
+test.runIf(redisUrl)(
+  'several notices that wait for Redis become one notice that anything may have changed',
+  async () => {
+    const proxy = await startProxy(redisUrl!);
+    onTestFinished(proxy.close);
+    const [sender, receiver] = [
+      createRedisPubSub({ urls: [proxy.url] }, log),
+      createRedisPubSub({ urls: [redisUrl!] }, log),
+    ];
+    onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
+    await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+    const [once, often] = [newChannel('once'), newChannel('often')];
+    const messages: string[] = [];
+    for (const channel of [once, often]) {
+      await receiver.subscribe(channel, (message) => messages.push(`${channel} ${message}`));
+    }
+
+    proxy.cut();
+    await expect.poll(() => sender.connected).toBe(false);
+    await sender.publish(once, 'one');
+    for (const message of ['one', 'two', 'three']) await sender.publish(often, message);
+    proxy.mend();
+    await expect.poll(() => messages).toEqual([`${once} one`, `${often} ${anyChange}`]);
+  },
+);
+
+test.runIf(redisUrl)('readiness says that notices are late while Redis is silent', async () => {
+  const proxy = await startProxy(redisUrl!);
+  onTestFinished(proxy.close);
+  const gateway = await openTestGateway({ REDIS_URL: proxy.url });
+  const notices = async () =>
+    ((await (await gateway.app.request('/readyz')).json()) as { notices: string }).notices;
+  await expect.poll(notices).toBe('ok');
+  proxy.silence();
+  await expect.poll(notices, { timeout: 10_000 }).toBe('late');
+  proxy.mend();
+  await expect.poll(notices).toBe('ok');
+});

@@ -1,0 +1,220 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { Sql, Statement } from '../../src/database/types.ts';
+import { createRetention } from '../../src/retention.ts';
+import { openActivity } from '../support/activity.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+
+const gateway = await openTestGateway();
+const { prisma, sql } = gateway.database;
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+
+/** A process that keeps usage for 10 days and events for 30. */
+const open = (over = sql) =>
+  createRetention({
+    sql: over,
+    log: pino({ level: 'silent' }),
+    days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
+  });
+
+/** One statement, because Prisma takes seconds for it on a busy machine, and the transaction would time out. */
+async function addUsage(count: number, createdAt: Date) {
+  const operation = newId();
+  await prisma.$executeRaw`
+    INSERT INTO "UsageRecord" ("requestId", surface, operation, status, "durationMs", address, "createdAt")
+    SELECT gen_random_uuid(), 'rest', ${operation}, 200, 1, 'test', ${createdAt} FROM generate_series(1, ${count})`;
+  return () => prisma.usageRecord.count({ where: { operation } });
+}
+
+/** Records events of a gate: [plate number, kind, days ago]. */
+async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
+  const { key, locationId } = await gateway.newTenant();
+  for (const [plateNumber, kind, days] of events) {
+    const { body } = await gateway.graph(
+      `mutation ($locationId: ID!, $input: ParkingEventInput!) {
+        recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
+      {
+        key,
+        variables: {
+          locationId,
+          input: {
+            eventId: newId(),
+            kind,
+            plate: { plateType: 'DXB', plateCode: 'A', plateNumber },
+            occurredAt: daysAgo(days).toISOString(),
+          },
+        },
+      },
+    );
+    expect(body.errors).toBeUndefined();
+  }
+  return { key, locationId };
+}
+
+describe('retention', () => {
+  test('all usage records older than the configured time are removed', async () => {
+    const old = await addUsage(2500, daysAgo(400));
+    const recent = await addUsage(3, daysAgo(9));
+    const retention = open();
+    expect((await retention.removeExpired()).usage).toBeGreaterThanOrEqual(2500);
+    expect(await old()).toBe(0);
+    expect(await recent()).toBe(3);
+    await retention.close();
+  });
+
+  test('old events are removed with their sessions, except events of vehicles that are still inside', async () => {
+    const { key, locationId } = await drive(
+      ['1', 'ENTRY', 50],
+      ['1', 'EXIT', 49],
+      ['1', 'ENTRY', 5],
+      ['2', 'ENTRY', 40],
+      ['3', 'ENTRY', 40],
+      ['3', 'EXIT', 20],
+      ['4', 'EXIT', 40],
+      ['5', 'ENTRY', 60],
+      ['5', 'ENTRY', 45],
+      ['5', 'EXIT', 44],
+    );
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    const left = await prisma.parkingEvent.findMany({
+      where: { locationId },
+      orderBy: { occurredAt: 'asc' },
+    });
+    expect(left.map(({ plateNumber, kind }) => `${plateNumber} ${kind}`).sort()).toEqual([
+      '1 ENTRY',
+      '2 ENTRY',
+      '3 ENTRY',
+      '3 EXIT',
+    ]);
+    const sessions = await prisma.parkingSession.findMany({ where: { locationId } });
+    expect(sessions.map(({ plateNumber, open: inside }) => `${plateNumber} ${inside}`).sort()).toEqual([
+      '1 true',
+      '2 true',
+      '3 false',
+    ]);
+    const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
+    expect(body.data.occupied).toBe(2);
+  });
+
+  test('old counts are removed with their sessions, except the last count and counts of vehicles still inside', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { setInside, adjust, sessions, status } = openActivity(gateway, key);
+    await setInside(locationId, ['DXB/A/1'], daysAgo(60));
+    await setInside(locationId, ['DXB/A/2'], daysAgo(50));
+    await setInside(locationId, ['DXB/A/2', 'DXB/A/3'], daysAgo(40));
+    await adjust(locationId, 5, daysAgo(35));
+    const before = await sessions(locationId, true);
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    const left = await prisma.occupancyCount.findMany({
+      where: { locationId },
+      orderBy: { countedAt: 'asc' },
+    });
+    expect(left.map(({ kind, occupied }) => `${kind} ${occupied}`)).toEqual([
+      'VEHICLES 1',
+      'VEHICLES 2',
+      'NUMBER 5',
+    ]);
+    expect(await sessions(locationId)).toEqual(before);
+    expect(before).toHaveLength(2);
+    expect(await status(locationId)).toMatchObject({ occupied: 5 });
+  });
+
+  test('events that reduce an adjustment are kept until another count replaces it', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    const { adjust, see, status } = openActivity(gateway, key);
+    await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
+    await adjust(locationId, 3, daysAgo(60));
+    await see(
+      locationId,
+      { kind: 'EXIT', plate: 'DXB/A/8', at: daysAgo(50) },
+      { kind: 'ENTRY', plate: 'DXB/A/9', at: daysAgo(50) },
+      { kind: 'EXIT', plate: 'DXB/A/9', at: daysAgo(49) },
+    );
+    const retention = open();
+    const eventsLeft = () => prisma.parkingEvent.count({ where: { locationId } });
+    await retention.removeExpired();
+    expect(await status(locationId)).toMatchObject({ occupied: 2 });
+    expect(await eventsLeft()).toBe(2);
+    await adjust(locationId, 1, daysAgo(1));
+    await retention.removeExpired();
+    await retention.close();
+    expect(await status(locationId)).toMatchObject({ occupied: 1 });
+    expect(await eventsLeft()).toBe(1);
+  });
+
+  test('changes of whitelists are removed a day after their time, for entries with any number of changes', async () => {
+    const { locationId } = await gateway.newTenant();
+    const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
+    await prisma.$executeRaw`
+      INSERT INTO "WhitelistChange" ("locationId", "entryId", "plateType", "plateCode", "plateNumber", "changedAt")
+      SELECT ${locationId}, ${newId()}, 'DXB', 'A', '7', t FROM unnest(${times}::timestamptz[]) AS t`;
+    const retention = open();
+    expect(await retention.removeExpired()).toMatchObject({ whitelistChanges: 1500 });
+    await retention.close();
+    expect(
+      await prisma.$queryRaw`SELECT "changedAt" FROM "WhitelistChange" WHERE "locationId" = ${locationId}`,
+    ).toEqual([{ changedAt: times.at(-1) }]);
+  });
+
+  test('audit records are not removed', async () => {
+    const { locationId } = await drive(['1', 'EXIT', 400]);
+    await prisma.auditRecord.updateMany({ where: { locationId }, data: { createdAt: daysAgo(4000) } });
+    const retention = open();
+    await retention.removeExpired();
+    await retention.close();
+    expect(await prisma.parkingEvent.count({ where: { locationId } })).toBe(0);
+    expect(await prisma.auditRecord.count({ where: { locationId } })).toBe(1);
+  });
+
+  test.runIf(testServerUrl)(
+    'the removal from a table continues while another process removes records of another table',
+    async () => {
+      const statements: Statement[] = [];
+      const watched: Sql = {
+        query(statement, values) {
+          statements.push(statement);
+          return sql.query(statement, values);
+        },
+      };
+      const first = open(watched);
+      await first.removeExpired();
+      await first.close();
+      const events = statements.find(({ name }) => name === 'retention ParkingEvent')!;
+      const old = await addUsage(1500, daysAgo(400));
+      const another = new pg.Client({ connectionString: gateway.config.databaseUrl });
+      await another.connect();
+      await another.query('BEGIN');
+      await another.query(events.text, [30]);
+      const second = open();
+      await second.removeExpired();
+      await second.close();
+      await another.end();
+      expect(await old()).toBe(0);
+    },
+  );
+
+  test.runIf(testServerUrl)('one process at a time removes records, and each process can do it', async () => {
+    const old = await addUsage(5000, daysAgo(400));
+    const processes = [open(), open(), open()];
+    const removed = await Promise.all(processes.map((retention) => retention.removeExpired()));
+    expect(await old()).toBe(0);
+    expect(removed.reduce((sum, { usage }) => sum + usage, 0)).toBe(5000);
+    await Promise.all(processes.map((retention) => retention.close()));
+  });
+});
+
+test('changes of whitelists are kept for RETENTION_CHANGES_DAYS, or for the days in its former name', () => {
+  const days = (env: Record<string, string>) => loadConfig(env).retentionDays.whitelistChanges;
+  expect(days({})).toBe(30);
+  expect(days({ RETENTION_REMOVALS_DAYS: '7' })).toBe(7);
+  expect(days({ RETENTION_REMOVALS_DAYS: '7', RETENTION_CHANGES_DAYS: '9' })).toBe(9);
+});

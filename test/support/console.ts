@@ -1,0 +1,78 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { newAddress } from './addresses.ts';
+
+/** The console in a browser, with its errors and requests. */
+export interface OpenConsole {
+  page: Page;
+  /** Errors and warnings of the browser. */
+  complaints: string[];
+  /** Requests to another origin. */
+  foreignRequests: string[];
+  /** The names of the operations that the console has sent to the graph. */
+  operations: string[];
+  /** Goes to a view such as `sites`, and waits for its title. */
+  goTo(place: string): Promise<void>;
+}
+
+/** Opens the console with a key, as a user does. */
+export async function openConsole(
+  browser: Browser,
+  url: string,
+  options: { key?: string; place?: string } & BrowserContextOptions = {},
+): Promise<OpenConsole> {
+  const { key, place = 'sites', ...contextOptions } = options;
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
+    ...contextOptions,
+  });
+  const page = await context.newPage();
+  const [complaints, foreignRequests, operations]: string[][] = [[], [], []];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints!.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints!.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url()))
+      foreignRequests!.push(request.url());
+    const [, name] = /(?:query|mutation|subscription) (\w+)/.exec(request.postData() ?? '') ?? [];
+    if (name) operations!.push(name);
+  });
+  await page.goto(`${url}/console#/${place}`);
+  if (key) {
+    await page.getByLabel('API key').fill(key);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.locator('.view-header').waitFor();
+  }
+  return {
+    page,
+    complaints: complaints!,
+    foreignRequests: foreignRequests!,
+    operations: operations!,
+    async goTo(next) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${next}`);
+      await page.locator('.view-header').waitFor();
+    },
+  };
+}
+
+interface AxeViolation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Expects no axe-core violation on the page. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // The debugger evaluates the source, so the page's content security policy does not block it.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    return (await axe.run()).violations;
+  });
+  expect(
+    violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })),
+  ).toEqual([]);
+}

@@ -1,0 +1,14 @@
+import { seedDemoData } from '../../prisma/seed.ts';
+import { hashSecret } from '../../src/auth/key-secret.ts';
+import { createWebhookSecretBox } from '../../src/webhooks/secret-box.ts';
+import type { TestGateway } from './harness.ts';
+
+/** Fills a test gateway with the demo data like a first start, and returns the secret of the demo key. */
+export async function seedDemo({ config, database }: TestGateway): Promise<string> {
+  const { demoSecret } = await seedDemoData(database.prisma, {
+    environment: config.environment,
+    hashSecret: (secret) => hashSecret(secret, config.keyPepper),
+    webhookSecrets: createWebhookSecretBox(config.keyPepper),
+  });
+  return demoSecret;
+}

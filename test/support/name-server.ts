@@ -1,0 +1,57 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { afterAll } from 'vitest';
+
+const typeA = 1;
+const nameError = 3;
+
+/** A name server of a test. */
+export interface NameServer {
+  /** Its address and port, as in WEBHOOK_DNS_SERVERS. */
+  address: string;
+  /** The names in the queries so far, in their order. */
+  asked: string[];
+}
+
+/** Reads the name in a message with one question (RFC 1035, section 4.1.2), and the offset of its type. */
+function readName(message: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let offset = 12;
+  for (let length = message[offset]!; length > 0; length = message[offset]!) {
+    labels.push(message.toString('latin1', offset + 1, offset + 1 + length));
+    offset += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), end: offset + 1 };
+}
+
+/** The response to a query: some IPv4 addresses, or that the name does not exist. */
+function responseTo(message: Buffer, questionEnd: number, addresses: string[] | undefined): Buffer {
+  const isIpv4Question = message.readUInt16BE(questionEnd) === typeA;
+  const found = isIpv4Question ? (addresses ?? []) : [];
+  const header = Buffer.from(message.subarray(0, 12));
+  header.writeUInt16BE(0x8180 | (addresses ? 0 : nameError), 2);
+  header.writeUInt16BE(found.length, 6);
+  header.writeUInt32BE(0, 8);
+  const records = found.map((address) =>
+    Buffer.from([0xc0, 12, 0, typeA, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
+  );
+  return Buffer.concat([header, message.subarray(12, questionEnd + 4), ...records]);
+}
+
+/**
+ * Starts a name server on loopback, which ends with the test file. It answers with the IPv4 addresses of the given
+ * names, says that other names do not exist, and never answers a query for `silent.test`.
+ */
+export async function startNameServer(addresses: Record<string, string[]> = {}): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  socket.on('message', (message, { port, address }) => {
+    const { name, end } = readName(message);
+    asked.push(name);
+    if (!name.endsWith('silent.test')) socket.send(responseTo(message, end, addresses[name]), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  afterAll(() => socket.close());
+  return { address: `127.0.0.1:${socket.address().port}`, asked };
+}

@@ -1,0 +1,15 @@
+/** Collects uncaught exceptions and unhandled rejections of this process. */
+export function collectProcessFaults(): { end: () => string[] } {
+  const faults: string[] = [];
+  const collect = (fault: unknown) => void faults.push(String(fault));
+  process.on('uncaughtException', collect);
+  process.on('unhandledRejection', collect);
+  return {
+    /** Stops collecting, and returns the faults. */
+    end() {
+      process.off('uncaughtException', collect);
+      process.off('unhandledRejection', collect);
+      return faults;
+    },
+  };
+}

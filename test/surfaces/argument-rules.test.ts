@@ -1,0 +1,137 @@
+import {
+  getNullableType,
+  type GraphQLInputType,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ruleSchema } from '../../rest/json-schema.ts';
+import { schema } from '../../schema/index.ts';
+import { parkingEventRule } from '../../schema/parking-event.ts';
+import { plateRule, whitelistEntryRule } from '../../schema/whitelist.ts';
+import { argumentRule } from '../../src/graphql/operation-plan.ts';
+
+/** The rules of arguments that resolvers check themselves: row by row, or together with another argument. */
+const rulesOfResolvers: Record<string, z.ZodType> = {
+  'Mutation.importWhitelistEntries(entries)': z.array(whitelistEntryRule),
+  'Mutation.recordParkingEvents(events)': z.array(parkingEventRule),
+  'Query.plateAccess(plate)': plateRule,
+};
+
+/** The maximum length of a text argument, in characters: a feed cursor. */
+const maxTextLength = 16_384;
+
+const isHarmless = (value: unknown) =>
+  value === undefined ||
+  (typeof value === 'string' &&
+    value.length <= maxTextLength &&
+    value.isWellFormed() &&
+    !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(value));
+
+const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
+
+/** Values of each scalar that every rule must refuse or change. */
+const hostileValues: Record<string, unknown[]> = {
+  String: hostileTexts,
+  ID: hostileTexts,
+  Int: [2 ** 31, -(2 ** 31) - 1, 0.5, Number.NaN, Infinity],
+  Float: [Infinity, -Infinity, Number.NaN, 1e308],
+  DateTime: [new Date(Number.NaN), new Date(8.64e15), new Date(-1), '0000-01-01T00:00:00Z', '\u0000'],
+  JSON: [{ text: '\u0000' }, { '\ud800': 1 }, { text: 'x'.repeat(2 ** 20) }, nested(100)],
+};
+
+function nested(levels: number): unknown {
+  return levels === 0 ? {} : { in: nested(levels - 1) };
+}
+
+/** Unwraps a rule: without optional, default and transform. */
+function bare(rule: unknown, isLeaf: boolean): unknown {
+  if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
+  if (!isLeaf && rule instanceof z.ZodPipe) return bare(rule.in, isLeaf);
+  return rule;
+}
+
+/** The scalars inside a type, each with its path and its rule, or undefined when there is none. */
+function leavesOf(
+  path: string,
+  given: GraphQLInputType,
+  rule: unknown,
+): { path: string; scalar: string; rule: unknown }[] {
+  const type = getNullableType(given);
+  if (isScalarType(type)) return [{ path, scalar: type.name, rule: bare(rule, true) }];
+  const inner = bare(rule, false);
+  if (isListType(type)) {
+    return leavesOf(`${path}[]`, type.ofType, inner instanceof z.ZodArray ? inner.element : undefined);
+  }
+  if (!isInputObjectType(type)) return [];
+  const shape: Record<string, unknown> = inner instanceof z.ZodObject ? inner.shape : {};
+  return Object.values(type.getFields()).flatMap((field) =>
+    leavesOf(`${path}.${field.name}`, field.type, shape[field.name]),
+  );
+}
+
+const leaves = Object.values(schema.getTypeMap())
+  .filter((type) => isObjectType(type) && !type.name.startsWith('__'))
+  .flatMap((type) =>
+    Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) =>
+      field.args.flatMap((argument) => {
+        const path = `${type.name}.${field.name}(${argument.name})`;
+        return leavesOf(path, argument.type, rulesOfResolvers[path] ?? argumentRule(argument));
+      }),
+    ),
+  );
+
+describe.each(Object.entries(hostileValues))('every %s argument and input field', (scalar, values) => {
+  const ofScalar = leaves.filter((leaf) => leaf.scalar === scalar);
+
+  test('the argument has a rule', () => {
+    expect(ofScalar).not.toEqual([]);
+    expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
+  });
+
+  test('the rule refuses values that the database cannot store, or makes them harmless', () => {
+    const passed = ofScalar.flatMap(({ path, rule }) =>
+      values
+        .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
+        .filter((value) => !isHarmless((rule as z.ZodType).parse(value)))
+        .map((value) => `${path}: ${JSON.stringify(value).slice(0, 40)}`),
+    );
+    expect(passed).toEqual([]);
+  });
+});
+
+test('the test covers every scalar that clients can send', () => {
+  const known = [...Object.keys(hostileValues), 'Boolean'];
+  expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
+});
+
+// A rule checks texts by code, of which the contract knows what the rule's `meta` says.
+describe('what the contract says of a text', () => {
+  const ajv = new Ajv2020();
+  addFormats.default(ajv);
+  const rules = leaves.flatMap(({ path, scalar, rule }) =>
+    scalar === 'String' && rule instanceof z.ZodType ? [{ path, rule }] : [],
+  );
+  const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
+
+  /** The texts that one of two lets pass and the other refuses. */
+  const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
+    const isDescribed = ajv.compile(ruleSchema(rule));
+    const accepts = (text: string) => rule.safeParse(text).success;
+    return texts
+      .filter((text) => text === '' || accepts('aaa')) // others are names of a list that the contract does not have
+      .filter((text) => !/\s/.test(text) || accepts('a a')) // others are URLs
+      .filter((text) => isDescribed(text) !== accepts(text))
+      .map((text) => `${path}: ${JSON.stringify(text)}`);
+  };
+
+  test('refuses the empty, blank and control characters that its rule refuses, and no others', () => {
+    expect(rules).not.toEqual([]);
+    expect(rules.flatMap(differing)).toEqual([]);
+  });
+});

@@ -1,0 +1,191 @@
+import { parseList } from 'structured-headers';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { routes } from '../../rest/routes.ts';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+import { newId } from '../../src/ids.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
+
+const gateway = await openTestGateway({
+  BROWNOUTS: '2027-03-01T14:00Z/PT12H,2027-05-01T00:00+04:00/P1DT30M',
+});
+const { prisma } = gateway.database;
+
+const deprecatedRoutes = routes.filter(({ successor }) => successor);
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Stops the clock of the gateway. */
+const freezeClock = (at: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(at) });
+
+const call = (route: (typeof routes)[number], locationId: string, key: string, headers = {}) =>
+  gateway.rest(route.method, route.path.replace('{locationId}', locationId).replace('{residentId}', 'r'), {
+    key,
+    headers,
+    ...(route.method === 'POST' && { body: newEntry() }),
+  });
+
+describe('brown-outs of deprecated routes', () => {
+  test.each([
+    ['2027-03-01T13:59:59.999Z', false],
+    ['2027-03-01T14:00:00.000Z', true],
+    ['2027-03-02T01:59:59.999Z', true],
+    ['2027-03-02T02:00:00.000Z', false],
+    ['2027-04-30T20:00:00.000Z', true],
+    ['2027-05-01T20:29:59.999Z', true],
+    ['2027-05-01T20:30:00.000Z', false],
+  ])('at %s the brown-out disables deprecated routes: %s', async (now, isOff) => {
+    const { key, locationId } = await gateway.newTenant();
+    freezeClock(now);
+    for (const route of deprecatedRoutes) {
+      const answer = await call(route, locationId, key);
+      expect(answer.status === 410, route.path).toBe(isOff);
+      if (!isOff) continue;
+      expect(answer.body).toEqual({
+        success: false,
+        error: {
+          code: 'NOT_FOUND',
+          message: expect.stringContaining('switched off until'),
+          requestId: answer.headers.get('X-Request-Id'),
+        },
+      });
+      expect(answer.headers.get('Link')).toContain(`</api/locations/${locationId}/whitelist`);
+      expect(answer.headers.get('X-RateLimit-Remaining')).not.toBeNull();
+    }
+    expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(isOff ? 0 : 1);
+  });
+
+  test('the brown-out does not affect other routes, or the equivalent GraphQL requests of deprecated routes', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    freezeClock('2027-03-01T15:00:00Z');
+    for (const route of routes.filter(({ method, successor }) => method === 'GET' && !successor)) {
+      const answer = await call(route, locationId, key);
+      expect(answer.status, route.path).toBe(200);
+      expect(answer.headers.get('Brownout')).toBeNull();
+    }
+    for (const route of deprecatedRoutes) {
+      const answer = await call(route, locationId, key, { Accept: 'application/graphql-request+json' });
+      expect(answer).toMatchObject({ status: 200, body: { query: expect.any(String) } });
+    }
+  });
+
+  test.each([
+    ['2026-12-01T00:00:00Z', 2],
+    ['2027-03-01T15:00:00Z', 2],
+    ['2027-03-02T02:00:00Z', 1],
+    ['2027-06-01T00:00:00Z', 0],
+  ])('the brown-out is announced from %s in a structured header until it is over', async (now, announced) => {
+    const { key, locationId } = await gateway.newTenant();
+    freezeClock(now);
+    for (const route of deprecatedRoutes) {
+      const { headers } = await call(route, locationId, key);
+      const times = parseList(headers.get('Brownout') ?? '').map(([time]) => time);
+      expect(times).toEqual(
+        [
+          '2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z',
+          '2027-04-30T20:00:00.000Z/2027-05-01T20:30:00.000Z',
+        ].slice(2 - announced),
+      );
+    }
+  });
+
+  test.each([
+    '2027-03-01',
+    '2027-03-01T14:00Z',
+    '2027-03-01T14:00/PT1H',
+    '2027-13-01T14:00Z/PT1H',
+    '2027-03-01T14:00Z/PT0M',
+    '2027-03-01T14:00Z/P',
+    '2027-03-01T14:00Z/P1M',
+    ',',
+  ])('the value %s of the brown-out variable stops the start', (text) => {
+    expect(() => loadConfig({ BROWNOUTS: text })).toThrow(ConfigError);
+    expect(() => loadConfig({ BROWNOUTS: text })).toThrow(/^BROWNOUTS must be times with a duration/);
+  });
+});
+
+test('a deprecated route links to its successor and to a guide that needs no key', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  for (const route of deprecatedRoutes) {
+    const link = (await call(route, locationId, key)).headers.get('Link')!;
+    expect(link).toMatch(/^<\/api\/locations\/[^>]+>; rel="successor-version", </);
+    const [, address, anchor] = /<([^>#]+)#([^>]+)>; rel="deprecation"/.exec(link)!;
+    const guide = await gateway.app.request(address!);
+    expect(guide.status).toBe(200);
+    expect(await guide.text()).toContain(`id="${anchor}"`);
+  }
+});
+
+describe('the deprecations list of a key', () => {
+  const document = '{ operation requests lastUsedAt removedAt replacement }';
+  const idOf = async (key: string) =>
+    (await gateway.graph('{ viewer { id } }', { key })).body.data.viewer.id as string;
+
+  /** Records requests of a key, as the guard does. */
+  const used = (apiKeyId: string, ...requests: [string, Date][]) =>
+    prisma.usageRecord.createMany({
+      data: requests.map(([operation, createdAt]) => ({
+        apiKeyId,
+        requestId: newId(),
+        surface: 'rest',
+        operation,
+        status: 200,
+        durationMs: 1,
+        address: 'test',
+        createdAt,
+      })),
+    });
+
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const residents = 'GET /locations/{locationId}/residents';
+
+  test('the list has the deprecated operations of the last 31 days with their successors, for the key and administrators', async () => {
+    const { companyId, key: administrator } = await gateway.newTenant();
+    const key = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
+    const id = await idOf(key);
+    const lastUsedAt = daysAgo(1);
+    await used(
+      id,
+      [residents, daysAgo(2)],
+      [residents, lastUsedAt],
+      [residents, daysAgo(32)],
+      [`twin of ${residents}`, daysAgo(1)],
+      ['GET /locations/{locationId}/whitelist', daysAgo(1)],
+    );
+    const expected = [
+      {
+        operation: residents,
+        requests: 2,
+        lastUsedAt: lastUsedAt.toISOString(),
+        removedAt: '2027-06-30T00:00:00.000Z',
+        replacement: 'GET /locations/{locationId}/whitelist',
+      },
+    ];
+    const own = await gateway.graph(`{ viewer { deprecations ${document} } }`, { key });
+    expect(own.body.data.viewer.deprecations).toEqual(expected);
+    const administered = await gateway.graph(
+      `query ($id: ID!) { apiKey(id: $id) { deprecations ${document} } }`,
+      { key: administrator, variables: { id } },
+    );
+    expect(administered.body.data.apiKey.deprecations).toEqual(expected);
+
+    const { key: outsider } = await gateway.newTenant();
+    const denied = await gateway.graph(`query ($id: ID!) { apiKey(id: $id) { deprecations ${document} } }`, {
+      key: outsider,
+      variables: { id },
+    });
+    expect(denied.body.data.apiKey).toBeNull();
+  });
+
+  test('the list counts real requests to every deprecated route', async () => {
+    const { key, locationId } = await gateway.newTenant();
+    for (const route of deprecatedRoutes) await call(route, locationId, key);
+    await expect
+      .poll(async () => {
+        const { body } = await gateway.graph(`{ viewer { deprecations ${document} } }`, { key });
+        return body.data.viewer.deprecations.map(({ operation }: { operation: string }) => operation);
+      })
+      .toEqual(deprecatedRoutes.map(({ method, path }) => `${method} ${path}`).sort());
+  });
+});

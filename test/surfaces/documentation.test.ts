@@ -1,0 +1,126 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { schema } from '../../schema/index.ts';
+import { variableNames } from '../../src/config.ts';
+import { fencedBlocks, linkedFiles, projectFolder, readPages } from '../support/documentation.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+const pages = readPages();
+const gateway = await openTestGateway();
+const url = await serve(gateway);
+await gateway.newTenant();
+const environment = {
+  ...process.env,
+  KEY: await gateway.newKey({ unrestricted: true }),
+  PMS_URL: url,
+};
+
+test('docs/configuration.md explains exactly the variables of the gateway', () => {
+  const { text } = pages.find(({ path }) => path === 'docs/configuration.md')!;
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  const documented = rows.flatMap((row) =>
+    [...row.split('|')[1]!.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  );
+  expect(documented.toSorted()).toEqual(variableNames.toSorted());
+});
+
+test.each(pages)('the links of $path lead to files that exist', (page) => {
+  expect(linkedFiles(page).filter((file) => !existsSync(join(projectFolder, file)))).toEqual([]);
+});
+
+test.each(pages)('every command block of $path says whether a test runs it', (page) => {
+  const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
+  expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
+});
+
+/** Writes the programs of a page, such as `camera.ts`, to files, and puts the file names into its commands. */
+function withFiles(script: string, path: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'documentation-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return fencedBlocks(pages.find((page) => page.path === path)!).reduce((commands, { words, text }) => {
+    const [name = ''] = words;
+    if (!name.endsWith('.ts')) return commands;
+    writeFileSync(join(folder, name), text);
+    return commands.replaceAll(name, join(folder, name));
+  }, script);
+}
+
+describe('commands of the documentation', () => {
+  const scripts = pages
+    .map((page) => ({
+      path: page.path,
+      script: fencedBlocks(page)
+        .filter(({ words }) => words.includes('run'))
+        .map(({ text }) => text)
+        .join('\n'),
+    }))
+    .filter(({ script }) => script !== '');
+
+  test.each(scripts)(
+    'the commands of $path work when pasted from top to bottom',
+    async ({ script, path }) => {
+      const commands = withFiles(script, path)
+        .replaceAll('http://127.0.0.1:3000', url)
+        // npx takes seconds to look at all packages.
+        .replaceAll('npx pms', 'node dist/pms.js');
+      const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
+        cwd: projectFolder,
+        env: environment,
+      });
+      expect(stdout).not.toMatch(/"success":false|"errors":\[/);
+    },
+  );
+});
+
+test('the tables of operations name every root field of the graph', () => {
+  const { text } = pages.find(({ path }) => path === 'docs/api.md')!;
+  const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const fields = types.flatMap((type) => Object.keys(type!.getFields()));
+  expect(fields.filter((field) => !text.includes(`\`${field}\``))).toEqual([]);
+});
+
+test('the pictures of the documentation equal the output of their script', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['docs/pictures/draw.mjs', '--check'], {
+    cwd: projectFolder,
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+});
+
+/** A link in a code comment to a page, such as `docs/contract.md#keys`. */
+const citation = /docs\/[\w/-]+\.md(?:#[\w-]+)?/g;
+
+/** The anchor of a heading, as GitHub creates it. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
+test('every page and section that a code comment links exists', () => {
+  const anchors = new Map(
+    pages.map(({ path, text }) => [
+      path,
+      [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchorOf(heading!)),
+    ]),
+  );
+  const tracked = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs', '*.prisma'], {
+    cwd: projectFolder,
+    encoding: 'utf8',
+  });
+  const missing = tracked
+    .trim()
+    .split('\n')
+    .filter((file) => existsSync(join(projectFolder, file)) && !file.startsWith('test/'))
+    .flatMap((file) => readFileSync(join(projectFolder, file), 'utf8').match(citation) ?? [])
+    .filter((cited) => {
+      const [path = '', anchor] = cited.split('#');
+      return !anchors.has(path) || (anchor !== undefined && !anchors.get(path)!.includes(anchor));
+    });
+  expect(missing).toEqual([]);
+});

@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import {
+  type FieldDefinitionNode,
+  type GraphQLField,
+  type GraphQLInputField,
+  getNamedType,
+  type InputValueDefinitionNode,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  Kind,
+  parse,
+  print,
+} from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { schema } from '../../schema/index.ts';
+
+// Names of the contract that clients and their tests rely on. The graph must have them, and may have more.
+const promised = parse(readFileSync(new URL('../fixtures/graph.graphql', import.meta.url), 'utf8'));
+
+const types = promised.definitions.flatMap((node) =>
+  node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION
+    ? (node.fields ?? []).map((field): [string, string, FieldDefinitionNode | InputValueDefinitionNode] => [
+        node.name.value,
+        field.name.value,
+        field,
+      ])
+    : [],
+);
+
+describe('names of the graph', () => {
+  test.each(types)('the graph has %s.%s of the contract', (typeName, fieldName, promisedField) => {
+    const type = schema.getType(typeName);
+    const field = isObjectType(type) || isInputObjectType(type) ? type.getFields()[fieldName] : undefined;
+    expect(String(field?.type)).toBe(print(promisedField.type));
+    if (promisedField.kind === Kind.FIELD_DEFINITION && field && 'args' in field) {
+      for (const argument of promisedField.arguments ?? []) {
+        const found = field.args.find(({ name }) => name === argument.name.value);
+        expect(String(found?.type), argument.name.value).toBe(print(argument.type));
+      }
+    }
+  });
+
+  test.each(
+    promised.definitions.flatMap((node) =>
+      node.kind === Kind.ENUM_TYPE_DEFINITION
+        ? [[node.name.value, (node.values ?? []).map(({ name }) => name.value)] as const]
+        : [],
+    ),
+  )('the graph has the values of %s in the contract', (name, values) => {
+    const type = schema.getType(name);
+    expect(isEnumType(type) ? type.getValues().map((value) => value.name) : []).toEqual(
+      expect.arrayContaining(values),
+    );
+  });
+
+  test('every type, field, argument and value has a description', () => {
+    const named = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
+    const missing = named.flatMap((type) => {
+      const own =
+        type.description || ['String', 'ID', 'Int', 'Boolean', 'Float'].includes(type.name)
+          ? []
+          : [type.name];
+      if (isEnumType(type)) {
+        return [
+          ...own,
+          ...type
+            .getValues()
+            .filter((value) => !value.description)
+            .map((value) => `${type}.${value.name}`),
+        ];
+      }
+      if (!isObjectType(type) && !isInputObjectType(type)) return own;
+      return [
+        ...own,
+        ...Object.values<GraphQLField<unknown, unknown> | GraphQLInputField>(type.getFields()).flatMap(
+          (field) => [
+            ...(field.description ? [] : [`${type}.${field.name}`]),
+            ...('args' in field ? field.args : [])
+              .filter((argument) => !argument.description)
+              .map((argument) => `${type}.${field.name}(${argument.name}: ${getNamedType(argument.type)})`),
+          ],
+        ),
+      ];
+    });
+    expect(missing).toEqual([]);
+  });
+});

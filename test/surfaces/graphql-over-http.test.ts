@@ -1,0 +1,23 @@
+import { serverAudits } from 'graphql-http';
+import { describe, expect, test } from 'vitest';
+import { sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const key = await gateway.newKey();
+
+// The public test suite for GraphQL over HTTP, with a key on every request.
+describe('GraphQL over HTTP', () => {
+  const audits = serverAudits({
+    url: 'http://gateway/graphql',
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      gateway.app.request(url, { ...init, headers: { ...(init.headers as object), 'X-API-Key': key } }),
+  });
+  test('the suite has 61 audits', () => expect(audits).toHaveLength(61));
+  test.each(audits.map((audit) => [audit.name, audit] as const))(
+    'the endpoint passes the audit: %s',
+    async (_, audit) => {
+      const result = await audit.fn();
+      expect(result.status, 'reason' in result ? result.reason : '').toBe('ok');
+    },
+  );
+});

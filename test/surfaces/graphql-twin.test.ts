@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { renderRest } from '../../rest/adapter.ts';
+import { type Route, routes } from '../../rest/routes.ts';
+import { slug } from '../../schema/rules.ts';
+import { ServiceError } from '../../src/errors/error-table.ts';
+import { newId } from '../../src/ids.ts';
+import { type Answer, newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
+
+const gateway = await sharedTestGateway();
+const { prisma } = gateway.database;
+
+const Accept = 'application/graphql-request+json';
+
+/** Creates two equal tenants: one for REST, and one for the equivalent GraphQL requests. */
+type World = Awaited<ReturnType<typeof newWorlds>>[number];
+
+/** Two tenants with equal whitelists, apart from the ids. */
+async function newWorlds() {
+  const tenants = [await gateway.newTenant(), await gateway.newTenant()];
+  const entries = Array.from({ length: 4 }, (_, index) => newEntry({ referenceId: `r${index % 2}` }));
+  return Promise.all(
+    tenants.map(async (tenant) => {
+      const entryIds = [...entries.map(() => newId())].sort();
+      await prisma.whitelistEntry.createMany({
+        data: entries.map((entry, index) => ({
+          ...entry,
+          id: entryIds[index]!,
+          locationId: tenant.locationId,
+        })),
+      });
+      return { ...tenant, entryIds };
+    }),
+  );
+}
+
+/** Values that a client may send in place of a valid one. */
+const anything = fc.oneof(fc.constant(null), fc.constant(''), fc.integer(), fc.string(), fc.boolean());
+const mostly = (...values: unknown[]) =>
+  fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: anything });
+const bodyOf = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.record(fields, { requiredKeys: [] }) },
+    { weight: 4, arbitrary: fc.record(fields) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>([], null, 'text', 7) },
+  );
+
+const entryBody = bodyOf({
+  referenceId: mostly('r1', 'r2'),
+  plateType: mostly('DXB', 'AUH'),
+  plateCode: mostly('A', 'B'),
+  plateNumber: mostly('1', '2', '3'),
+  note: mostly('note', null),
+  validFrom: mostly('2026-01-31T08:00:00+04:00'),
+  unknown: anything,
+});
+const locationFields = {
+  name: mostly('Marina Walk'),
+  slug: mostly('one', 'two', 'three', 'four'),
+  capacity: mostly(0, 250),
+  timezone: mostly('Asia/Dubai'),
+};
+
+/** The request bodies of routes that have one, by summary. */
+const bodies: Record<string, fc.Arbitrary<unknown>> = {
+  'Register company': bodyOf({
+    name: mostly('Marina Parking'),
+    // All tenants share the slugs of companies, so each slug is replaced by a new one.
+    slug: mostly('SLUG').map((value) => (slug('').safeParse(value).success ? 'SLUG' : value)),
+    address: mostly('Dubai'),
+    settings: mostly({ currency: 'AED' }),
+    phone: mostly('+971 4 1234567'),
+  }),
+  'Create location': bodyOf({ ...locationFields, companyId: mostly(null) }),
+  'Update location': bodyOf(locationFields),
+  'Create whitelist entry': entryBody,
+  'Replace whitelist entry': entryBody,
+  'Create resident': bodyOf({
+    ...{ residentId: mostly('r1') },
+    plateType: mostly('DXB'),
+    plateCode: mostly('A'),
+    plateNumber: mostly('1', '2'),
+  }),
+};
+
+const queryParameters = fc.record(
+  {
+    referenceId: fc.constantFrom('r0', 'r1', 'nobody', ''),
+    plateType: fc.constantFrom('DXB', 'AUH'),
+    limit: fc.constantFrom('1', '2', '100', '0', '101', 'many', ''),
+    cursor: fc.constantFrom('first', 'nonsense', ''),
+  },
+  { requiredKeys: [] },
+);
+
+/** A request for both tenants: a query, a body, and the choice of the entry and the location in the path. */
+const question = ({ summary, list }: Route) =>
+  fc.record({
+    query: list ? queryParameters : fc.constant({}),
+    body: bodies[summary] ?? fc.constant(undefined),
+    entry: fc.nat(4), // one more than there are
+    isKnownLocation: fc.nat(9).map((n) => n > 0),
+  });
+
+type Question = typeof question extends (route: Route) => fc.Arbitrary<infer Asked> ? Asked : never;
+
+const unknownId = newId();
+
+/** The path and the body of a request for one tenant. */
+function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Question, world: World) {
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [
+      name,
+      value === 'first' ? Buffer.from(world.entryIds[0]!).toString('base64url') : String(value),
+    ]),
+  );
+  const address = path
+    .replace('{locationId}', isKnownLocation ? world.locationId : unknownId)
+    .replace('{whitelistId}', world.entryIds[entry] ?? unknownId)
+    .replace('{residentId}', 'r1');
+  const wanted = (body as { slug?: unknown } | null | undefined)?.slug;
+  const sent = wanted === 'SLUG' ? { ...(body as object), slug: newSlug() } : body;
+  return {
+    path: `${address}?${parameters}`,
+    options: { key: world.key, ...(sent !== undefined && { body: JSON.stringify(sent) }) },
+  };
+}
+
+/** The REST body for a GraphQL response. */
+function envelopeOf(route: Route, { body }: Answer, query: Record<string, unknown>): unknown {
+  const [error] = body.errors ?? [];
+  if (error) {
+    const { code, details } = error.extensions;
+    const source = { requestId: 'test', log: pino({ level: 'silent' }) };
+    const { body: render } = renderRest(new ServiceError(code, error.message, details), source);
+    return JSON.parse((render as (requestId: string) => string)(error.extensions.requestId));
+  }
+  const data = body.data as never;
+  if (route.bare) return route.bare(data);
+  if (!route.list) return { success: true, ...(route.envelope!(data) as object) };
+  const { nodes, pageInfo } = route.list(data);
+  const isPage = query.limit || query.cursor;
+  const nextCursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  return { success: true, data: nodes, ...(isPage ? { nextCursor } : {}) };
+}
+
+const ofWorld = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$|^test-\d+-/;
+const ownFields = [
+  'createdAt',
+  'updatedAt',
+  'timestamp',
+  'nextCursor',
+  'companyId',
+  'slug',
+  'lastActivityAt',
+];
+
+/** A body without the values that differ between two tenants: ids, slugs and times of changes. */
+const common = (body: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(body, (name, value: unknown) =>
+      typeof value === 'string' && (ofWorld.test(value) || ownFields.includes(name)) ? `<${name}>` : value,
+    ),
+  );
+
+const countRows = async () =>
+  Promise.all([
+    prisma.company.count(),
+    prisma.location.count(),
+    prisma.whitelistEntry.count(),
+    prisma.auditRecord.count(),
+  ]);
+
+describe('the equivalent GraphQL request of a REST request', () => {
+  test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
+    'asking for the equivalent of $name changes nothing, and the equivalent has the same result as the endpoint',
+    async ({ route }) => {
+      const [restWorld, twinWorld] = await newWorlds();
+      await fc.assert(
+        fc.asyncProperty(question(route), async (asked) => {
+          const ofRest = requestOf(route, asked, restWorld!);
+          const ofTwin = requestOf(route, asked, twinWorld!);
+          const before = await countRows();
+          const twin = await gateway.rest(route.method, ofTwin.path, {
+            ...ofTwin.options,
+            headers: { Accept },
+          });
+          expect(await countRows()).toEqual(before);
+
+          const answer = await gateway.rest(route.method, ofRest.path, ofRest.options);
+          if (twin.status !== 200) {
+            expect(common(twin.body)).toEqual(common(answer.body));
+            return;
+          }
+          expect(twin.headers.get('Content-Type')).toBe(Accept);
+          expect(Object.keys(twin.body).sort()).toEqual(['operationName', 'query', 'variables']);
+          const served = await gateway.app.request('/graphql', {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json', 'X-API-Key': twinWorld!.key },
+            body: JSON.stringify(twin.body),
+          });
+          const result = { status: served.status, headers: served.headers, body: await served.json() };
+          expect(common(envelopeOf(route, result, asked.query))).toEqual(common(answer.body));
+        }),
+        { numRuns: 12 },
+      );
+    },
+  );
+
+  test('asking for the equivalent request needs a valid key and one point, and no permission', async () => {
+    const { locationId } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist`;
+    const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
+    const before = await gateway.rest('GET', '/health', { key });
+    const twin = await gateway.rest('GET', path, { key, headers: { Accept } });
+    expect(twin).toMatchObject({ status: 200, body: { variables: { locationId, first: 100 } } });
+    const remaining = ({ headers }: Answer) => Number(headers.get('X-RateLimit-Remaining'));
+    expect(remaining(before) - remaining(twin)).toBe(1);
+    expect((await gateway.rest('GET', path, { headers: { Accept } })).status).toBe(401);
+  });
+
+  test.each([
+    [`text/html, ${Accept}`, true],
+    [`application/json;q=0.5, ${Accept}`, true],
+    [`${Accept};q=0.5, application/json`, false],
+    ['*/*', false],
+  ])('the response to Accept %s is the equivalent request: %s', async (accept, isWanted) => {
+    const { key } = await gateway.newTenant();
+    const { body } = await gateway.rest('GET', '/health', { key, headers: { Accept: accept } });
+    expect('query' in body).toBe(isWanted);
+  });
+});

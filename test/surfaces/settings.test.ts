@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { newSlug, openTestGateway } from '../support/harness.ts';
+import { surfaceNames } from '../support/surfaces.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+
+/** A GraphQL literal for a JSON text: member names have no quotes. */
+const literalOf = (json: string) => json.replace(/"(\w+)":/g, '$1:');
+
+/** The ways to send the JSON text of settings. Each returns the company or the error. */
+const ways = {
+  async rest(settings: string) {
+    const key = await gateway.newKey();
+    const { body } = await gateway.rest('POST', '/register/company', {
+      key,
+      body: `{"name":"Test","slug":"${newSlug()}","address":"Dubai","settings":${settings}}`,
+    });
+    return { key, id: body.data?.companyId as string, error: body.error };
+  },
+  async graph(settings: string) {
+    const key = await gateway.newKey();
+    const query = 'mutation ($input: RegisterCompanyInput!) { registerCompany(input: $input) { id } }';
+    const answer = await gateway.app.request('/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body: `{"query":${JSON.stringify(query)},"variables":{"input":{"name":"Test","slug":"${newSlug()}","address":"Dubai","settings":${settings}}}}`,
+    });
+    const body = (await answer.json()) as GraphBody<'registerCompany'>;
+    return { key, id: body.data?.registerCompany?.id, error: body.errors?.[0]?.extensions };
+  },
+  async literal(settings: string) {
+    const { key, companyId: id } = await gateway.newTenant();
+    const { body } = await gateway.graph(
+      `mutation ($id: ID!) { updateCompany(id: $id, input: { settings: ${literalOf(settings)} }) { id } }`,
+      { key, variables: { id } },
+    );
+    return { key, id, error: body.errors?.[0].extensions };
+  },
+};
+
+type GraphBody<Field extends string> = {
+  data?: Partial<Record<Field, { id: string } | null>> | null;
+  errors?: { extensions: { code: string; details?: unknown } }[];
+};
+
+/** The settings of a company on each surface and in the audit log, as parsed JSON texts. */
+async function shown(key: string, id: string) {
+  const { body } = await gateway.rest('GET', '/companies', { key });
+  const { body: graph } = await gateway.graph('query ($id: ID!) { company(id: $id) { settings } }', {
+    key,
+    variables: { id },
+  });
+  const { body: audit } = await gateway.graph('{ auditLog(first: 100) { nodes { action changes } } }', {
+    key,
+  });
+  const [{ action, changes }] = audit.data.auditLog.nodes.filter(({ action }: { action: string }) =>
+    action.startsWith('company.'),
+  );
+  return {
+    rest: body.data.find((company: { id: string }) => company.id === id).settings as unknown,
+    graph: graph.data.company.settings as unknown,
+    audit: (action === 'company.updated' ? changes.after : changes).settings as unknown,
+  };
+}
+
+const wayNames = Object.keys(ways) as (keyof typeof ways)[];
+
+/** Settings that the gateway returns unchanged. GraphQL names cannot have a dollar sign. */
+const kept = [
+  '{"__proto__":{"a":1},"b":2}',
+  '{"a":{"__proto__":[1,{"__proto__":null}]},"list":[{"__proto__":"x"}]}',
+  '{"constructor":{"prototype":1},"toJSON":"x","then":1,"hasOwnProperty":false}',
+  '{"$type":"Json","value":"{}","nested":{"$type":"Raw","value":1},"prisma__type":"date"}',
+  '{"_type":"Json","value":"{}","set":{"a":1},"id":7}',
+  '{"max":9007199254740991,"min":-9007199254740991,"third":0.3333333333333333,"tiny":5e-324}',
+  '{"large":1.7976931348623157e308,"round":1e21,"long":100000000000000000000,"e":12E-1,"one":1.0}',
+  '{"decimal":0.1,"sum":0.30000000000000004,"trailing":0.10000000000000000000000}',
+];
+
+describe.each(wayNames)('settings sent over %s', (way) => {
+  const send = ways[way];
+
+  test.each(kept.filter((settings) => way !== 'literal' || !settings.includes('$')))(
+    'the gateway returns the settings unchanged: %s',
+    async (settings) => {
+      const { key, id, error } = await send(settings);
+      expect(error).toBeUndefined();
+      const expected = JSON.stringify(sorted(JSON.parse(settings)));
+      for (const [surface, value] of Object.entries(await shown(key, id!))) {
+        expect(JSON.stringify(sorted(value)), surface).toBe(expected);
+      }
+    },
+  );
+
+  test.each([
+    '{"n":12345678901234567890}',
+    '{"n":9007199254740993}',
+    '{"a":[{"b":[1,0.1234567890123456789]}]}',
+    '{"__proto__":{"n":1e400}}',
+    '{"n":-1e400}',
+    '{"n":1e-400}',
+    '{"n":-0}',
+    '{"n":-0.0}',
+    '{"n": 3.141592653589793238}',
+    `{"n":1${'0'.repeat(400)}}`,
+  ])('a number that would lose precision is refused: %s', async (settings) => {
+    const { error } = await send(settings);
+    expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'settings' } });
+  });
+});
+
+describe.each(surfaceNames)('any JSON object sent over %s', (way) => {
+  const json = fc
+    .dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 })
+    .map((value) => JSON.stringify(value))
+    .filter((text) => !/\\u00|\\[bfr]|[\u007f-\u009f]|\\ud/.test(text) && text.length < 10_000);
+
+  test('the gateway returns an object with equal members', async () => {
+    await fc.assert(
+      fc.asyncProperty(json, async (settings) => {
+        const { key, id, error } = await ways[way](settings);
+        expect(error).toBeUndefined();
+        const { rest, graph } = await shown(key, id!);
+        const expected = JSON.stringify(sorted(JSON.parse(settings)));
+        expect(JSON.stringify(sorted(rest))).toBe(expected);
+        expect(JSON.stringify(sorted(graph))).toBe(expected);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+test('a literal with a variable keeps its members and refuses inexact numbers, also when it is repeated', async () => {
+  const { key, companyId: id } = await gateway.newTenant();
+  const update = (number: string) =>
+    gateway.graph(
+      `mutation ($id: ID!, $nested: JSON) {
+        updateCompany(id: $id, input: { settings: { __proto__: { n: ${number} }, nested: [$nested] } }) { settings } }`,
+      { key, variables: { id, nested: JSON.parse('{"__proto__":1}') as unknown } },
+    );
+  for (let sent = 0; sent < 4; sent += 1) {
+    const { body } = await update('1.5');
+    expect(JSON.stringify(body.data.updateCompany.settings)).toBe(
+      '{"nested":[{"__proto__":1}],"__proto__":{"n":1.5}}',
+    );
+    const refused = await update('1234567890123456789');
+    expect(refused.body.errors[0].extensions).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: { field: 'settings' },
+    });
+  }
+});
+
+test('a webhook message has the settings as sent', async () => {
+  const { key, companyId: id } = await gateway.newTenant();
+  const input = { url: 'http://127.0.0.1:9/hook', events: ['COMPANY_UPDATED'] };
+  const { body: created } = await gateway.graph(
+    'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { webhook { id } } }',
+    { key, variables: { input } },
+  );
+  await gateway.graph(
+    'mutation ($id: ID!, $input: UpdateCompanyInput!) { updateCompany(id: $id, input: $input) { id } }',
+    { key, variables: { id, input: { settings: JSON.parse('{"__proto__":{"a":1}}') as unknown } } },
+  );
+  const { body } = await gateway.graph(
+    'query ($id: ID!) { webhook(id: $id) { deliveries(first: 1) { nodes { body } } } }',
+    { key, variables: { id: created.data.createWebhook.webhook.id } },
+  );
+  expect(body.data.webhook.deliveries.nodes[0].body).toContain('"settings":{"__proto__":{"a":1}}');
+});
+
+test('a number that would lose precision is accepted outside of settings', async () => {
+  const { key, locationId } = await gateway.newTenant();
+  const answer = await gateway.app.request('/graphql', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: `{"query":"query ($id: ID!, $confidence: Float) { plateAccess(locationId: $id, reading: { text: \\"A7\\", confidence: $confidence }) { reason } }","variables":{"id":"${locationId}","confidence":0.12345678901234567890}}`,
+  });
+  expect(await answer.json()).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
+});
+
+/** A JSON value whose objects have their members sorted by name. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(members.map(([name, item]) => [name, sorted(item)]));
+}

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { newEntry, newSlug, openTestGateway } from '../support/harness.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { key, locationId, companyId } = await gateway.newTenant();
+
+const webhook = { url: 'http://127.0.0.1:9/hook', events: ['WHITELIST_CREATED', 'PARKING_ENTERED'] };
+const company = { name: 'Test', slug: 'test', address: 'Dubai' };
+const event = {
+  eventId: 'one',
+  kind: 'ENTRY',
+  occurredAt: '2026-03-01T08:00:00Z',
+  plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '7' },
+};
+
+const createWebhook = 'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret } }';
+const updateWebhook = `mutation ($input: UpdateWebhookInput!) { updateWebhook(id: "${newId()}", input: $input) { id } }`;
+const registerCompany = 'mutation ($input: RegisterCompanyInput!) { registerCompany(input: $input) { id } }';
+const createLocation = 'mutation ($input: CreateLocationInput!) { createLocation(input: $input) { id } }';
+const createEntry = `mutation ($input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: "${locationId}", input: $input) { id } }`;
+const recordEvent = `mutation ($input: ParkingEventInput!) {
+  recordParkingEvent(locationId: "${locationId}", input: $input) { id } }`;
+const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { secret } }';
+const plateAccess = `query ($at: DateTime, $reading: ReadingInput) {
+  plateAccess(locationId: "${locationId}", reading: $reading, at: $at) { reason } }`;
+
+/** An invalid field among valid ones. `errors` lists all invalid fields when there are several. */
+interface Case {
+  operation: string;
+  variables: Record<string, unknown>;
+  field: string;
+  value: unknown;
+  errors?: string[];
+}
+
+const cases: Case[] = [
+  ...[createWebhook, updateWebhook].flatMap((operation): Case[] => [
+    {
+      operation,
+      variables: { input: { ...webhook, locationIds: [{}] } },
+      field: 'locationIds.0',
+      value: {},
+    },
+    {
+      operation,
+      variables: { input: { ...webhook, locationIds: [newId(), true] } },
+      field: 'locationIds.1',
+      value: true,
+    },
+    { operation, variables: { input: { ...webhook, url: 7 } }, field: 'url', value: 7 },
+    { operation, variables: { input: { ...webhook, url: 'a\u0000' } }, field: 'url', value: 'a\u0000' },
+    {
+      operation,
+      variables: { input: { ...webhook, events: ['WHITELIST_CREATED', 'NONE'] } },
+      field: 'events.1',
+      value: 'NONE',
+    },
+    {
+      operation,
+      variables: { input: { ...webhook, events: ['whitelist.created'] } },
+      field: 'events.0',
+      value: 'whitelist.created',
+    },
+    { operation, variables: { input: { ...webhook, events: [] } }, field: 'events', value: [] },
+    {
+      operation,
+      variables: { input: { ...webhook, url: 'a\u0000', locationIds: [{}] } },
+      field: 'url',
+      value: 'a\u0000',
+      errors: ['url', 'locationIds.0'],
+    },
+  ]),
+  {
+    operation: createWebhook,
+    variables: { input: { ...webhook, companyId: {} } },
+    field: 'companyId',
+    value: {},
+  },
+  { operation: createWebhook, variables: { input: { ...webhook, other: 1 } }, field: 'other', value: 1 },
+  {
+    operation: createWebhook,
+    variables: { input: { ...webhook, other: null } },
+    field: 'other',
+    value: null,
+  },
+  {
+    operation: createWebhook,
+    variables: { input: { events: webhook.events } },
+    field: 'url',
+    value: null,
+  },
+  {
+    operation: updateWebhook,
+    variables: { input: { ...webhook, enabled: 'yes' } },
+    field: 'enabled',
+    value: 'yes',
+  },
+  { operation: registerCompany, variables: { input: { ...company, phone: 7 } }, field: 'phone', value: 7 },
+  {
+    operation: createLocation,
+    variables: { input: { name: 'A', slug: 'a', capacity: 1.5 } },
+    field: 'capacity',
+    value: 1.5,
+  },
+  {
+    operation: createEntry,
+    variables: { input: newEntry({ validFrom: '2026-03-01T08:00:00Z', note: 7 }) },
+    field: 'note',
+    value: 7,
+  },
+  {
+    operation: createEntry,
+    variables: { input: newEntry({ validFrom: 'soon', plateNumber: 'A' }) },
+    field: 'plateNumber',
+    value: 'A',
+    errors: ['plateNumber', 'validFrom'],
+  },
+  {
+    operation: createEntry,
+    variables: { input: newEntry({ hours: { days: ['MONDAY'], from: '07:00', to: 7 } }) },
+    field: 'hours.0.to',
+    value: 7,
+  },
+  {
+    operation: createEntry,
+    variables: {
+      input: newEntry({ hours: { days: 'MONDAY', from: '07:00', to: '08:00' }, maxEntries: 'x' }),
+    },
+    field: 'maxEntries',
+    value: 'x',
+  },
+  { operation: recordEvent, variables: { input: { ...event, entryId: {} } }, field: 'entryId', value: {} },
+  {
+    operation: recordEvent,
+    variables: { input: { ...event, kind: 'PARKED' } },
+    field: 'kind',
+    value: 'PARKED',
+  },
+  {
+    operation: recordEvent,
+    variables: { input: { ...event, plate: { ...event.plate, plateNumber: 7 } } },
+    field: 'plate.plateNumber',
+    value: 7,
+  },
+  {
+    operation: recordEvent,
+    variables: { input: { ...event, eventId: ' ', occurredAt: '2026-03-01T12:00:00+04:00' } },
+    field: 'eventId',
+    value: ' ',
+  },
+  {
+    operation: createKey,
+    variables: { input: { name: 'A', permissions: ['READ_LOCATIONS'], companyIds: [companyId, {}] } },
+    field: 'companyIds.1',
+    value: {},
+  },
+  { operation: plateAccess, variables: { at: 'soon', reading: { text: 'A 7' } }, field: 'at', value: 'soon' },
+  {
+    operation: plateAccess,
+    variables: { at: '2026-03-01T08:00:00Z', reading: { text: 'A 7', confidence: 'x' } },
+    field: 'reading.confidence',
+    value: 'x',
+  },
+];
+
+describe('fields named by errors in variables', () => {
+  test.each(cases)(
+    'the error names $field of $variables, and no other field',
+    async ({ operation, variables, field, value, errors = [field] }) => {
+      const { body } = await gateway.graph(operation, { key, variables });
+      const [error] = body.errors;
+      expect(error.extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field, value } });
+      expect(error.extensions.details.errors.map((fault: { field: string }) => fault.field)).toEqual(errors);
+      expect(error.message).not.toContain('whitelist.updated');
+    },
+  );
+
+  test('a list may be given as its only item, and values may have their defaults', async () => {
+    const { body } = await gateway.graph(createWebhook, {
+      key,
+      variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId } },
+    });
+    expect(body.errors).toBeUndefined();
+    const refused = await gateway.graph(createWebhook, {
+      key,
+      variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId, url: ' ' } },
+    });
+    expect(refused.body.errors[0].extensions.details).toMatchObject({ field: 'url', value: ' ' });
+  });
+
+  test('a number in place of an identifier is accepted over REST', async () => {
+    const { body } = await gateway.rest('POST', '/locations', {
+      key,
+      body: { companyId: 7, name: 'Gate', slug: newSlug() },
+    });
+    expect(body.error.details).toMatchObject({
+      field: 'companyId',
+      value: 7,
+      errors: [{ field: 'companyId' }],
+    });
+  });
+});

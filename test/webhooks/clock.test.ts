@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { databaseNow } from '../../src/database/clock.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } = webhookTools(gateway);
+
+const minuteMs = 60_000;
+
+// On the embedded database, both clocks are this process's clock, so the test only shows that messages are on time.
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+test('a gateway whose clock is a minute behind sends a failing message once for each due time', async () => {
+  const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+  receiver.answer = 500;
+  await addEntry(key, locationId);
+  for (const attempts of [1, 2]) {
+    await expect
+      .poll(() => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } }), soon)
+      .toBe(attempts);
+    const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
+    expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
+    // Later messages are delivered: the outbox was read again, and the failing message was not in it.
+    const later = await newSubscriber(['WHITELIST_CREATED']);
+    await addEntry(later.key, later.locationId);
+    await received(later.receiver, 1);
+    expect(receiver.messages).toHaveLength(attempts);
+    await skipRetryDelay(webhookId);
+  }
+});
+
+test('grace periods, retry times and record times use the clock of the database', async () => {
+  const { key, webhookId } = await newSubscriber(['LOCATION_FULL']);
+  const before = await databaseNow(prisma);
+  await run(key, 'mutation ($id: ID!) { rotateWebhookSecret(id: $id, graceSeconds: 60) { secret } }', {
+    id: webhookId,
+  });
+  await run(key, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id: webhookId });
+  const webhook = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
+  expect(webhook.formerSecretEndsAt!.getTime()).toBeGreaterThanOrEqual(before.getTime() + minuteMs);
+  const { createdAt, retryUntil } = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
+  expect(createdAt.getTime()).toBeGreaterThanOrEqual(before.getTime());
+  expect(retryUntil.getTime()).toBeGreaterThan(createdAt.getTime());
+  for (const record of await prisma.auditRecord.findMany({ where: { targetId: webhookId } }))
+    expect(record.createdAt.getTime()).toBeGreaterThanOrEqual(before.getTime() - minuteMs / 2);
+});
+
+test('no column has a default time of the process', async () => {
+  const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
+  expect(schema).not.toMatch(/@default\(now\(\)\)/);
+});

@@ -1,0 +1,301 @@
+import fc from 'fast-check';
+import pg from 'pg';
+import { pino } from 'pino';
+import { Webhook as Verifier } from 'standardwebhooks';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openGateway } from '../../src/gateway.ts';
+import { newId } from '../../src/ids.ts';
+import { retryDelayMs } from '../../src/webhooks/attempt-outcome.ts';
+import { newEntry, openTestGateway } from '../support/harness.ts';
+import { migrationsFolder, testServerUrl } from '../support/scratch-database.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
+const { prisma } = gateway.database;
+
+const { run, newSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } = webhookTools(gateway);
+
+describe('webhook messages', () => {
+  test('a message describes the change, and the Standard Webhooks library accepts its signature', async () => {
+    const { key, companyId, locationId, receiver, secret } = await newSubscriber(['WHITELIST_CREATED']);
+    const entry = await addEntry(key, locationId);
+    const [said] = await received(receiver, 1);
+    expect(said).toMatchObject({
+      type: 'whitelist.created',
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: { companyId, locationId, targetId: entry.id, changes: { plateNumber: entry.plateNumber } },
+    });
+    const [message] = receiver.messages;
+    const headers = message!.headers as Record<string, string>;
+    expect(new Verifier(secret).verify(message!.body, headers)).toEqual(said);
+    expect(() => new Verifier(secret).verify(message!.body.replace('created', 'deleted'), headers)).toThrow();
+    expect(headers['content-type']).toBe('application/json');
+  });
+
+  test('a message has both signatures during the grace period of a rotation, and one after it', async () => {
+    const { key, receiver, secret, webhookId } = await newSubscriber(['LOCATION_FULL']);
+    const rotate = (graceSeconds: number) =>
+      run<{ secret: string }>(
+        key,
+        'mutation ($id: ID!, $graceSeconds: Int) { rotateWebhookSecret(id: $id, graceSeconds: $graceSeconds) { secret } }',
+        { id: webhookId, graceSeconds },
+      );
+    const test = () => run(key, 'mutation ($id: ID!) { testWebhook(id: $id) { id } }', { id: webhookId });
+    const { secret: second } = await rotate(60);
+    await test();
+    expect(await received(receiver, 1)).toMatchObject([{ type: 'webhook.test' }]);
+    const [first] = receiver.messages;
+    for (const each of [secret, second]) {
+      new Verifier(each).verify(first!.body, first!.headers as Record<string, string>);
+    }
+    const { secret: third } = await rotate(0);
+    await test();
+    await received(receiver, 2);
+    const last = receiver.messages[1]!;
+    new Verifier(third).verify(last.body, last.headers as Record<string, string>);
+    expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
+  });
+
+  test('no message is sent for other events, other companies, or failed changes', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
+    const other = await newSubscriber(['WHITELIST_CREATED']);
+    await addEntry(key, locationId);
+    const body = newEntry();
+    await addEntry(other.key, other.locationId);
+    await gateway.rest('POST', `/locations/${other.locationId}/whitelist`, { key: other.key, body });
+    const again = await gateway.rest('POST', `/locations/${other.locationId}/whitelist`, {
+      key: other.key,
+      body,
+    });
+    expect(again.status).toBe(409);
+    await received(other.receiver, 2);
+    expect(await deliveriesOf(key, webhookId)).toEqual([]);
+    expect(await deliveriesOf(other.key, other.webhookId)).toHaveLength(2);
+    expect(receiver.messages).toEqual([]);
+  });
+});
+
+describe('webhook deliveries', () => {
+  test('a refused delivery is retried under the same identifier, with growing delays', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    const attempts = async () => (await deliveriesOf(key, webhookId))[0]!;
+    await expect.poll(async () => (await attempts()).attempts.length, soon).toBe(1);
+    const waiting = await attempts();
+    expect(waiting).toMatchObject({
+      type: 'whitelist.created',
+      status: 'PENDING',
+      attempts: [{ httpStatus: 500, error: null }],
+    });
+    expect(Date.parse(waiting.nextAttemptAt!)).toBeGreaterThan(Date.now());
+    receiver.answer = 200;
+    await skipRetryDelay(webhookId);
+    await expect.poll(async () => (await attempts()).status, soon).toBe('DELIVERED');
+    expect(await attempts()).toMatchObject({
+      nextAttemptAt: null,
+      attempts: [{ httpStatus: 500 }, { httpStatus: 200 }],
+    });
+    const [first, second] = receiver.messages;
+    expect(second!.id).toBe(first!.id);
+    expect(second!.body).toBe(first!.body);
+    expect(waiting).toMatchObject({ id: first!.id, body: first!.body });
+    expect(await deliveriesOf(key, webhookId, '(status: PENDING)')).toEqual([]);
+    const counts = `query ($id: ID!) { webhook(id: $id) {
+      all: deliveries { totalCount } pending: deliveries(status: PENDING) { totalCount } } }`;
+    expect(await run(key, counts, { id: webhookId })).toEqual({
+      all: { totalCount: 1 },
+      pending: { totalCount: 0 },
+    });
+  });
+
+  test('the delay grows with the time already tried, from ten seconds to six hours, times 0.5 to 1.5', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 3 * 86_400_000 }), (triedForMs) => {
+        const middle = Math.min(Math.max(2 * triedForMs, 10_000), 6 * 3_600_000);
+        const delayMs = retryDelayMs(triedForMs);
+        return delayMs >= middle / 2 && delayMs < middle * 1.5;
+      }),
+    );
+  });
+
+  test('a delivery fails after three days', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 503;
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    await prisma.webhookDelivery.updateMany({
+      where: { webhookId },
+      data: { retryUntil: new Date(), nextAttemptAt: new Date() },
+    });
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
+  });
+
+  test('a receiver that answers 410 Gone disables its webhook', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 410;
+    await addEntry(key, locationId);
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('FAILED');
+    const webhook = await run(key, 'query ($id: ID!) { webhook(id: $id) { enabled disabledAt } }', {
+      id: webhookId,
+    });
+    expect(webhook).toEqual({ enabled: false, disabledAt: expect.any(String) });
+    await addEntry(key, locationId);
+    expect(await deliveriesOf(key, webhookId)).toHaveLength(1);
+    expect(
+      await prisma.auditRecord.count({ where: { targetId: webhookId, action: 'webhook.disabled' } }),
+    ).toBe(1);
+  });
+
+  test('concurrent 410 responses disable the webhook once', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 410;
+    await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
+    const statuses = async () =>
+      (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
+    // Five are sent at once; the others are cancelled. The test reads a delivery and then its attempts, so both can
+    // disagree for a moment.
+    await expect
+      .poll(
+        async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
+        soon,
+      )
+      .toEqual([]);
+    expect(
+      await prisma.auditRecord.count({ where: { targetId: webhookId, action: 'webhook.disabled' } }),
+    ).toBe(1);
+  });
+
+  test('a delivery is cancelled when its webhook is disabled, and can be sent again when the webhook is enabled', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 500;
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts.length, soon)
+      .toBeGreaterThan(0);
+    const enable = (enabled: boolean) =>
+      run(
+        key,
+        'mutation ($id: ID!, $enabled: Boolean) { updateWebhook(id: $id, input: { enabled: $enabled }) { id } }',
+        { id: webhookId, enabled },
+      );
+    await enable(false);
+    const [cancelled] = await deliveriesOf(key, webhookId);
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', nextAttemptAt: null });
+    await enable(true);
+    receiver.answer = 200;
+    await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { status } }', {
+      id: cancelled!.id,
+    });
+    await expect.poll(async () => (await deliveriesOf(key, webhookId))[0]!.status, soon).toBe('DELIVERED');
+    expect(receiver.messages.at(-1)!.id).toBe(cancelled!.id);
+  });
+
+  test('a delivery of a disabled webhook is not sent when the webhook is enabled again', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 'nothing';
+    await addEntry(key, locationId);
+    await received(receiver, 1);
+    // The state after a change that was recorded while the webhook was being disabled.
+    await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
+    await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
+      id: webhookId,
+    });
+    expect(await deliveriesOf(key, webhookId)).toMatchObject([{ status: 'CANCELLED' }]);
+  });
+
+  test('a delivery does not follow redirects', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 307;
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: 307 }]);
+    expect(receiver.messages).toHaveLength(1);
+  });
+
+  test('a delivery waits 15 seconds for a response, and does not delay other webhooks', async () => {
+    const slow = await newSubscriber(['WHITELIST_CREATED']);
+    slow.receiver.answer = 'nothing';
+    const quick = await newSubscriber(['WHITELIST_CREATED']);
+    await addEntry(slow.key, slow.locationId);
+    await received(slow.receiver, 1);
+    await addEntry(quick.key, quick.locationId);
+    await received(quick.receiver, 1);
+    const attempts = async () => (await deliveriesOf(slow.key, slow.webhookId))[0]!.attempts;
+    expect(await attempts()).toEqual([]);
+    await expect
+      .poll(attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'No answer within 15 seconds' }]);
+  });
+
+  test('a delivery without a response shows the reason', async () => {
+    const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    await prisma.webhook.update({ where: { id: webhookId }, data: { url: 'http://127.0.0.1:1/' } });
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
+  });
+
+  test('a change of protocol counts as no response', async () => {
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    receiver.answer = 'upgrade';
+    await addEntry(key, locationId);
+    await expect
+      .poll(async () => (await deliveriesOf(key, webhookId))[0]!.attempts, soon)
+      .toMatchObject([{ httpStatus: null, error: 'The connection ended without an answer' }]);
+  });
+});
+
+describe('the webhook outbox', () => {
+  test('message identifiers sort by time', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const [row] = await gateway.database.sql.query<{ id: string }>(
+        { name: 'test-new-id', text: 'SELECT "new_id"() AS id' },
+        [],
+      );
+      ids.push(row!.id);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect([...ids].sort()).toEqual(ids);
+    expect(ids.every((id) => /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/.test(id))).toBe(true);
+    expect(newId().slice(0, 8)).toBe(ids[0]!.slice(0, 8));
+  });
+
+  test.runIf(testServerUrl)('a webhook that is deleted during a change gets no message', async () => {
+    const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const other = new pg.Client(gateway.config.databaseUrl!);
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query('BEGIN');
+    await other.query('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
+    const added = addEntry(key, locationId);
+    await vi.waitUntil(async () => {
+      const { rows } = await other.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length === 1;
+    });
+    await other.query('COMMIT');
+    await added;
+  });
+
+  test.runIf(testServerUrl)('several processes empty the outbox, and each message is sent once', async () => {
+    const others = await Promise.all(
+      [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),
+    );
+    afterAll(() => Promise.all(others.map((other) => other.close())));
+    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    await Promise.all(Array.from({ length: 60 }, () => addEntry(key, locationId)));
+    await received(receiver, 60);
+    await expect
+      .poll(() => prisma.webhookDelivery.count({ where: { webhookId, status: 'DELIVERED' } }), soon)
+      .toBe(60);
+    expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(60);
+    expect(receiver.messages).toHaveLength(60);
+  });
+});

@@ -1,0 +1,127 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, test } from 'vitest';
+import {
+  createLookups,
+  LookupNotStartedError,
+  maxLookupsPerCompany,
+  maxRememberedFailures,
+  maxWaitingPerCompany,
+} from '../../src/webhooks/look-ups.ts';
+import { addressesInHosts, type Resolve } from '../../src/webhooks/name-resolver.ts';
+import { createWebhookTarget } from '../../src/webhooks/sender.ts';
+
+const publicAddresses: LookupAddress[] = [{ address: '8.8.8.8', family: 4 }];
+/** A signal that never aborts. */
+const patient = () => new AbortController().signal;
+
+/** A resolver whose name servers do not answer for names of `silent.test`, and the names that it was queried for. */
+function partlySilent() {
+  const asked: string[] = [];
+  const resolve: Resolve = (hostname, signal) => {
+    asked.push(hostname);
+    if (!hostname.endsWith('silent.test')) return Promise.resolve(publicAddresses);
+    return new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    );
+  };
+  return { resolve, asked };
+}
+
+/** Look-ups of one company that end only when aborted: as many as may run and wait at once. */
+function fillShare(lookups: ReturnType<typeof createLookups>, company: string, count: number) {
+  const abort = new AbortController();
+  const results = Array.from({ length: count }, (_, index) =>
+    lookups
+      .addressesOf(`${index}.silent.test`, company, AbortSignal.any([abort.signal]))
+      .catch((error: unknown) => error),
+  );
+  return { abort, results };
+}
+
+describe('look-ups of receiver addresses', () => {
+  test('look-ups of one company do not wait for the silent name server of another', async () => {
+    const { resolve } = partlySilent();
+    const lookups = createLookups(resolve);
+    const { abort, results } = fillShare(lookups, 'silent', maxLookupsPerCompany + maxWaitingPerCompany);
+    expect(await lookups.addressesOf('a.example', 'other', patient())).toEqual(publicAddresses);
+    const target = createWebhookTarget({ allowPrivate: false, lookups });
+    expect(await target.fault('https://a.example/', 'other')).toBeUndefined();
+    abort.abort();
+    await Promise.all(results);
+  });
+
+  test('each company has a share of concurrent look-ups and a bounded queue, and further look-ups are refused', async () => {
+    const { resolve, asked } = partlySilent();
+    const lookups = createLookups(resolve);
+    const { abort, results } = fillShare(lookups, 'a', maxLookupsPerCompany + maxWaitingPerCompany);
+    await expect.poll(() => asked).toHaveLength(maxLookupsPerCompany);
+    await expect(lookups.addressesOf('b.example', 'a', patient())).rejects.toThrow(LookupNotStartedError);
+    abort.abort(new Error('stopped'));
+    const errors = await Promise.all(results);
+    expect(errors.filter((error) => error instanceof LookupNotStartedError)).toHaveLength(
+      maxWaitingPerCompany,
+    );
+    expect(asked).toHaveLength(maxLookupsPerCompany);
+    expect(await lookups.addressesOf('b.example', 'a', patient())).toEqual(publicAddresses);
+  });
+
+  test('a failure of a name server is cached, but an aborted attempt is not', async () => {
+    const asked: string[] = [];
+    const lookups = createLookups(async (hostname, signal) => {
+      asked.push(hostname);
+      signal.throwIfAborted();
+      throw new Error('no such name');
+    });
+    const ask = (hostname: string) => lookups.addressesOf(hostname, 'a', patient());
+    await expect(ask('a.example')).rejects.toThrow('no such name');
+    await expect(ask('a.example')).rejects.toThrow('no such name');
+    expect(asked).toEqual(['a.example']);
+
+    const { resolve, asked: silentlyAsked } = partlySilent();
+    const others = createLookups(resolve);
+    for (const count of [1, 2]) {
+      const { abort, results } = fillShare(others, 'a', 1);
+      await expect.poll(() => silentlyAsked).toHaveLength(count);
+      abort.abort();
+      await Promise.all(results);
+    }
+  });
+
+  test('a cached failure expires after some time', { timeout: 60_000 }, async () => {
+    let asked = 0;
+    const lookups = createLookups(() => Promise.reject(new Error(`failure ${(asked += 1)}`)));
+    const ask = () => lookups.addressesOf('a.example', 'a', patient()).catch((error: Error) => error.message);
+    expect(await ask()).toBe('failure 1');
+    await expect.poll(ask, { timeout: 60_000, interval: 250 }).toBe('failure 2');
+  });
+
+  test('the oldest cached failure is dropped when there are too many', async () => {
+    let asked = 0;
+    const lookups = createLookups(() => {
+      asked += 1;
+      return Promise.reject(new Error('no such name'));
+    });
+    const ask = (index: number) => lookups.addressesOf(`${index}.example`, 'a', patient()).catch(() => []);
+    for (let index = 0; index <= maxRememberedFailures; index += 1) await ask(index);
+    await ask(maxRememberedFailures);
+    expect(asked).toBe(maxRememberedFailures + 1);
+    await ask(0);
+    expect(asked).toBe(maxRememberedFailures + 2);
+  });
+});
+
+test('a hosts file has the addresses of all lines with the name, without comments', () => {
+  const file = [
+    '# 10.0.0.9 a.example',
+    '10.0.0.1\ta.example  alias # b.example',
+    '::1 localhost A.Example\r',
+    'no-address a.example',
+    '',
+  ].join('\n');
+  expect(addressesInHosts(file, 'a.example.')).toEqual([
+    { address: '10.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ]);
+  expect(addressesInHosts(file, 'ALIAS')).toEqual([{ address: '10.0.0.1', family: 4 }]);
+  expect(addressesInHosts(file, 'b.example')).toEqual([]);
+});

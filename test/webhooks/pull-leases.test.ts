@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway();
+const {
+  run,
+  newReader,
+  newReaderWith,
+  pull,
+  acknowledge,
+  deliveriesOf,
+  refused,
+  skipRetryDelay,
+  soon,
+  prisma,
+} = webhookTools(gateway);
+
+const recover =
+  'mutation ($id: ID!) { recoverWebhook(id: $id, since: "2026-01-01T00:00:00Z") { deliveries } }';
+const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id } }';
+const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
+
+describe('pulled messages without an acknowledgement', () => {
+  test('a message fails after three days, and can be recovered like a pushed one', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(2);
+    const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
+    await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
+    const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
+    // The reader keeps its leased message.
+    await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+    expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
+    const [failed] = await deliveriesOf(key, webhookId);
+    expect(failed!.attempts).toMatchObject([
+      { httpStatus: null, error: 'No reader acknowledged the message within 3 days' },
+    ]);
+    expect(await run(key, recover, { id: webhookId })).toEqual({ deliveries: 1 });
+    const [again] = await pull(readerKey, webhookId);
+    expect(again!.id).toBe(failed!.id);
+    expect(await acknowledge(readerKey, webhookId, [again!])).toBe(1);
+    expect(await statuses()).toEqual(['DELIVERED', 'DELIVERED']);
+  });
+
+  test('a webhook is disabled after five days without an acknowledgement', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    await prisma.webhook.update({
+      where: { id: webhookId },
+      data: { failingSince: new Date(Date.now() - 6 * 86_400_000) },
+    });
+    await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
+    const enabled = () => run(key, 'query ($id: ID!) { webhook(id: $id) { enabled } }', { id: webhookId });
+    await expect.poll(enabled, soon).toEqual({ enabled: false });
+    expect(await refused(readerKey, pullAll, { id: webhookId })).toMatchObject({
+      code: 'CONFLICT',
+      details: { field: 'webhookId', value: webhookId },
+    });
+  });
+
+  test('a recovery or a redelivery does not take a message from the reader that holds it', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    await pull(readerKey, webhookId);
+    await skipRetryDelay(webhookId);
+    const [held] = await pull(readerKey, webhookId);
+    await run(key, redeliver, { id: held!.id });
+    await run(key, recover, { id: webhookId });
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+    expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
+  });
+});
+
+describe('acknowledged messages', () => {
+  test('an acknowledged message is delivered again only when a client resends it', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    const [message] = await pull(readerKey, webhookId, { leaseSeconds: 3600 });
+    await acknowledge(readerKey, webhookId, [message!]);
+    await run(key, redeliver, { id: message!.id });
+    expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
+    // No failure in between: both attempts are acknowledgements.
+    await acknowledge(readerKey, webhookId, [message!]);
+    const [delivery] = await deliveriesOf(key, webhookId);
+    expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
+  });
+});
+
+describe('messages of large changes', () => {
+  test('large messages come in several responses, none over the size limit', async () => {
+    const { companyId, readerKey, webhookId } = await newReaderWith(0);
+    // Random, so that PostgreSQL cannot compress it.
+    const listed = Array.from({ length: 10_000 }, () => randomUUID());
+    for (let count = 0; count < 6; count += 1) {
+      const { id: eventId } = await prisma.auditRecord.create({
+        data: {
+          id: newId(),
+          requestId: 'test',
+          action: 'whitelist.imported',
+          targetId: newId(),
+          companyId,
+          changes: { mode: 'UPSERT', created: listed },
+        },
+      });
+      await prisma.webhookDelivery.create({
+        data: {
+          id: newId(),
+          webhookId,
+          eventId,
+          type: 'whitelist.imported',
+          retryUntil: new Date('2999-01-01'),
+        },
+      });
+    }
+    const first = await pull(readerKey, webhookId);
+    expect(first.length).toBeGreaterThan(0);
+    expect(first.length).toBeLessThan(6);
+    expect(JSON.parse(first[0]!.body).data.changes).toEqual({ mode: 'UPSERT', created: listed.length });
+    let pulled = first.length;
+    while (pulled < 6) {
+      const more = await pull(readerKey, webhookId);
+      expect(more.length).toBeGreaterThan(0);
+      pulled += more.length;
+    }
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+  });
+});
+
+describe.runIf(testServerUrl)('concurrent readers of one webhook', () => {
+  test('two readers never hold the same message', async () => {
+    const { readerKey, webhookId } = await newReader(['WHITELIST_CREATED']);
+    const { id: eventId } = await prisma.auditRecord.create({
+      data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId() },
+    });
+    const messages = Array.from({ length: 400 }, () => newId());
+    await prisma.webhookDelivery.createMany({
+      data: messages.map((id) => ({
+        id,
+        webhookId,
+        eventId,
+        type: 'whitelist.created',
+        retryUntil: new Date('2999-01-01'),
+      })),
+    });
+    const readers = Array.from({ length: 16 }, async () => {
+      const held: string[] = [];
+      for (let empty = 0; empty < 3;) {
+        const pulled = await pull(readerKey, webhookId, { first: 7, leaseSeconds: 3600 });
+        held.push(...pulled.map(({ id }) => id));
+        if (pulled.length === 0) empty += 1;
+      }
+      return held;
+    });
+    const held = (await Promise.all(readers)).flat();
+    expect(held.sort()).toEqual(messages.sort());
+  });
+
+  test('each message is acknowledged once', async () => {
+    const { readerKey, webhookId } = await newReaderWith(5);
+    const messages = await pull(readerKey, webhookId);
+    const counts = await Promise.all(
+      Array.from({ length: 8 }, () => acknowledge(readerKey, webhookId, messages)),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(messages.length);
+  });
+});

@@ -1,0 +1,111 @@
+import { pino } from 'pino';
+import { describe, expect, test, vi } from 'vitest';
+import type { Sql } from '../../src/database/types.ts';
+import { newId } from '../../src/ids.ts';
+import { createWaitingMessages } from '../../src/webhooks/waiting-messages.ts';
+import { openEventStream } from '../support/event-stream.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { run, newReader, newReaderWith, newSubscriber, pull, acknowledge, addEntry } = webhookTools(gateway);
+
+const query = 'subscription ($id: ID!) { webhookMessagesWaiting(webhookId: $id) { webhookId waiting } }';
+const watch = (key: string, id: string) =>
+  openEventStream<{ webhookMessagesWaiting: { webhookId: string; waiting: number } }>(gateway.app, {
+    key,
+    query,
+    variables: { id },
+  });
+const noticeOf = (webhookId: string, waiting: number) => ({
+  data: { webhookMessagesWaiting: { webhookId, waiting } },
+});
+
+describe('webhookMessagesWaiting', () => {
+  test('the subscription sends the number of waiting messages at once, after new messages, and after an expired lease', async () => {
+    const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
+    const stream = await watch(readerKey, webhookId);
+    expect(await stream.next()).toEqual(noticeOf(webhookId, 2));
+    const messages = await pull(readerKey, webhookId);
+    await acknowledge(readerKey, webhookId, messages);
+    await addEntry(key, locationId);
+    expect(await stream.next()).toEqual(noticeOf(webhookId, 1));
+    await pull(readerKey, webhookId, { leaseSeconds: 10 });
+    expect(await stream.next()).toEqual(noticeOf(webhookId, 1));
+    await stream.cancel();
+  });
+
+  test('the subscription sends nothing while nothing waits, and ends when the webhook is deleted', async () => {
+    const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
+    const stream = await watch(readerKey, webhookId);
+    await run(key, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test("the subscription needs RECEIVE_WEBHOOKS, a webhook in the key's scope, and pull delivery", async () => {
+    const { companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
+    const manager = await gateway.newKey({ companyIds: [companyId], permissions: ['MANAGE_WEBHOOKS'] });
+    const foreign = await newReader(['LOCATION_FULL']);
+    const pushed = await newSubscriber(['LOCATION_FULL']);
+    for (const [key, id, code] of [
+      [manager, webhookId, 'FORBIDDEN'],
+      [foreign.readerKey, webhookId, 'NOT_FOUND'],
+      [readerKey, newId(), 'NOT_FOUND'],
+      [pushed.key, pushed.webhookId, 'VALIDATION_ERROR'],
+    ] as const) {
+      const stream = await watch(key, id);
+      expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code } }] });
+    }
+  });
+});
+
+describe('notices of one process', () => {
+  /** Notices over a database that returns these counts. */
+  function newNotices(counts: { webhookId: string; waiting: number; newest: Date | null }[]) {
+    const query = vi.fn(async () => counts);
+    const notices = createWaitingMessages({
+      sql: { query } as unknown as Sql,
+      log: pino({ level: 'silent' }),
+    });
+    return { query, notices };
+  }
+
+  test('a process asks the database once for all webhooks, and never without watchers', async () => {
+    vi.useFakeTimers();
+    try {
+      const { query, notices } = newNotices(
+        ['a', 'b'].map((webhookId) => ({ webhookId, waiting: 0, newest: null })),
+      );
+      const watched = [notices.watch('a'), notices.watch('b'), notices.watch('a')];
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(query.mock.calls.at(-1)).toEqual([expect.anything(), [['a', 'b']]]);
+      const before = query.mock.calls.length;
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(query).toHaveBeenCalledTimes(before + 1);
+      for (const each of watched) await each.return!();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(query).toHaveBeenCalledTimes(before + 1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('a notice about the same messages is repeated after half a minute, not each second', async () => {
+    vi.useFakeTimers();
+    try {
+      const { notices } = newNotices([{ webhookId: 'a', waiting: 3, newest: new Date() }]);
+      const watched = notices.watch('a');
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await watched.next()).toEqual({ done: false, value: 3 });
+      const told = vi.fn();
+      void watched.next().then(told);
+      await vi.advanceTimersByTimeAsync(25_000);
+      expect(told).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(told).toHaveBeenCalledWith({ done: false, value: 3 });
+      await watched.return!();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});

@@ -1,0 +1,256 @@
+import { Webhook as Verifier } from 'standardwebhooks';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { everyPermission, openTestGateway } from '../support/harness.ts';
+import { type MessageShown, webhookTools } from '../support/webhooks.ts';
+
+const operator = 'operator-key-of-the-tests-0123456789';
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true', OPERATOR_API_KEY: operator });
+const {
+  run,
+  refused,
+  createWebhook,
+  newReader,
+  newReaderWith,
+  newSubscriber,
+  pull,
+  acknowledge,
+  addEntry,
+  deliveriesOf,
+  received,
+  skipRetryDelay,
+  soon,
+  prisma,
+} = webhookTools(gateway);
+
+const create =
+  'mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { webhook { url delivery } } }';
+const pullWith = (options: string) =>
+  `mutation ($id: ID!) { pullWebhookMessages(webhookId: $id${options}) { id } }`;
+const acknowledgeIds =
+  'mutation ($id: ID!, $ids: [ID!]!) { acknowledgeWebhookMessages(webhookId: $id, ids: $ids) }';
+
+/** The headers of a message in the form of an HTTP library. */
+const headersOf = ({ headers }: MessageShown) =>
+  Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]));
+
+describe('webhooks with pull delivery', () => {
+  test('a webhook with pull delivery has no URL, and a webhook with push delivery needs one', async () => {
+    const { key } = await gateway.newTenant();
+    const events = ['WHITELIST_CREATED'];
+    const url = 'https://203-0-113.example/hook';
+    expect(await run(key, create, { input: { delivery: 'PULL', events } })).toEqual({
+      webhook: { url: null, delivery: 'PULL' },
+    });
+    expect(await run(key, create, { input: { url, events } })).toEqual({
+      webhook: { url, delivery: 'PUSH' },
+    });
+    for (const input of [{ delivery: 'PULL', url, events }, { delivery: 'PUSH', events }, { events }]) {
+      expect(await refused(key, create, { input })).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: 'url' },
+      });
+    }
+  });
+
+  test('an update cannot add a URL, and can change every other field', async () => {
+    const { key, webhookId: id } = await newReader(['WHITELIST_CREATED']);
+    const update =
+      'mutation ($id: ID!, $input: UpdateWebhookInput!) { updateWebhook(id: $id, input: $input) { url events enabled } }';
+    expect(
+      await refused(key, update, { id, input: { url: 'https://203-0-113.example/hook' } }),
+    ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'url' } });
+    expect(await run(key, update, { id, input: { events: ['LOCATION_FULL'], enabled: false } })).toEqual({
+      url: null,
+      events: ['LOCATION_FULL'],
+      enabled: false,
+    });
+  });
+});
+
+describe('pulled messages', () => {
+  test('a pulled message equals the push of the same change, and the Standard Webhooks library accepts its signature', async () => {
+    const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
+    const { secret, webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
+    const entry = await addEntry(key, locationId);
+    await received(receiver, 1);
+    const [pushed] = receiver.messages;
+    const [pulled] = await pull(key, webhook.id);
+    expect(pulled!.body).toBe(pushed!.body);
+    expect(JSON.parse(pulled!.body).data.targetId).toBe(entry.id);
+    expect(pulled).toMatchObject({
+      event: 'whitelist.created',
+      createdAt: JSON.parse(pulled!.body).timestamp,
+    });
+    const headers = headersOf(pulled!);
+    expect(headers['webhook-id']).toBe(pulled!.id);
+    for (const name of ['content-type', 'user-agent']) expect(headers[name]).toBe(pushed!.headers[name]);
+    expect(Object.keys(headers).every((name) => name in pushed!.headers)).toBe(true);
+    expect(new Verifier(secret).verify(pulled!.body, headers)).toEqual(JSON.parse(pushed!.body));
+  });
+
+  test('a message is leased by one reader, and comes again after the lease under the same identifier', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
+    const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
+    expect(leaseMs).toBeLessThanOrEqual(10_000 + 1000); // both clocks may differ a little
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+    const again = () => pull(readerKey, webhookId);
+    await expect.poll(again, soon).toMatchObject([{ id: first!.id, body: first!.body }]);
+    expect(await deliveriesOf(key, webhookId)).toMatchObject([
+      {
+        status: 'PENDING',
+        attempts: [
+          {
+            httpStatus: null,
+            error: 'No reader acknowledged the message before the lease ended',
+            durationMs: 10_000,
+          },
+        ],
+      },
+    ]);
+    const failing = await prisma.webhook.findUniqueOrThrow({ where: { id: webhookId } });
+    expect(failing.failingSince).not.toBeNull();
+  });
+
+  test('an acknowledged message never comes again', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(2);
+    const messages = await pull(readerKey, webhookId);
+    expect(messages).toHaveLength(2);
+    expect(await acknowledge(readerKey, webhookId, [messages[0]!, messages[0]!])).toBe(1);
+    expect(await acknowledge(readerKey, webhookId, messages)).toBe(1);
+    expect(await acknowledge(readerKey, webhookId, messages)).toBe(0);
+    await skipRetryDelay(webhookId);
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+    expect(await deliveriesOf(key, webhookId)).toMatchObject(
+      messages.map(() => ({
+        status: 'DELIVERED',
+        attempts: [{ httpStatus: null, error: null }],
+        nextAttemptAt: null,
+      })),
+    );
+  });
+
+  test('any reader of the webhook can acknowledge a message after its lease', async () => {
+    const { readerKey, webhookId } = await newReaderWith(1);
+    const [message] = await pull(readerKey, webhookId);
+    await skipRetryDelay(webhookId); // the lease ends
+    expect(await acknowledge(readerKey, webhookId, [message!])).toBe(1);
+    expect(await pull(readerKey, webhookId)).toEqual([]);
+  });
+
+  test('the oldest messages come first, and at most the requested number', async () => {
+    const { readerKey, webhookId } = await newReaderWith(3);
+    const all = [...(await pull(readerKey, webhookId, { first: 2 })), ...(await pull(readerKey, webhookId))];
+    expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort());
+    expect(all).toHaveLength(3);
+  });
+
+  test('other webhooks can neither pull nor acknowledge the message', async () => {
+    const [one, other] = [await newReaderWith(1), await newReaderWith(0)];
+    expect(await pull(other.readerKey, other.webhookId)).toEqual([]);
+    const messages = await pull(one.readerKey, one.webhookId);
+    expect(await acknowledge(other.readerKey, other.webhookId, messages)).toBe(0);
+    expect(await acknowledge(one.readerKey, one.webhookId, [{ id: newId() }, { id: 'x' }])).toBe(0);
+    expect(await acknowledge(one.readerKey, one.webhookId, messages)).toBe(1);
+  });
+
+  test('a message that no reader has pulled cannot be acknowledged', async () => {
+    const { key, readerKey, webhookId } = await newReaderWith(1);
+    const waiting = await deliveriesOf(key, webhookId);
+    expect(await acknowledge(readerKey, webhookId, waiting)).toBe(0);
+    expect(await pull(readerKey, webhookId)).toMatchObject([{ id: waiting[0]!.id }]);
+  });
+});
+
+describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
+  test.each(['first: 0', 'first: 101', 'leaseSeconds: 9', 'leaseSeconds: 3601'])(
+    'pullWebhookMessages refuses %s',
+    async (argument) => {
+      const { readerKey, webhookId } = await newReaderWith(0);
+      expect(await refused(readerKey, pullWith(`, ${argument}`), { id: webhookId })).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: argument.split(':')[0] },
+      });
+    },
+  );
+
+  test('pulling and acknowledging accept the smallest and largest allowed values', async () => {
+    const { readerKey, webhookId } = await newReaderWith(1);
+    expect(await pull(readerKey, webhookId, { first: 100, leaseSeconds: 3600 })).toHaveLength(1);
+    const hundred = Array.from({ length: 100 }, () => ({ id: newId() }));
+    expect(await acknowledge(readerKey, webhookId, hundred)).toBe(0);
+    expect(
+      await refused(readerKey, acknowledgeIds, {
+        id: webhookId,
+        ids: [...hundred, { id: newId() }].map(({ id }) => id),
+      }),
+    ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'ids' } });
+  });
+
+  test('pulling and acknowledging need RECEIVE_WEBHOOKS, which permits nothing else', async () => {
+    const { companyId, readerKey, webhookId: id } = await newReaderWith(0);
+    const without = await gateway.newKey({
+      companyIds: [companyId],
+      permissions: everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS'),
+    });
+    for (const operation of [pullWith(''), acknowledgeIds]) {
+      expect(await refused(without, operation, { id, ids: [] })).toMatchObject({ code: 'FORBIDDEN' });
+    }
+    for (const operation of [
+      'query ($id: ID!) { webhook(id: $id) { id } }',
+      'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
+      'mutation ($id: ID!) { testWebhook(id: $id) { id } }',
+    ]) {
+      expect(await refused(readerKey, operation, { id })).toMatchObject({ code: 'FORBIDDEN' });
+    }
+  });
+
+  test("pulling and acknowledging answer NOT_FOUND outside the key's scope, and refuse a webhook with push delivery", async () => {
+    const { webhookId, locationId } = await newReaderWith(0);
+    const foreign = await newReaderWith(0);
+    const local = await gateway.newKey({ locationIds: [locationId] });
+    for (const operation of [pullWith(''), acknowledgeIds]) {
+      for (const [key, id] of [
+        [foreign.readerKey, webhookId],
+        [local, webhookId],
+        [foreign.readerKey, newId()],
+        [foreign.readerKey, 'x'],
+      ] as const) {
+        expect(await refused(key, operation, { id, ids: [] })).toMatchObject({
+          code: 'NOT_FOUND',
+          details: { field: 'webhookId', value: id },
+        });
+      }
+      const pushed = await newSubscriber(['WHITELIST_CREATED']);
+      expect(await refused(pushed.key, operation, { id: pushed.webhookId, ids: [] })).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: 'webhookId', value: pushed.webhookId },
+      });
+    }
+  });
+
+  test("only an operator's key has access to an operator's webhook", async () => {
+    const { webhook } = await createWebhook(operator, { delivery: 'PULL', events: ['COMPANY_REGISTERED'] });
+    expect(await pull(operator, webhook.id)).toEqual([]);
+    const { readerKey } = await newReaderWith(0);
+    expect(await refused(readerKey, pullWith(''), { id: webhook.id })).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('pulling and acknowledging cost points by the number of requested messages', async () => {
+    const { readerKey, webhookId: id } = await newReaderWith(0);
+    const costOf = async (first: number) => {
+      const query = `mutation ($id: ID!, $first: Int) { pullWebhookMessages(webhookId: $id, first: $first) {
+        id event createdAt headers { name value } body leaseEndsAt } }`;
+      const { body } = await gateway.graph(query, {
+        key: readerKey,
+        variables: { id, first },
+        headers: { 'X-Query-Cost': 'true' },
+      });
+      return body.extensions.cost;
+    };
+    const [one, hundred] = [await costOf(1), await costOf(100)];
+    expect(hundred.requested).toBeGreaterThan(50 * one.requested);
+    expect(hundred.points).toBe(1);
+  });
+});

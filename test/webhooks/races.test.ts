@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { newSubscriber, addEntry, received, prisma } = webhookTools(gateway);
+
+/** Every change of one webhook. The two changes of deliveries refer to one of its deliveries. */
+const changes = [
+  'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
+  'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
+  'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: false }) { id } }',
+  'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true, events: [WHITELIST_CREATED] }) { id } }',
+  'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }',
+  'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }',
+  'mutation ($id: ID!) { testWebhook(id: $id) { id } }',
+  'mutation ($id: ID!, $deliveryId: ID!) { redeliverWebhook(deliveryId: $deliveryId) { id } updateWebhook(id: $id, input: { enabled: true }) { id } }',
+  'mutation ($id: ID!) { recoverWebhook(id: $id, since: "2026-01-01T00:00:00Z") { deliveries } }',
+];
+
+const shuffled = <Item>(items: readonly Item[]) =>
+  items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+
+const rounds = 12;
+
+describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
+  test('of concurrent changes one deletion wins, the errors are clear, and failed changes leave no audit record', async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+      if (round % 2 === 1) receiver.answer = 410;
+      await addEntry(key, locationId);
+      if (round % 3 === 0) await received(receiver, 1);
+      const { id: deliveryId } = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
+      const answers = await Promise.all([
+        ...shuffled(changes).map((operation) =>
+          gateway.graph(operation, { key, variables: { id: webhookId, deliveryId } }),
+        ),
+        addEntry(key, locationId),
+        addEntry(key, locationId),
+      ]);
+      const errors = answers.flatMap((answer) => answer.body?.errors ?? []);
+      const codes = new Set(errors.map((error: { extensions: { code: string } }) => error.extensions.code));
+      expect([...codes].filter((code) => code !== 'NOT_FOUND' && code !== 'CONFLICT')).toEqual([]);
+      expect(await prisma.webhook.findUnique({ where: { id: webhookId } })).toBeNull();
+      const records = await prisma.auditRecord.findMany({ where: { targetId: webhookId } });
+      expect(records.filter(({ action }) => action === 'webhook.deleted')).toHaveLength(1);
+    }
+  });
+
+  test('concurrent rotations follow each other: each former secret is the previously valid one', async () => {
+    const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+    const operation = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => gateway.graph(operation, { key, variables: { id: webhookId } })),
+    );
+    expect(answers.filter(({ body }) => body.errors)).toEqual([]);
+    expect(new Set(answers.map(({ body }) => body.data.rotateWebhookSecret.secret)).size).toBe(8);
+    const records = await prisma.auditRecord.count({
+      where: { targetId: webhookId, action: 'webhook.rotated' },
+    });
+    expect(records).toBe(8);
+  });
+});
+
+test('every change of an unknown webhook is answered with NOT_FOUND', async () => {
+  const { key } = await gateway.newTenant();
+  for (const operation of changes) {
+    const { body } = await gateway.graph(operation, {
+      key,
+      variables: { id: newId(), deliveryId: newId() },
+    });
+    expect(body.errors[0].extensions.code).toBe('NOT_FOUND');
+  }
+});

@@ -1,0 +1,100 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { auditActions, isAuditAction, webhookEvents } from '../../src/audit/actions.ts';
+import { newId } from '../../src/ids.ts';
+import { fencedBlocks, projectFolder, readPages } from '../support/documentation.ts';
+import { openTestGateway } from '../support/harness.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { webhookTools } from '../support/webhooks.ts';
+
+const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
+const { createWebhook, run, addEntry, deliveriesOf, skipRetryDelay, soon } = webhookTools(gateway);
+
+const page = readPages().find(({ path }) => path === 'docs/webhooks.md')!;
+
+/** A folder inside node_modules, so that a receiver finds its library. */
+const scratchFolder = join(projectFolder, 'node_modules', '.cache', `receiver-${newId()}`);
+
+/** Starts a receiver of the page on a free port, and returns the port and the lines that it prints. */
+async function startExample([program, ...options]: string[], file: string, source: string, secret: string) {
+  await mkdir(scratchFolder, { recursive: true });
+  await writeFile(join(scratchFolder, file), source);
+  const child = spawn(program!, [...options, join(scratchFolder, file)], {
+    cwd: projectFolder,
+    env: { ...process.env, WEBHOOK_SECRET: secret, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(scratchFolder, { recursive: true, force: true });
+  });
+  const lines: string[] = [];
+  createInterface(child.stdout).on('line', (line) => lines.push(line));
+  const port = () => /port: (\d+)/.exec(lines.join(' '))?.[1];
+  await expect.poll(port, { timeout: 60_000, interval: 50 }).toBeDefined();
+  return { port: port()!, lines };
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+const examples = [
+  { language: 'ts', command: [process.execPath, '--import', 'tsx'], file: 'receiver.ts' },
+  ...(hasPython ? [{ language: 'python', command: ['python3'], file: 'receiver.py' }] : []),
+];
+
+describe('the receivers in docs/webhooks.md', () => {
+  test.each(examples)(
+    'the receiver in $language accepts a real message once, and refuses a message with another secret',
+    async ({ language, command, file }) => {
+      const [block] = fencedBlocks(page).filter((each) => each.language === language);
+      const { key, locationId } = await gateway.newTenant();
+      const unused = await startReceiver();
+      const { secret, webhook } = await createWebhook(key, {
+        url: unused.url,
+        events: ['WHITELIST_CREATED'],
+      });
+      const { port, lines } = await startExample(command, file, block!.text, secret);
+      const url = `http://127.0.0.1:${port}/`;
+      await run(
+        key,
+        'mutation ($id: ID!, $url: String) { updateWebhook(id: $id, input: { url: $url }) { id } }',
+        {
+          id: webhook.id,
+          url,
+        },
+      );
+      const other = await createWebhook(key, { url, events: ['WHITELIST_CREATED'] });
+
+      const entry = await addEntry(key, locationId);
+      const delivery = async (id: string) => (await deliveriesOf(key, id))[0]!;
+      await expect.poll(async () => (await delivery(webhook.id)).status, soon).toBe('DELIVERED');
+      await expect
+        .poll(async () => (await delivery(other.webhook.id)).attempts, soon)
+        .toMatchObject([{ httpStatus: 401 }]);
+
+      await run(key, 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id } }', {
+        id: (await delivery(webhook.id)).id,
+      });
+      await skipRetryDelay(webhook.id);
+      await expect.poll(async () => (await delivery(webhook.id)).attempts.length, soon).toBe(2);
+      expect(lines.slice(1).filter((line) => line !== '')).toEqual([`whitelist.created ${entry.id}`]);
+    },
+  );
+});
+
+test('docs/webhooks.md lists every event with the permission that reads it', () => {
+  const rows = page.text.split('\n').filter((line) => line.startsWith('| `'));
+  const documented = rows.flatMap((row) => {
+    const [, names, permission] = row.split('|').map((cell) => cell.trim());
+    return [...names!.matchAll(/`([\w.]+)`/g)].map(([, name]) => [name!, permission!] as const);
+  });
+  expect(documented.filter(([name]) => isAuditAction(name)).toSorted()).toEqual(
+    webhookEvents.map((event) => [event, auditActions[event].readPermission] as const).toSorted(),
+  );
+});

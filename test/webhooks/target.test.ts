@@ -1,0 +1,138 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createLookups } from '../../src/webhooks/look-ups.ts';
+import { createNameResolver, type Resolve } from '../../src/webhooks/name-resolver.ts';
+import { createWebhookTarget, isPublicAddress } from '../../src/webhooks/sender.ts';
+import { startReceiver } from '../support/receiver.ts';
+
+const receiver = await startReceiver();
+const { port } = new URL(receiver.url);
+const message = { headers: { 'webhook-id': 'message' }, body: '{}' };
+const unknownName: Resolve = () => Promise.reject(new Error('no such name'));
+const targetWith = (resolve: Resolve) =>
+  createWebhookTarget({ allowPrivate: false, lookups: createLookups(resolve) });
+const post = (url: string, resolve: Resolve) =>
+  targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
+
+/** The look-up of a name whose name server does not answer. */
+const silent: Resolve = (_hostname, signal) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+
+/** A resolver that returns the given responses one after the other. */
+function resolver(...answers: string[][]): Resolve {
+  let calls = 0;
+  return async () =>
+    answers[Math.min(calls++, answers.length - 1)]!.map((address) => ({
+      address,
+      family: address.includes(':') ? 6 : 4,
+    }));
+}
+
+const octet = fc.integer({ min: 0, max: 255 });
+const ipv4 = (...parts: fc.Arbitrary<number>[]) => fc.tuple(...parts).map((bytes) => bytes.join('.'));
+const is = (value: number) => fc.constant(value);
+const privateIpv4 = fc.oneof(
+  ipv4(is(127), octet, octet, octet),
+  ipv4(is(10), octet, octet, octet),
+  ipv4(is(172), fc.integer({ min: 16, max: 31 }), octet, octet),
+  ipv4(is(192), is(168), octet, octet),
+  ipv4(is(169), is(254), octet, octet),
+  ipv4(is(100), fc.integer({ min: 64, max: 127 }), octet, octet),
+  ipv4(is(0), octet, octet, octet),
+  ipv4(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
+);
+const hex = ([a, b]: string[]) =>
+  Number(a).toString(16).padStart(2, '0') + Number(b).toString(16).padStart(2, '0');
+const words = (address: string) => {
+  const bytes = address.split('.');
+  return `${hex(bytes.slice(0, 2))}:${hex(bytes.slice(2))}`;
+};
+
+describe('addresses of webhook receivers', () => {
+  test('loopback, private, link-local, shared, multicast and reserved addresses are not public', () => {
+    fc.assert(fc.property(privateIpv4, (address) => !isPublicAddress(address)));
+  });
+
+  test('an IPv6 address that embeds a non-public IPv4 address is not public', () => {
+    fc.assert(
+      fc.property(
+        privateIpv4,
+        fc.constantFrom('::ffff:', '::', '64:ff9b::', '64:ff9b:1::', '2002:', '::ffff:0:'),
+        (address, prefix) => {
+          const embedded = prefix === '2002:' ? `2002:${words(address)}::1` : prefix + words(address);
+          expect(isPublicAddress(embedded), embedded).toBe(false);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    '::',
+    '::1',
+    'fe80::1',
+    'fc00::1',
+    'fd12::1',
+    'ff02::1',
+    'fec0::1',
+    '2001:db8::1',
+    '2001::1',
+    '100::1',
+  ])('the address %s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
+
+  test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
+    'the address %s is public',
+    (address) => expect(isPublicAddress(address)).toBe(true),
+  );
+
+  test.each([
+    ['https://127.0.0.1/', 'public'],
+    ['https://2130706433/', 'public'],
+    ['https://0x7f.1/', 'public'],
+    ['https://0177.0.0.1/', 'public'],
+    ['https://[::1]/', 'public'],
+    ['https://[::ffff:10.0.0.1]/', 'public'],
+    ['https://169.254.169.254/latest/meta-data', 'public'],
+    ['http://8.8.8.8/', 'https'],
+    ['ftp://8.8.8.8/', 'https'],
+    ['https://user:password@8.8.8.8/', 'password'],
+    ['https://user@8.8.8.8/', 'user name'],
+    ['/hook', 'URL'],
+    ['', 'URL'],
+  ])('a URL with %s is refused with the reason', async (url, word) => {
+    expect(await targetWith(unknownName).fault(url, 'company')).toContain(word);
+  });
+
+  test.each([
+    ['one private address', ['10.0.0.1']],
+    ['a private address beside a public one', ['8.8.8.8', '10.0.0.1']],
+    ['a mapped loopback address', ['::ffff:127.0.0.1']],
+  ])('a name is refused when it has %s', async (_, addresses) => {
+    const resolve = resolver(addresses);
+    expect(await targetWith(resolve).fault('https://a.example/', 'company')).toContain('public');
+    await expect(post(`https://a.example:${port}/`, resolve)).rejects.toThrow('public');
+    expect(receiver.messages).toEqual([]);
+  });
+
+  test('a name is accepted when its addresses are public or not known yet', async () => {
+    const fault = (resolve: Resolve) => targetWith(resolve).fault('https://a.example/', 'company');
+    expect(await fault(resolver(['8.8.8.8', '2606:4700::1']))).toBeUndefined();
+    expect(await fault(unknownName)).toBeUndefined();
+    expect(await fault(silent)).toBeUndefined();
+  });
+
+  test('the address is checked again at the connection, because the name may have changed', async () => {
+    const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
+    const url = `https://rebound.example:${port}/`;
+    expect(await target.fault(url, 'company')).toBeUndefined();
+    await expect(target.post(url, 'company', message, AbortSignal.timeout(5000))).rejects.toThrow('public');
+    expect(receiver.messages).toEqual([]);
+  });
+
+  test.each([`http://127.0.0.1:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, `http://localhost:${port}/`])(
+    'the worker does not connect to %s',
+    async (url) => {
+      await expect(post(url, createNameResolver())).rejects.toThrow('public');
+      expect(receiver.messages).toEqual([]);
+    },
+  );
+});

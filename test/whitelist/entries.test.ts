@@ -1,0 +1,340 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { newEntry, sharedTestGateway } from '../support/harness.ts';
+import { surfaceNames, surfaces } from '../support/surfaces.ts';
+
+const gateway = await sharedTestGateway();
+
+const createDocument = `mutation ($locationId: ID!, $input: WhitelistEntryInput!) {
+  createWhitelistEntry(locationId: $locationId, input: $input) {
+    id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil createdAt updatedAt
+  } }`;
+
+const create = (locationId: string, input: unknown) => ({
+  name: 'create',
+  rest: { method: 'POST', path: `/locations/${locationId}/whitelist`, body: input },
+  graph: { query: createDocument, variables: { locationId, input } },
+});
+
+describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
+  const call = surfaces[surface];
+  const entryOf = (body: { data: { createWhitelistEntry?: unknown } }) =>
+    surface === 'rest' ? body.data : body.data.createWhitelistEntry;
+
+  test('the response has the entry as sent, with an id', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const input = newEntry({ note: ' kept as sent \n', validFrom: '2026-01-01T00:00:00+04:00' });
+    const answer = await call(gateway, create(locationId, input), key);
+    expect(entryOf(answer.body)).toMatchObject({
+      ...input,
+      locationId,
+      id: expect.any(String),
+      validFrom: '2025-12-31T20:00:00.000Z',
+      validUntil: null,
+    });
+  });
+
+  test.each([
+    ['plateType', 'dxb', 'Invalid plate type format'],
+    ['plateType', 'DXBXX', 'Invalid plate type format'],
+    ['plateCode', 'Black', 'Invalid plate code format'],
+    ['plateCode', 'white', 'Invalid plate code format'],
+    ['plateNumber', '12a', 'Invalid plate number format'],
+    ['plateNumber', '123\n', 'Invalid plate number format'],
+    ['plateNumber', '١٢٣', 'Invalid plate number format'],
+    ['plateNumber', '1'.repeat(21), 'Invalid plate number format'],
+    ['referenceId', undefined, 'Missing required field: referenceId'],
+    ['plateType', undefined, 'Missing required field: plateType'],
+    ['plateNumber', null, 'Missing required field: plateNumber'],
+    ['plateNumber', 7, 'Invalid type for plateNumber: expected string'],
+    ['note', 'a\u0000b', 'Must not contain control characters or invalid Unicode'],
+    ['note', 'a\ud800b', 'Must not contain control characters or invalid Unicode'],
+    ['referenceId', '   ', 'Reference id must not be blank'],
+    ['vehicleType', 'x'.repeat(51), 'Must be at most 50 characters'],
+  ])('the field %s with %j is refused', async (field, value, message) => {
+    const { locationId, key } = await gateway.newTenant();
+    const answer = await call(gateway, create(locationId, newEntry({ [field]: value })), key);
+    expect(answer).toMatchObject({
+      status: surface === 'rest' ? 400 : 200,
+      code: 'VALIDATION_ERROR',
+      message,
+      details: { field, errors: [{ field, message }] },
+    });
+    const sent = value === undefined ? null : value;
+    expect(answer.details?.value).toBe(typeof sent === 'string' ? sent.toWellFormed() : sent);
+  });
+
+  test('the response names the first fault in the order of the field table, and lists all faults', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const input = newEntry({ plateNumber: 'x', plateType: 'x', referenceId: undefined });
+    const answer = await call(gateway, create(locationId, input), key);
+    expect(answer.details).toMatchObject({
+      field: 'referenceId',
+      value: null,
+      errors: [{ field: 'referenceId' }, { field: 'plateType' }, { field: 'plateNumber' }],
+    });
+  });
+
+  test('an entry that ends before it starts is refused', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const input = newEntry({ validFrom: '2026-02-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' });
+    const answer = await call(gateway, create(locationId, input), key);
+    expect(answer).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'validUntil' } });
+  });
+
+  test('a plate that is already on the whitelist is refused, and accepted at another location', async () => {
+    const { companyId, locationId, key } = await gateway.newTenant();
+    const input = newEntry();
+    await call(gateway, create(locationId, input), key);
+    const again = await call(gateway, create(locationId, input), key);
+    const { plateType, plateCode, plateNumber } = input;
+    expect(again).toMatchObject({
+      status: surface === 'rest' ? 409 : 200,
+      code: 'DUPLICATE_VEHICLE',
+      details: { plateType, plateCode, plateNumber },
+    });
+    const elsewhere = await call(gateway, create(await gateway.newLocation(companyId), input), key);
+    expect(elsewhere.code).toBeUndefined();
+  });
+
+  test('plates are compared exactly as sent', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    for (const plate of [
+      { plateCode: 'A', plateNumber: '7' },
+      { plateCode: 'a', plateNumber: '7' },
+      { plateCode: 'A', plateNumber: '007' },
+    ]) {
+      expect((await call(gateway, create(locationId, newEntry(plate)), key)).code).toBeUndefined();
+    }
+  });
+
+  test('exactly one of 50 concurrent creates of one plate succeeds', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const operation = create(locationId, newEntry());
+    const answers = await Promise.all(Array.from({ length: 50 }, () => call(gateway, operation, key)));
+    const codes = answers.map((answer) => answer.code);
+    expect(codes.filter((code) => code === undefined)).toHaveLength(1);
+    expect(codes.filter((code) => code === 'DUPLICATE_VEHICLE')).toHaveLength(49);
+    const list = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
+    expect(list.body.data).toHaveLength(1);
+  });
+});
+
+describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
+  const call = surfaces[surface];
+  const update = (locationId: string, id: string, input: unknown) => ({
+    name: 'update',
+    rest: { method: 'PUT', path: `/locations/${locationId}/whitelist/${id}`, body: input },
+    graph: {
+      query: `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
+        updateWhitelistEntry(locationId: $locationId, id: $id, input: $input) { id note plateNumber } }`,
+      variables: { locationId, id, input },
+    },
+  });
+  const remove = (locationId: string, id: string) => ({
+    name: 'delete',
+    rest: { method: 'DELETE', path: `/locations/${locationId}/whitelist/${id}` },
+    graph: {
+      query: `mutation ($locationId: ID!, $id: ID!) { deleteWhitelistEntry(locationId: $locationId, id: $id) { id } }`,
+      variables: { locationId, id },
+    },
+  });
+
+  test('the whole entry is replaced, and omitted fields become null', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+      key,
+      body: newEntry(),
+    });
+    const { note: _, ...input } = newEntry();
+    const answer = await call(gateway, update(locationId, created.body.data.id, input), key);
+    const entry = surface === 'rest' ? answer.body.data : answer.body.data.updateWhitelistEntry;
+    expect(entry).toMatchObject({ note: null, plateNumber: input.plateNumber });
+  });
+
+  test('the plate of another entry is refused, and both entries are unchanged', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist`;
+    const [first, second] = [newEntry(), newEntry()];
+    await gateway.rest('POST', path, { key, body: first });
+    const created = await gateway.rest('POST', path, { key, body: second });
+    const answer = await call(gateway, update(locationId, created.body.data.id, first), key);
+    expect(answer).toMatchObject({
+      code: 'DUPLICATE_VEHICLE',
+      details: { plateNumber: first.plateNumber },
+    });
+    const list = await gateway.rest('GET', path, { key });
+    expect(list.body.data[1]).toMatchObject(second);
+  });
+
+  test.each(['unknown', '%00', '%FF', '..%2f', 'x'.repeat(5000)])(
+    'the id %.20s is answered with NOT_FOUND',
+    async (raw) => {
+      const id = raw === 'unknown' ? newId() : raw;
+      const { locationId, key } = await gateway.newTenant();
+      for (const operation of [update(locationId, id, newEntry()), remove(locationId, id)]) {
+        expect(await call(gateway, operation, key), operation.name).toMatchObject({
+          code: 'NOT_FOUND',
+          message: 'Whitelist entry not found',
+          details: { field: 'whitelistId' },
+        });
+        const elsewhere = {
+          ...operation,
+          rest: { ...operation.rest, path: operation.rest.path.replace(locationId, id) },
+        };
+        if (surface === 'rest') {
+          expect(await call(gateway, elsewhere, key)).toMatchObject({ details: { field: 'locationId' } });
+        }
+      }
+    },
+  );
+
+  test('an entry can be deleted once', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
+      key,
+      body: newEntry(),
+    });
+    const operation = remove(locationId, created.body.data.id);
+    expect((await call(gateway, operation, key)).code).toBeUndefined();
+    expect((await call(gateway, operation, key)).code).toBe('NOT_FOUND');
+  });
+});
+
+describe('listing a whitelist', () => {
+  test('REST returns every entry, oldest first, also when that takes several pages', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const numbers = Array.from({ length: 250 }, (_, index) => String(index));
+    await gateway.database.prisma.whitelistEntry.createMany({
+      data: numbers.map((plateNumber) => ({ ...newEntry({ plateNumber }), id: newId(), locationId })),
+    });
+    const { body } = await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key });
+    expect(body.success).toBe(true);
+    expect(body.data.map((entry: { plateNumber: string }) => entry.plateNumber)).toEqual(numbers);
+
+    const paged: string[] = [];
+    let cursor = '';
+    do {
+      const page = await gateway.rest(
+        'GET',
+        `/locations/${locationId}/whitelist?limit=100&cursor=${cursor}`,
+        { key },
+      );
+      paged.push(...page.body.data.map((entry: { plateNumber: string }) => entry.plateNumber));
+      cursor = page.body.nextCursor;
+    } while (cursor);
+    expect(paged).toEqual(numbers);
+  });
+
+  test.each([0, 1, 250, 251, 1250, 1251])(
+    'a REST list of %i entries equals its pages byte for byte',
+    async (count) => {
+      const { locationId, key } = await gateway.newTenant();
+      const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
+      const instants = [null, new Date(0), new Date('2026-01-31T08:00:00.120Z'), '9999-12-31T23:59:59.999Z'];
+      await gateway.database.prisma.whitelistEntry.createMany({
+        data: Array.from({ length: count }, (_, index) => ({
+          ...newEntry({ plateNumber: String(index), referenceId: texts[index % 3], note: texts[index % 5] }),
+          vehicleType: texts[(index + 1) % 5] ?? null,
+          validFrom: instants[index % 4] ?? null,
+          validUntil: instants[(index + 1) % 4] ?? null,
+          id: newId(),
+          locationId,
+        })),
+      });
+      for (const list of ['whitelist', 'residents']) {
+        const path = `/locations/${locationId}/${list}`;
+        const entries: unknown[] = [];
+        let cursor = '';
+        do {
+          const page = await gateway.rest('GET', `${path}?limit=100&cursor=${cursor}`, { key });
+          entries.push(...page.body.data);
+          cursor = page.body.nextCursor;
+        } while (cursor);
+        expect(entries).toHaveLength(count);
+        const whole = await gateway.app.request(`/api${path}`, { headers: { 'X-API-Key': key } });
+        expect(await whole.text()).toBe(JSON.stringify({ success: true, data: entries }));
+      }
+    },
+  );
+
+  test('filters compare for equality; an empty filter is ignored, and the first of repeated filters counts', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist`;
+    await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });
+    await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'b', plateType: 'SHJ' }) });
+    const count = async (query: string) =>
+      (await gateway.rest('GET', `${path}?${query}`, { key })).body.data.length;
+    expect(await count('referenceId=a')).toBe(1);
+    expect(await count('referenceId=a&plateType=SHJ')).toBe(0);
+    expect(await count('plateType=SHJ')).toBe(1);
+    expect(await count('referenceId=')).toBe(2);
+    expect(await count('referenceId=nobody')).toBe(0);
+    expect(await count('referenceId=a&referenceId=nobody')).toBe(1);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=ten', 'limit'],
+    ['cursor=nonsense', 'cursor'],
+    ['referenceId=%00', 'referenceId'],
+  ])('the request %s is refused', async (query, field) => {
+    const { locationId, key } = await gateway.newTenant();
+    const answer = await gateway.rest('GET', `/locations/${locationId}/whitelist?${query}`, { key });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'VALIDATION_ERROR', details: { field } } },
+    });
+  });
+
+  test('GraphQL pages forward and backward, and is not affected by entries inserted or deleted meanwhile', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const path = `/locations/${locationId}/whitelist`;
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      ids.push((await gateway.rest('POST', path, { key, body: newEntry() })).body.data.id);
+    }
+    const page = async (args: string) => {
+      const { body } = await gateway.graph(
+        `{ location(id: "${locationId}") { whitelist(${args}) {
+          nodes { id } totalCount pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } } }`,
+        { key },
+      );
+      return body.data.location.whitelist;
+    };
+    const first = await page('first: 2');
+    expect(first).toMatchObject({ nodes: [{ id: ids[0] }, { id: ids[1] }], totalCount: 5 });
+    await gateway.rest('DELETE', `${path}/${ids[1]}`, { key });
+    await gateway.rest('POST', path, { key, body: newEntry() });
+    const second = await page(`first: 2, after: "${first.pageInfo.endCursor}"`);
+    expect(second.nodes).toEqual([{ id: ids[2] }, { id: ids[3] }]);
+    const back = await page(`last: 1, before: "${second.pageInfo.startCursor}"`);
+    expect(back.nodes).toEqual([{ id: ids[0] }]);
+    const last = await page('last: 1');
+    expect(last.pageInfo).toMatchObject({ hasPreviousPage: true, hasNextPage: false });
+  });
+});
+
+describe('the deprecated resident routes', () => {
+  test('the routes answer like the whitelist, with residentId beside referenceId, and name their successor', async () => {
+    const { locationId, key } = await gateway.newTenant();
+    const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
+    const residents = `/locations/${locationId}/residents`;
+    const created = await gateway.rest('POST', residents, {
+      key,
+      body: { ...rest, residentId: referenceId },
+    });
+    expect(created).toMatchObject({ status: 201, body: { data: { referenceId, residentId: referenceId } } });
+    const list = await gateway.rest('GET', residents, { key });
+    expect(list.body.data).toEqual([created.body.data]);
+    const vehicles = await gateway.rest('GET', `${residents}/villa%207%2Fa/vehicles`, { key });
+    expect(vehicles.body.data).toEqual([created.body.data]);
+    for (const answer of [created, list, vehicles]) {
+      expect(answer.headers.get('Deprecation')).toBe('@1756857600');
+      expect(new Date(answer.headers.get('Sunset')!).toUTCString()).toBe(answer.headers.get('Sunset'));
+      expect(answer.headers.get('Link')).toContain('rel="successor-version"');
+    }
+    expect(vehicles.headers.get('Link')).toContain(`/whitelist?referenceId=villa%207%2Fa>`);
+  });
+});

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import type { AuthenticatedKey } from '../../src/auth/key.ts';
+import type { Sql, Statement } from '../../src/database/types.ts';
+import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
+import { createWhitelistFeed } from '../../src/whitelist/feed/feed.ts';
+import { createWhitelistReads } from '../../src/whitelist/reads.ts';
+import { openCommandLine } from '../support/command-line.ts';
+import { openTestGateway, serve } from '../support/harness.ts';
+
+const gateway = await openTestGateway();
+const { pms } = openCommandLine(await serve(gateway));
+
+const entryCount = 20_000;
+const maxPoints = 4;
+/** Entries per statement, so that it finishes in time on a busy machine. */
+const entriesAtOnce = 10_000;
+
+/** A location with the given number of entries, and a key with the given hourly limit. */
+async function newWhitelist() {
+  const { companyId, locationId } = await gateway.newTenant();
+  for (let first = 1; first <= entryCount; first += entriesAtOnce) {
+    await gateway.database.prisma.$executeRaw`
+      INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber")
+      SELECT '01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), ${locationId}, 'unit-' || n, 'DXB', 'A', n::text
+      FROM generate_series(${first}::int, ${first + entriesAtOnce - 1}::int) AS n`;
+  }
+  const newKey = () =>
+    gateway.newKey({ companyIds: [companyId], hourlyLimit: maxPoints, burstLimit: maxPoints });
+  return { locationId, newKey };
+}
+
+const whitelist = newWhitelist();
+
+test('20,000 entries cost at most 4 points by the feed, and by an export of the command line', async () => {
+  const { locationId, newKey } = await whitelist;
+  const key = await newKey();
+  const ids = new Set<string>();
+  let page = { cursor: undefined as string | undefined, hasMore: true };
+  while (page.hasMore) {
+    const { body } = await gateway.graph(
+      `query ($locationId: ID!, $after: String) { whitelistChanges(locationId: $locationId, after: $after, first: 5000) {
+        upserts { id referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version }
+        removals { id plateType plateCode plateNumber } cursor hasMore reset } }`,
+      { key, variables: { locationId, after: page.cursor } },
+    );
+    expect(body.errors).toBeUndefined();
+    page = body.data.whitelistChanges;
+    for (const { id } of body.data.whitelistChanges.upserts) ids.add(id);
+  }
+  expect(ids.size).toBe(entryCount);
+
+  const { code, out, err } = await pms(await newKey(), 'export', '--location', locationId);
+  expect({ code, err }).toEqual({ code: 0, err: '' }); // a longer output would say that the program waits for the rate limit
+  expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
+});
+
+test('a query for new changes reads a few blocks, for any number of older changes', async () => {
+  const { locationId } = await whitelist;
+  const { sql } = gateway.database;
+  const asked: { statement: Statement; values: unknown[] }[] = [];
+  const watched: Sql = {
+    query(statement, values) {
+      asked.push({ statement, values: [...values] });
+      return sql.query(statement, values);
+    },
+  };
+  const feedCursors = createFeedCursors('pepper');
+  const feed = createWhitelistFeed({
+    sql: watched,
+    whitelist: createWhitelistReads({ sql, kind: gateway.database.kind, feedCursors }),
+    feedCursors,
+    changesKeptDays: 30,
+  });
+  const key = { unrestricted: true } as AuthenticatedKey;
+  const page = await feed.changes(key, locationId, await feed.cursor(key, locationId), 1000);
+  expect(page).toMatchObject({ upserts: [], removals: [], hasMore: false });
+  const { statement, values } = asked.at(-1)!;
+  await sql.query({ name: '', text: 'ANALYZE "WhitelistChange"' }, []);
+  const [row] = await sql.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+    { name: '', text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement.text}` },
+    values,
+  );
+  const { Plan: plan } = row!['QUERY PLAN'][0];
+  expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(20);
+});

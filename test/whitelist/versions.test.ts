@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../src/ids.ts';
+import { newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
+import { testServerUrl } from '../support/scratch-database.ts';
+import { type Operation, surfaceNames, surfaces } from '../support/surfaces.ts';
+
+const gateway = await sharedTestGateway();
+
+/** A tenant with one entry. */
+async function newWhitelist() {
+  const tenant = await gateway.newTenant();
+  const path = `/locations/${tenant.locationId}`;
+  const created = await gateway.rest('POST', `${path}/whitelist`, { key: tenant.key, body: newEntry() });
+  return { ...tenant, path, created, id: created.body.data.id as string };
+}
+
+interface Target {
+  locationId: string;
+  id: string;
+}
+
+/** The changes that accept an expected version, on both surfaces. */
+const changes = {
+  'replacing an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
+    name: 'update',
+    rest: { method: 'PUT', path: `/locations/${locationId}/whitelist/${id}`, body: newEntry() },
+    graph: {
+      query: `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!, $expectedVersion: Int) {
+        result: updateWhitelistEntry(locationId: $locationId, id: $id, input: $input, expectedVersion: $expectedVersion) { version } }`,
+      variables: { locationId, id, input: newEntry(), expectedVersion },
+    },
+  }),
+  'deleting an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
+    name: 'delete',
+    rest: { method: 'DELETE', path: `/locations/${locationId}/whitelist/${id}` },
+    graph: {
+      query: `mutation ($locationId: ID!, $id: ID!, $expectedVersion: Int) {
+        result: deleteWhitelistEntry(locationId: $locationId, id: $id, expectedVersion: $expectedVersion) { version } }`,
+      variables: { locationId, id, expectedVersion },
+    },
+  }),
+  'changing a location': ({ locationId }: Target, expectedVersion?: number): Operation => ({
+    name: 'location',
+    rest: { method: 'PUT', path: `/locations/${locationId}`, body: { name: 'Renamed' } },
+    graph: {
+      query: `mutation ($locationId: ID!, $input: UpdateLocationInput!, $expectedVersion: Int) {
+        result: updateLocation(id: $locationId, input: $input, expectedVersion: $expectedVersion) { version } }`,
+      variables: { locationId, input: { name: 'Renamed' }, expectedVersion },
+    },
+  }),
+};
+const changeNames = Object.keys(changes) as (keyof typeof changes)[];
+
+const field = { rest: 'If-Match', graph: 'expectedVersion' };
+
+describe.each(changeNames)('%s with an expected version', (name) => {
+  test.each(surfaceNames)(
+    'the change passes on %s with the current version, and increases it',
+    async (surface) => {
+      const target = await newWhitelist();
+      // Another client changes both first.
+      await gateway.rest('PUT', `${target.path}/whitelist/${target.id}`, {
+        key: target.key,
+        body: newEntry(),
+      });
+      await gateway.rest('PUT', target.path, { key: target.key, body: { description: 'North' } });
+      const refused = await surfaces[surface](gateway, changes[name](target, 1), target.key, {
+        'If-Match': '"1"',
+      });
+      expect(refused).toMatchObject({
+        status: surface === 'rest' ? 412 : 200,
+        code: 'CONFLICT',
+        details: { field: field[surface], value: 2 },
+      });
+      const passed = await surfaces[surface](gateway, changes[name](target, 2), target.key, {
+        'If-Match': '"2"',
+      });
+      expect(passed).toMatchObject({ status: 200, code: undefined });
+      if (surface === 'graph')
+        expect(passed.body.data.result.version).toBe(name === 'deleting an entry' ? 2 : 3);
+    },
+  );
+
+  test('the change passes on REST with any version, and without one', async () => {
+    const withoutVersion: Record<string, string>[] = [{}, { 'If-Match': '*' }];
+    for (const headers of withoutVersion) {
+      const target = await newWhitelist();
+      expect(await surfaces.rest(gateway, changes[name](target), target.key, headers)).toMatchObject({
+        status: 200,
+      });
+    }
+  });
+
+  test.each(surfaceNames)('the change is refused on %s for a malformed version', async (surface) => {
+    const target = await newWhitelist();
+    for (const [header, version] of [
+      ['1', -1],
+      ['"1', 1.5],
+      ['"1", "2"', 3_000_000_000],
+    ] as const) {
+      const operation = changes[name](target, version);
+      expect(await surfaces[surface](gateway, operation, target.key, { 'If-Match': header })).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: field[surface] },
+      });
+    }
+  });
+
+  test('the change is refused on REST for an ETag of another kind', async () => {
+    const target = await newWhitelist();
+    for (const tag of ['W/"1"', '"abc"', '"01"', '"9999999999"']) {
+      const answer = await surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': tag });
+      expect(answer).toMatchObject({ status: 412, code: 'CONFLICT', details: { value: 1 } });
+    }
+  });
+
+  test.each(surfaceNames)(
+    "the change outside the key's scope is answered with NOT_FOUND on %s, for any version",
+    async (surface) => {
+      const target = await newWhitelist();
+      const { key } = await gateway.newTenant();
+      expect(
+        await surfaces[surface](gateway, changes[name](target, 9), key, { 'If-Match': '"9"' }),
+      ).toMatchObject({ code: 'NOT_FOUND', details: { field: 'locationId' } });
+    },
+  );
+});
+
+describe('versions of locations and entries', () => {
+  test('the version is the ETag of responses to POST and PUT, and a field of responses and lists', async () => {
+    const { key, path, created, id } = await newWhitelist();
+    expect(created.headers.get('ETag')).toBe('"1"');
+    expect(created.body.data.version).toBe(1);
+    const replaced = await gateway.rest('PUT', `${path}/whitelist/${id}`, { key, body: newEntry() });
+    expect(replaced.headers.get('ETag')).toBe('"2"');
+    const list = await gateway.rest('GET', `${path}/whitelist`, { key });
+    expect(list.body.data).toMatchObject([{ id, version: 2 }]);
+    const location = await gateway.rest('POST', '/locations', { key, body: { name: 'A', slug: newSlug() } });
+    expect(location.headers.get('ETag')).toBe('"1"');
+    const renamed = await gateway.rest('PUT', path, { key, body: { name: 'B' } });
+    expect(renamed.headers.get('ETag')).toBe('"2"');
+    expect(renamed.body.data.version).toBe(2);
+  });
+
+  test('conflicts of slugs and plates are still answered with their own codes', async () => {
+    const { key, path, companyId, id } = await newWhitelist();
+    const slug = newSlug();
+    await gateway.newLocation(companyId, { slug });
+    const taken = await gateway.rest('PUT', path, { key, body: { slug }, headers: { 'If-Match': '"1"' } });
+    expect(taken).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } });
+    const other = newEntry();
+    await gateway.rest('POST', `${path}/whitelist`, { key, body: other });
+    const duplicate = await gateway.rest('PUT', `${path}/whitelist/${id}`, {
+      key,
+      body: other,
+      headers: { 'If-Match': '"1"' },
+    });
+    expect(duplicate).toMatchObject({ status: 409, body: { error: { code: 'DUPLICATE_VEHICLE' } } });
+  });
+
+  test('an import increases the version of the rows that it changes', async () => {
+    const { key, locationId, path } = await gateway.newTenant().then((tenant) => ({
+      ...tenant,
+      path: `/locations/${tenant.locationId}/whitelist`,
+    }));
+    const entries = [newEntry(), newEntry()];
+    for (const mode of ['CREATE', 'UPSERT', 'REPLACE']) {
+      const { body } = await gateway.graph(
+        `mutation ($id: ID!, $entries: [WhitelistEntryInput!]!, $mode: ImportMode!) {
+          importWhitelistEntries(locationId: $id, entries: $entries, mode: $mode) { total } }`,
+        { key, variables: { id: locationId, entries: [entries[0], { ...entries[1], note: mode }], mode } },
+      );
+      expect(body.errors).toBeUndefined();
+    }
+    const { body } = await gateway.rest('GET', path, { key });
+    const versions = body.data.map((entry: { note: string; version: number }) => [entry.note, entry.version]);
+    expect(versions.toSorted()).toEqual([
+      ['REPLACE', 3],
+      ['test', 1],
+    ]);
+  });
+
+  test('an unknown entry is answered with 404 before its version is checked', async () => {
+    const { key, path } = await newWhitelist();
+    const answer = await gateway.rest('DELETE', `${path}/whitelist/${newId()}`, {
+      key,
+      headers: { 'If-Match': '*' },
+    });
+    expect(answer).toMatchObject({ status: 404, body: { error: { details: { field: 'whitelistId' } } } });
+  });
+});
+
+describe.runIf(testServerUrl)('20 concurrent changes that expect the same version, on PostgreSQL', () => {
+  test.each(changeNames)('exactly one succeeds when the change is %s', async (name) => {
+    const target = await newWhitelist();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        index % 2 === 0
+          ? surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': '"1"' })
+          : surfaces.graph(gateway, changes[name](target, 1), target.key),
+      ),
+    );
+    const codes = answers.map(({ code }) => code ?? 'done');
+    expect(codes.filter((code) => code === 'done')).toHaveLength(1);
+    // After the deletion, the entry is not found.
+    const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
+    expect(codes.filter((code) => code === loser)).toHaveLength(19);
+  });
+});
