@@ -2,19 +2,36 @@
 //
 // app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
 
-/** What every folder may use: libraries, Node, generated types of the database, and the types, ids, turns and spans that all share. */
+/**
+ * The modules that every folder may use: libraries, Node, generated database types, ids, pages of lists, JSON texts,
+ * the scheduler and spans.
+ */
 const shared =
-  '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|map-values|pages|deferred-json|fair-turns|free-moment|list-in-parts|template|telemetry/spans)\\.ts$)';
+  '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
-/** Files at the top of src/ that describe what is put together; whoever answers requests may know them. */
-const requestContext = '^src/(context|log|metrics|config)\\.ts$';
+/** Files at the top of src/ that describe the composed gateway. Folders that answer requests may import them. */
+const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 
-const domain = ['auth', 'companies', 'locations', 'parking', 'webhooks', 'whitelist'];
 const foundation = ['database', 'errors', 'redis'];
 
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
-/** Lets the files of a folder import from the given places, and from nowhere else. */
+/**
+ * The domain folders that a domain folder may import. All may import `location-access`, which contains the steps that
+ * all changes of a location share.
+ */
+const domainImports = {
+  auth: [],
+  companies: ['auth'],
+  'location-access': ['auth'],
+  whitelist: ['auth'],
+  parking: ['auth', 'whitelist', 'gates'],
+  gates: ['auth', 'whitelist', 'parking'],
+  locations: ['auth', 'companies', 'parking'],
+  webhooks: ['auth', 'companies', 'whitelist'],
+};
+
+/** Lets the files of a folder import only from the given places. */
 const folderRule = (name, comment, from, ...allowed) => ({
   name,
   comment,
@@ -27,7 +44,7 @@ export default {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Files that import each other, types included, cannot be understood one at a time.',
+      comment: 'Files that import each other, types included, cannot be understood separately.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -40,106 +57,114 @@ export default {
         orphan: true,
         path: '^(src|schema|rest|cli|pages)/',
         pathNot:
-          '^src/(server|migrate|bootstrap-key)\\.ts$|\\.d\\.ts$|^pages/(build\\.mjs|browser/reference\\.ts)$',
+          '^src/(server|migrate|bootstrap-key)\\.ts$|\\.d\\.ts$|^pages/(build\\.mjs|browser/(explorer-start|reference|html-entities)\\.ts|console/console\\.tsx)$',
       },
       to: {},
     },
     {
       name: 'no-missing-dependency',
-      comment: 'What is imported must be in package.json.',
+      comment: 'Every imported package must be in package.json.',
       severity: 'error',
       from: {
         path: '^(src|schema|rest|cli|pages)/',
-        pathNot: '^pages/(build\\.mjs$|browser/)|^rest/write-openapi\\.ts$',
+        pathNot: '^pages/(build\\.mjs$|browser/|console/)|^rest/write-openapi\\.ts$',
       },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'], dependencyTypesNot: ['type-only'] },
     },
-    folderRule('errors', 'Errors know no other folder.', inFolders('errors')),
-    folderRule('redis', 'The connections to Redis know no other folder.', inFolders('redis')),
-    folderRule('database', 'The database knows nothing of what is stored in it.', inFolders('database')),
+    folderRule(
+      'scheduling',
+      'The scheduler does not depend on the work that it runs.',
+      inFolders('scheduling'),
+      inFolders('errors'),
+    ),
+    folderRule('errors', 'Errors do not depend on other folders.', inFolders('errors')),
+    folderRule('redis', 'The Redis connections do not depend on other folders.', inFolders('redis')),
+    folderRule('database', 'The database folder does not depend on the stored data.', inFolders('database')),
     folderRule(
       'rate-limit',
-      'The limiter counts; it knows no keys and no requests.',
+      'The limiter only counts points. It does not know keys or requests.',
       inFolders('rate-limit'),
       inFolders(...foundation),
     ),
     folderRule(
       'audit-usage',
-      'Records are written by the folders above, which they do not know.',
+      'The folders above write audit and usage records. The records do not depend on those folders.',
       inFolders('audit', 'usage'),
       inFolders('rate-limit', ...foundation),
     ),
-    folderRule(
-      'domain',
-      'A domain folder holds what the service does, for every surface: it knows no schema, no HTTP and no other surface.',
-      inFolders(...domain),
-      inFolders('audit', 'usage', ...foundation),
+    ...Object.entries(domainImports).map(([folder, others]) =>
+      folderRule(
+        `domain-${folder}`,
+        'A domain folder contains the rules for every surface. It does not depend on the schema, HTTP or a surface, and domain folders import each other in one direction.',
+        inFolders(folder),
+        inFolders(...others, 'location-access', 'audit', 'usage', ...foundation),
+      ),
     ),
     folderRule(
       'schema',
-      'The graph knows no transport and no client of a database: what it needs arrives in the context.',
+      'The graph does not depend on a transport or a database client. The context provides what it needs.',
       '^schema/',
       '^src/context\\.ts$',
       '^src/rate-limit/types\\.ts$',
-      inFolders(...domain, 'audit', 'usage', 'errors'),
+      inFolders(...Object.keys(domainImports), 'audit', 'usage', 'errors'),
     ),
     {
       name: 'schema-clients',
       comment:
-        'The graph knows no transport and no client of a database: what it needs arrives in the context.',
+        'The graph does not depend on a transport or a database client. The context provides what it needs.',
       severity: 'error',
       from: { path: '^schema/' },
       to: { path: '^node_modules/(hono|@hono|graphql-yoga|ioredis|pg|@electric-sql)/' },
     },
     folderRule(
       'graphql-http',
-      'The surfaces meet the graph in app.ts: they do not import the schema or each other.',
+      'app.ts combines the surfaces with the graph. They do not import the schema or each other.',
       inFolders('graphql', 'http'),
       requestContext,
       inFolders('graphql', 'http', 'auth', 'audit', 'usage', 'rate-limit', 'errors'),
     ),
     folderRule(
       'rest',
-      'REST is a view of the graph: it executes documents and never asks the database.',
+      'REST is a view of the graph: it executes documents and never reads the database.',
       '^rest/',
       '^src/context\\.ts$',
       inFolders('graphql', 'http', 'errors'),
-      '^schema/(index|rules)\\.ts$',
-      '^src/(audit/actions|webhooks/payload)\\.ts$', // what the reference says of webhooks
+      '^schema/(index|rules|map-values)\\.ts$',
+      '^src/(audit/actions|webhooks/payload)\\.ts$', // the descriptions of webhooks for the reference
     ),
     {
       name: 'rest-clients',
-      comment: 'REST is a view of the graph: it executes documents and never asks the database.',
+      comment: 'REST is a view of the graph: it executes documents and never reads the database.',
       severity: 'error',
       from: { path: '^rest/' },
       to: { path: '(^|/)prisma/|^node_modules/(@prisma|pg|ioredis)/' },
     },
     {
       name: 'cli',
-      comment: 'The command line is a client: it knows the gateway by its graph alone.',
+      comment: 'The command line is a client. It uses the gateway only through the graph.',
       severity: 'error',
       from: { path: '^cli/' },
       to: { pathNot: '^(cli/|node_modules/|package\\.json$)', dependencyTypesNot: ['core'] },
     },
     folderRule(
       'pages',
-      'The pages show the contract of both surfaces; they know neither data nor keys.',
-      '^pages/(?!browser/)',
+      'The pages show the contract of both surfaces. They do not use data or keys.',
+      '^pages/(?!browser/|console/)',
       '^rest/(openapi|openapi-text|openapi-webhooks|json-schema|routes)\\.ts$',
       '^src/graphql/operation-plan\\.ts$',
-      '^src/http/(request-state|compression)\\.ts$',
+      '^src/http/(request-state|responses/compression)\\.ts$',
       '^src/errors/error-table\\.ts$',
     ),
     {
       name: 'pages-browser',
-      comment: 'What runs in a browser is a client: it knows the gateway by its graph alone.',
+      comment: 'Code that runs in a browser is a client. It uses the gateway only through the graph.',
       severity: 'error',
-      from: { path: '^pages/browser/' },
-      to: { pathNot: '^(pages/browser/|node_modules/)' },
+      from: { path: '^pages/(browser|console)/' },
+      to: { pathNot: '^(pages/(browser|console)/|node_modules/)' },
     },
     {
       name: 'surfaces',
-      comment: 'Only what puts the gateway together sees the graph and REST.',
+      comment: 'Only the composition files may import both the graph and REST.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(server|gateway|app|first-run)\\.ts$' },
       to: { path: '^(schema|rest|pages)/' },

@@ -2,15 +2,10 @@
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json prisma.config.ts ./
-COPY prisma ./prisma
-RUN npm ci
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
 COPY . .
-# The optional peers of @prisma/client are its command line and TypeScript, which only a build needs; @prisma itself is
-# in the bundle.
-RUN npm run build \
-  && npm prune --omit=dev --omit=optional --omit=peer --ignore-scripts \
-  && rm -rf node_modules/@prisma
+RUN npm run build && node prune-packages.mjs
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data

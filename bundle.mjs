@@ -1,25 +1,29 @@
-// `npm run build`: writes dist/, the pages and the bundled programs. `--if-changed`, as `npm start` does it, leaves
-// dist/ alone when it was built from the files that are there now.
+// `npm run build` writes dist/ with the pages and the bundled programs. With `--if-changed`, as in `npm start`, it does
+// nothing when dist/ was built from the current files.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { externalPackages } from './external-packages.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** What dist/ is made of; the lock file stands for node_modules. */
+/** The sources of dist/; the lock file represents node_modules. */
 const sources = [
-  ...['src', 'schema', 'rest', 'cli', 'pages', 'prisma/generated', 'docs/moving-to-graphql.md'],
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'bundle.mjs'],
+  ...[
+    'src',
+    'schema',
+    'rest',
+    'cli',
+    'pages',
+    'prisma/generated',
+    'docs/moving-to-graphql.md',
+    'docs/moving-to-graphql',
+  ],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'bundle.mjs', 'external-packages.mjs'],
 ];
 const stampFile = join(root, 'dist', '.built-from');
-
-/**
- * Packages that stay in node_modules, since they load files that lie beside them: the embedded PostgreSQL, the lock
- * of its folder (a native library), and the log with its worker.
- */
-const external = ['@electric-sql/pglite', 'fs-native-extensions', 'pino', 'pino-pretty'];
 
 /** A hash of the names, sizes and times of all sources. */
 async function stampOfSources() {
@@ -36,8 +40,8 @@ async function stampOfSources() {
 }
 
 /**
- * One copy of graphql for everybody: some packages import its modules, others require its CommonJS files, and
- * graphql refuses a schema that another copy made.
+ * Resolves every import of graphql to one copy. Some packages import its modules and others require its CommonJS files,
+ * and graphql rejects a schema from another copy.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -57,26 +61,32 @@ const stamp = await stampOfSources();
 const builtFrom = await readFile(stampFile, 'utf8').catch(() => undefined);
 if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
   await rm(stampFile, { force: true });
-  const [{ build }] = await Promise.all([import('esbuild'), import('./pages/build.mjs')]);
+  const { build } = await import('esbuild').catch(() => {
+    console.error(
+      'dist/ was not built from these sources, and the packages that build it are not installed: run npm ci && npm run build',
+    );
+    process.exit(1);
+  });
+  await import('./pages/build.mjs');
   await build({
     absWorkingDir: root,
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // With their packages in one file the programs start in half the time that Node needs to find and read 1,500 files.
+    // One file with all packages halves the start: Node would need as long again to find and read 1,500 files.
     bundle: true,
-    external,
+    external: externalPackages,
     plugins: [oneGraphql],
     splitting: true,
     platform: 'node',
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
-    // CommonJS packages in the bundle ask for Node's own modules by require.
+    // CommonJS packages in the bundle load Node's own modules with require.
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
-    // For the lines of stack traces; the text of the sources would cost every process its memory.
+    // Source maps are for the lines of stack traces. Without the source texts they need less memory in every process.
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',

@@ -1,17 +1,19 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // Node loads the CommonJS build of graphql for everything in node_modules; Vite would add the other one.
+  // Node loads the CommonJS build of graphql for everything in node_modules. Vite would load a second copy.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // Limits for a machine that is ten times as busy: a test waits for a condition and ends as soon as it holds.
+    // Limits for a machine that is ten times as busy. A test waits for a condition and ends as soon as it holds.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 50 } },
     maxWorkers: 2,
-    globalSetup: 'test/support/build.ts',
-    // `npm run coverage`: a report to read, without a threshold to reach.
+    // One process runs many files, because loading the gateway for each file would take a third of the time.
+    isolate: false,
+    globalSetup: 'test/support/global-setup.ts',
+    // `npm run coverage` writes a report to read. It has no threshold.
     coverage: {
       include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],
       exclude: ['**/generated/**'],

@@ -1,4 +1,4 @@
-// Adds up vitest's JSON reports and closes the run with one line that counts.
+// Adds up vitest's JSON reports and prints the counts in the last line of the run.
 import { readFileSync } from 'node:fs';
 
 const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));

@@ -1,4 +1,4 @@
-// Fails when PostgreSQL or Redis cannot be used, with the reason.
+// Fails with the reason when PostgreSQL or Redis cannot be used.
 import { Redis } from 'ioredis';
 import pg from 'pg';
 

@@ -1,5 +1,5 @@
-// Starts the built gateway on the Node that runs this file, asks one question over REST and one over GraphQL, and
-// stops it. Run by .ci/run with the Node of .nvmrc; the suites run on whatever Node is installed.
+// Starts the built gateway on the Node that runs this file, sends one REST and one GraphQL request, and stops it.
+// .ci/run runs it with the Node of .nvmrc, and the test suites with the installed Node.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Waits for the line of the log that says where the gateway listens. */
+/** Waits for the log line that says where the gateway listens. */
 async function listeningUrl() {
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.includes('"msg":"listening"')) return JSON.parse(line).url;
@@ -47,7 +47,7 @@ async function listeningUrl() {
   throw new Error('the gateway ended before it listened');
 }
 
-/** Fails unless the answer has status 200 and the service says that it is well. */
+/** Fails unless the response has status 200 and says that the service is healthy. */
 async function ask(surface, address, init, statusOf) {
   const answer = await fetch(address, {
     ...init,

@@ -1,0 +1,45 @@
+// `npm run check`: runs the checks in parallel, one for each processor, and names each failed check.
+import { execFile } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+/** Scripts of package.json, slowest first. */
+const checks = [
+  'lint',
+  'typecheck',
+  'typecheck:bench',
+  'generate:check',
+  'import-rules',
+  'dead-code',
+  'codegen:check',
+  'format:check',
+  'migration:check',
+  'openapi:check',
+  'contract:check',
+  'bench:figures:check',
+  'openapi:lint',
+];
+
+/** Runs a script and prints its output when it has ended. Returns whether it succeeded. */
+const run = (script) =>
+  new Promise((resolve) => {
+    const startedAt = performance.now();
+    execFile('npm', ['run', '--silent', script], { maxBuffer: 64 * 2 ** 20 }, (error, stdout, stderr) => {
+      const seconds = Math.round((performance.now() - startedAt) / 1000);
+      console.log(`${error ? 'FAILED' : 'ok'} ${script} (${seconds} s)`);
+      if (error) console.log(stdout + stderr);
+      resolve(!error);
+    });
+  });
+
+const waiting = [...checks];
+const failed = [];
+async function runAll() {
+  for (let script = waiting.shift(); script; script = waiting.shift()) {
+    if (!(await run(script))) failed.push(script);
+  }
+}
+await Promise.all(Array.from({ length: availableParallelism() }, runAll));
+if (failed.length > 0) {
+  console.log(`failed: ${failed.join(', ')}`);
+  process.exitCode = 1;
+}
