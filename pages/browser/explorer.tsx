@@ -4,7 +4,7 @@ import './explorer.css';
 import { useEditorContext } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { buildSchema, type GraphQLSchema } from 'graphql';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Editors } from './editors.tsx';
 import { createExamples, fillVariables, type KeyReach } from './examples.ts';
@@ -14,11 +14,12 @@ import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
 
-/** Fills the variables of every tab when another key reaches other ids. */
+/** Fills the variables of the active tab with ids that the key reaches. Another key or tab fills them again. */
 function FillVariables({ keyField }: { keyField: KeyField }) {
-  const { tabs, activeTabIndex, moveTab, queryEditor, variableEditor } = useEditorContext({ nonNull: true });
+  const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
   const [reach, setReach] = useState<KeyReach>();
-  const former = useRef<KeyReach>(undefined);
+  const [filled] = useState(() => new Map<string, KeyReach>());
+  const tabId = tabs[activeTabIndex]?.id;
 
   useEffect(() => {
     keyField.onChange((state) => {
@@ -27,20 +28,14 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
   }, [keyField]);
 
   useEffect(() => {
-    if (!reach || !queryEditor || !variableEditor || reach === former.current) return;
-    // A tab follows its editor after a pause: until then `moveTab` would put the former text back into the editor.
-    if ((tabs[activeTabIndex]?.query ?? '') !== queryEditor.getValue()) return;
-    const fill = (text: string) => fillVariables(text, reach, former.current);
-    const active = tabs[activeTabIndex];
-    const filledActive = fill(variableEditor.getValue());
-    moveTab(
-      tabs.map((tab) =>
-        tab === active || !tab.variables ? tab : { ...tab, variables: fill(tab.variables) },
-      ),
-    );
-    variableEditor.setValue(filledActive);
-    former.current = reach;
-  }, [reach, tabs, activeTabIndex, moveTab, queryEditor, variableEditor]);
+    if (!reach || !variableEditor || !tabId) return;
+    const former = filled.get(tabId);
+    if (former === reach) return;
+    // Not `moveTab`, which fills all tabs at once: it replaces the text of every editor, so the cursor and the
+    // response of an operation that ran before GraphiQL was loaded would be lost.
+    variableEditor.setValue(fillVariables(variableEditor.getValue(), reach, former));
+    filled.set(tabId, reach);
+  }, [reach, tabId, variableEditor, filled]);
 
   return null;
 }

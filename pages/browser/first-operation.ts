@@ -1,4 +1,4 @@
-/** What the form that is usable before GraphiQL is loaded leaves to it. */
+/** The state that the plain form hands over to GraphiQL when GraphiQL has loaded. */
 interface EarlyWork {
   /** The operation; undefined when the user has not changed it. */
   query: string | undefined;
@@ -8,7 +8,7 @@ interface EarlyWork {
   cursor: number | undefined;
 }
 
-/** The parts of the form that the page has until GraphiQL is loaded. */
+/** The parts of the plain form, which the page shows until GraphiQL has loaded. */
 export function firstOperationForm() {
   const form = document.getElementById('first-operation') as HTMLFormElement;
   const operation = form.querySelector('textarea')!;
