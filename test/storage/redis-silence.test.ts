@@ -10,17 +10,23 @@ const log = pino({ level: 'silent' });
 /** A channel that no other test of this Redis uses. */
 const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
 
+/** A connected pair over the same Redis: the first one through a proxy that can fail. Both close after the test. */
+async function connectPair() {
+  const proxy = await startProxy(redisUrl!);
+  onTestFinished(proxy.close);
+  const [proxied, direct] = [
+    createRedisPubSub({ urls: [proxy.url] }, log),
+    createRedisPubSub({ urls: [redisUrl!] }, log),
+  ];
+  onTestFinished(async () => void (await Promise.all([proxied.close(), direct.close()])));
+  await expect.poll(() => proxied.connected && direct.connected).toBe(true);
+  return { proxy, proxied, direct };
+}
+
 test.runIf(redisUrl)(
   'a silent connection to Redis is noticed, and notices arrive again after it recovers',
   async () => {
-    const proxy = await startProxy(redisUrl!);
-    onTestFinished(proxy.close);
-    const [silent, sender] = [
-      createRedisPubSub({ urls: [proxy.url] }, log),
-      createRedisPubSub({ urls: [redisUrl!] }, log),
-    ];
-    onTestFinished(async () => void (await Promise.all([silent.close(), sender.close()])));
-    await expect.poll(() => silent.connected && sender.connected).toBe(true);
+    const { proxy, proxied: silent, direct: sender } = await connectPair();
     const channel = newChannel('silence');
     const messages: string[] = [];
     await silent.subscribe(channel, (message) => messages.push(message));
@@ -40,14 +46,7 @@ test.runIf(redisUrl)(
 );
 
 test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back', async () => {
-  const proxy = await startProxy(redisUrl!);
-  onTestFinished(proxy.close);
-  const [sender, receiver] = [
-    createRedisPubSub({ urls: [proxy.url] }, log),
-    createRedisPubSub({ urls: [redisUrl!] }, log),
-  ];
-  onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
-  await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+  const { proxy, proxied: sender, direct: receiver } = await connectPair();
   const channel = newChannel('unsent');
   const messages: string[] = [];
   await receiver.subscribe(channel, (message) => messages.push(message));
@@ -63,14 +62,7 @@ test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back
 test.runIf(redisUrl)(
   'several notices that wait for Redis become one notice that anything may have changed',
   async () => {
-    const proxy = await startProxy(redisUrl!);
-    onTestFinished(proxy.close);
-    const [sender, receiver] = [
-      createRedisPubSub({ urls: [proxy.url] }, log),
-      createRedisPubSub({ urls: [redisUrl!] }, log),
-    ];
-    onTestFinished(async () => void (await Promise.all([sender.close(), receiver.close()])));
-    await expect.poll(() => sender.connected && receiver.connected).toBe(true);
+    const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];
     const messages: string[] = [];
     for (const channel of [once, often]) {
