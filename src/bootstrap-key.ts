@@ -1,12 +1,12 @@
-// `npm run keys:bootstrap` creates the first key of an environment, an operator's key, and prints its secret. The
-// standard output contains only the secret, so that a script can put it into a secret store.
+// `npm run keys:bootstrap` creates the first key of an environment and prints its secret. The key is an operator's key.
+// The standard output contains only the secret, so that a script can put the secret into a secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';
 import { newSecret } from './auth/key-secret.ts';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/** The bundle in dist/ has the same depth as this file. */
+/** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 const standardError = 2;
 

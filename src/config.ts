@@ -5,7 +5,10 @@ import { redisServers, sentinelAddresses } from './redis/variables.ts';
 const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** The default pepper, only for development, where keys protect only a developer's own data. */
+/**
+ * The pepper that is used in development when none is configured. In development, keys protect only a developer's own
+ * data.
+ */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
 const wholeNumber = (minimum: number, maximum: number) =>
@@ -28,7 +31,9 @@ const redisUrl = connectionUrl('redis:', 'rediss:').refine(
   'must have redis:// or rediss:// before each node of a cluster',
 );
 
-/** One URL, or several URLs for the nodes of a cluster. A comma separates URLs only before the next `redis:`. */
+/**
+ * One URL, or several URLs for the nodes of a cluster. A comma separates two URLs only when `redis:` follows the comma.
+ */
 const redisUrls = z
   .string()
   .transform((list) => list.split(/,(?=\s*rediss?:)/).map((url) => url.trim()))
@@ -43,7 +48,10 @@ const longSecret = z.string().min(32, 'must be 32 characters or more');
 const isWebOrigin = (text: string) =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** A list of origins. A path or a trailing slash is an error, because browsers never send one. */
+/**
+ * A list of web origins. An origin with a path or a trailing slash is an error, because browsers never send such an
+ * origin.
+ */
 const origins = z
   .string()
   .transform((list) => list.split(',').map((origin) => origin.trim()))
@@ -52,7 +60,7 @@ const origins = z
     'must be origins separated by commas, such as https://app.example,http://localhost:5173',
   );
 
-/** Whether the resolver of webhooks accepts the addresses, with or without ports, as name servers. */
+/** Whether the addresses are valid name servers for the DNS resolver of webhooks. An address may have a port. */
 function areNameServers(addresses: string[]): boolean {
   try {
     new Resolver().setServers(addresses);
@@ -73,7 +81,7 @@ const intervalForm =
 
 const minuteMs = 60_000;
 
-/** Parses an interval; undefined for invalid text, or for an interval without duration. */
+/** Parses an interval of time. The result is undefined for invalid text, and for an interval of zero length. */
 function parseInterval(text: string): { start: Date; end: Date } | undefined {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
@@ -82,7 +90,7 @@ function parseInterval(text: string): { start: Date; end: Date } | undefined {
   return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 }
 
-/** A list of periods, earliest first. */
+/** A list of periods, sorted by their start. */
 const intervals = z.string().transform((list, context) => {
   const parsed = list.split(',').map((text) => parseInterval(text.trim()));
   const found = parsed.filter((interval) => interval !== undefined);
@@ -132,7 +140,7 @@ const variables = z.object({
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
   RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
   RETENTION_CHANGES_DAYS: wholeNumber(1, 36_500).optional(),
-  /** The name of RETENTION_CHANGES_DAYS before version 1.6.0. */
+  /** RETENTION_REMOVALS_DAYS was the name of RETENTION_CHANGES_DAYS before version 1.6.0. */
   RETENTION_REMOVALS_DAYS: wholeNumber(1, 36_500).default(30),
 });
 
@@ -224,17 +232,22 @@ const configRule = variables
     },
   }));
 
-/** Whether a secret is easy to guess: it has few different characters, repeats a short text, or is an example. */
+/**
+ * Whether a secret is easy to guess, because it has few different characters, repeats a short text, or comes from the
+ * documentation.
+ */
 const isEasyToGuess = (secret: string) =>
   new Set(secret).size < 10 ||
   /^(.{1,16})\1+.{0,15}$/.test(secret) ||
   /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
 
-/** Whether no browser can send this origin, because its host is not a name or address, such as a wildcard. */
+/**
+ * Whether no browser can send this origin, because its host is not a host name or IP address, for example a wildcard.
+ */
 const isOriginOfNoBrowser = (origin: string) =>
   !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);
 
-/** Warnings for accepted settings that are probably a mistake: one sentence each for the log. */
+/** Returns warnings about settings that are valid but probably a mistake. Each warning is one sentence for the log. */
 export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[] {
   return [
     ...(operatorApiKey !== undefined && isEasyToGuess(operatorApiKey)
@@ -246,10 +259,10 @@ export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[
   ];
 }
 
-/** The settings of one process, parsed once at start. */
+/** The settings of one process. The environment is parsed once, at the start. */
 export type Config = z.output<typeof configRule>;
 
-/** An invalid environment variable. The message names it and says which values are allowed. */
+/** An invalid environment variable. The message names the variable and the allowed values. */
 export class ConfigError extends Error {}
 
 /**

@@ -35,8 +35,8 @@ import type { WhitelistWrites } from './whitelist/writes.ts';
 /** The services that all requests of a process share. */
 export interface Services {
   prisma: PrismaClient;
-  // The functions of each domain folder. The first argument of a write is its author; the context of a request is an
-  // author.
+  // The functions of each domain folder. The first argument of a function that writes is the author of the change. The
+  // context of a request can be passed as the author.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationFinder & LocationReads & LocationWrites;
@@ -47,11 +47,11 @@ export interface Services {
   parking: ParkingReads & OccupancyHistory & ParkingWrites & ParkingBatches & InsideCounts;
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
-  /** The audit records that meet a condition; they may be some seconds behind. */
+  /** Lists the audit records that meet a condition. The newest records of the last seconds may be missing. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
-  /** The changes of an audit record, by its id (see large-values.ts). */
+  /** Reads the changes of an audit record by the id of the record (see large-values.ts). */
   auditChangesOf: LargeValues;
-  /** Reads the current state of a key's rate limit, without a charge. */
+  /** Reads the current state of a key's rate limit without charging the key. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
   ) => Promise<RateLimitDecision>;
@@ -61,7 +61,7 @@ export interface Services {
   authenticator: Authenticator;
 }
 
-/** The context of a resolver, created once for each request. It is the same for both surfaces. */
+/** The context of a resolver, created once for each request. REST and GraphQL requests have the same context. */
 export interface Context {
   readonly services: Services;
   readonly key: AuthenticatedKey;
@@ -73,23 +73,25 @@ export interface Context {
   /**
    * Closes the connection in the middle of a response, so that the client sees an incomplete transfer.
    *
-   * @returns false when there is no connection to close, such as for a request within the process
+   * @returns false when the request has no connection, for example a request from within the process
    */
   cutConnection(): boolean;
   /**
-   * Receives a list that is sent as a whole, instead of its first page. The graph has validated the request, and REST
+   * Receives a list that REST sends as a whole, instead of its first page. The graph validates the request, and REST
    * then reads the list as JSON.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
-   * Whether the surface streams the response and writes each large value when it has been read (see large-values.ts).
+   * Whether the response is streamed. A streamed response reads a large value when it writes the value (see
+   * large-values.ts).
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Adds to the number of response bytes that wait in memory for the client. It is negative for bytes that were sent.
+   * Adds a change to the number of response bytes that wait in memory for the client. The change is negative when bytes
+   * were sent.
    */
   holdBytes(change: number): void;
-  /** The id of the request, which appears in the log, in the audit log and in an unexpected error. */
+  /** The id of the request. The id appears in the log, in the audit log and in the response to an unexpected error. */
   requestId: string;
   log: Logger;
 }

@@ -9,14 +9,14 @@ import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 
-/** The file in DATA_DIR for the keys of a first start without a terminal. */
+/** The file in DATA_DIR that receives the new keys when the first start has no terminal. */
 const keyFileName = 'first-keys.txt';
 
 /**
- * Shows the operator how to use the gateway. The first start in development creates an operator's key and, on the
- * embedded database, the demo data with a key. A terminal shows the keys once. Without a terminal they are written to a
- * file, because the output is a log. In staging and production nothing is created, and the log says how to get the
- * first key.
+ * Shows the operator how to use the gateway. In development, the first start creates an operator's key. On the embedded
+ * database, the first start also creates demo data with a key. The keys are shown once on a terminal. Without a
+ * terminal, the keys are written to a file, because the output is a log. In staging and production, no key is created,
+ * and the log says how to get the first key.
  *
  * @param options.isTerminal whether a person reads the output of the process
  */
@@ -29,7 +29,7 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // The folder is created before the keys. If this fails, no key is created that would be lost.
+  // The folder is created before the keys, so that a failure here does not lose a new key.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {
@@ -38,13 +38,13 @@ export async function welcome(
   }
   if (folder !== undefined) {
     const file = join(folder, keyFileName);
-    await rm(file, { force: true }); // the file of a former database may be readable by other users
+    await rm(file, { force: true }); // the file of an earlier database may be readable by other users
     await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
     log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
   }
 }
 
-/** The things that a first start in development creates. */
+/** What a first start in development still has to create. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;
@@ -57,7 +57,7 @@ async function whatIsMissing({ prisma, kind }: Database, { operatorApiKey }: Con
   };
 }
 
-/** The folder for the file of keys. An embedded database in memory has no folder of its own. */
+/** Returns the folder for the file of new keys. An embedded database in memory has no folder. */
 async function keyFolder(dataDir: string): Promise<string> {
   if (dataDir.includes('://')) return mkdtemp(join(tmpdir(), 'parking-gateway-'));
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

@@ -67,26 +67,29 @@ import { createQuotas } from './parking/quotas.ts';
 import { createWhitelistReads } from './whitelist/reads.ts';
 import { createWhitelistWrites } from './whitelist/writes.ts';
 
-/** How long a request waits for the rate limit in Redis, in milliseconds. Then this process limits it. */
+/**
+ * How long a request waits for the rate limiter in Redis, in milliseconds. After this time, the process itself limits
+ * the request.
+ */
 const limiterTimeoutMs = 150;
 
-/** How long the webhook backlog is cached for requests of the metrics, in milliseconds. */
+/** How long the metrics reuse the last count of pending webhook messages, in milliseconds. */
 const backlogIntervalMs = 15_000;
 
 /** How long the state of the database is cached for readiness probes, in milliseconds. */
 const readinessIntervalMs = 1_000;
 
-/** Whether stored JSON can be parsed in a short time: its structure is within the limits for JSON of clients. */
+/** Whether stored JSON can be parsed quickly, because its structure is within the limits for JSON from clients. */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
 /** A gateway that is ready for requests: its app, its database and its metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
-  /** Rejects a request before the app when its rejection is certain. */
+  /** Rejects a request before the app runs when the request is certain to be rejected. */
   refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
-  /** Ends the subscriptions, which would otherwise prevent the listener from closing. */
+  /** Ends the subscriptions. Open subscriptions would prevent the listener from closing. */
   endStreams(): void;
   /** Writes pending records and closes every connection. */
   close(): Promise<void>;
@@ -113,8 +116,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy, kind } = database;
-  // This comes before the first usage record of today. The last start may be weeks ago, so the partitions may be
-  // missing.
+  // The partitions are created before the first usage record of today, because they may be missing if the last start
+  // was weeks ago.
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
     log.warn(
       { err: error },
@@ -192,7 +195,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const stayExpiry = createStayExpiry({ ...heavy, log, locationTurns, statusNotices });
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // each open stream adds a listener
+  setMaxListeners(0, stopping.signal); // each open stream adds a listener to the signal
   const { app, refuseKnown } = createApp({
     services: {
       prisma,

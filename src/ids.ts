@@ -9,8 +9,8 @@ export function newId(): string {
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Whether a value has the form of an identifier of this service. A value without that form is answered like an unknown
- * identifier and never reaches the database, which would reject some characters, such as NUL.
+ * Whether a value has the form of an identifier of this service. Any other value gets the response for an unknown
+ * identifier. Such a value never reaches the database, which rejects some characters, for example NUL.
  */
 export function isId(value: string): boolean {
   return form.test(value);

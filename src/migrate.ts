@@ -1,9 +1,9 @@
-// `npm run migrate` applies the pending migrations and exits. Deployments run it before they start gateways.
+// `npm run migrate` applies the pending migrations and exits. A deployment runs this command before it starts gateways.
 import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/** The bundle in dist/ has the same depth as this file. */
+/** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 try {

@@ -5,8 +5,8 @@ import { openDatabase } from './database/open.ts';
 import type { Database } from './database/types.ts';
 
 /**
- * Opens the configured database, applies the migrations, runs `work`, and closes the database. It connects directly,
- * without the pooler.
+ * Opens the configured database, applies the migrations, runs `work`, and closes the database. The connection is
+ * direct, because migrations cannot run through a pooler.
  *
  * @param work receives the database and the names of the migrations that were applied now
  */

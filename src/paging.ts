@@ -1,23 +1,23 @@
 /** One page of a list that is sorted by id. */
 export interface Page {
-  /** Only items with a greater id. */
+  /** Returns only items with an id greater than this id. */
   after?: string | undefined;
-  /** Only items with a smaller id. */
+  /** Returns only items with an id smaller than this id. */
   before?: string | undefined;
   /** The maximum number of items. */
   limit: number;
-  /** Starts with the newest item instead of the oldest. */
+  /** Whether the page starts with the newest item. By default, a page starts with the oldest item. */
   descending: boolean;
 }
 
-/** A list that is read page by page. It is sorted by id, which is the order of creation (src/ids.ts). */
+/** A list that is read page by page. The items are sorted by id, which is the order of creation (src/ids.ts). */
 export interface PagedList<Item extends { id: string }> {
   page(page: Page): Promise<Item[]>;
   /** The number of items in the whole list. */
   count(): Promise<number>;
 }
 
-/** The fields of a list's items as JSON: the name of each field and the database column it comes from. */
+/** The fields of a list's items as JSON. Each field has a name and the database column that contains its value. */
 export type JsonShape = readonly { name: string; column: string }[];
 
 /** A page as JSON text that the database wrote. */
@@ -30,10 +30,13 @@ export interface JsonPage {
   lastId: string | null;
 }
 
-/** A list that can be sent as a whole. The database writes its JSON, so no process parses and serializes the rows. */
+/**
+ * A list that one response can contain as a whole. The database writes the JSON, so that the process need not parse and
+ * serialize rows.
+ */
 export interface WholeList {
   /**
-   * The page after an id, or the first page.
+   * Returns the page after an id, or the first page.
    *
    * @param limit the maximum number of items
    * @returns the page, and a cursor for the changes made after the page was read

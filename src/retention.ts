@@ -9,44 +9,44 @@ import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts'
 
 /** How many days each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
-  /** One record per request; removed by whole days (UTC). */
+  /** How long usage records are kept, one record for each request. Usage records are removed by whole days (UTC). */
   usage: number;
-  /** The totals of `usage`: requests by hour, key, operation and outcome. */
+  /** How long the totals of usage are kept: requests by hour, key, operation and outcome. */
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** Changes of whitelists, for clients that keep a copy of one. */
+  /** How long the changes of whitelists are kept, for clients that keep a copy of a whitelist. */
   whitelistChanges: number;
 }
 
-/** The number of removed rows of each kind, and of usage days that were dropped as a whole. */
+/** The number of removed rows of each kind, and the number of usage days that were dropped as a whole. */
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
 /** Removes expired records, and prepares the partitions for the usage records of the coming days. */
 export interface Retention {
-  /** Removes all expired records now: usage records by whole days, the others in small batches. */
+  /** Removes all expired records now. Usage records are removed by whole days, other records in small batches. */
   removeExpired(): Promise<Removed>;
-  /** Stops after the current batch. */
+  /** Stops the removal after the current batch. */
   close(): Promise<void>;
 }
 
 const firstCheckDelayMs = 60_000;
 const checkIntervalMs = 3_600_000;
-/** Rows per batch: few enough that requests do not have to wait. */
+/** The maximum number of rows in a batch. The number is small, so that requests do not have to wait. */
 const maxBatchRows = 1000;
 /** The pause between two batches, so that requests can use the database. */
 const batchPauseMs = 50;
 
-/** A process that wrote no usage for this many days has ended and will not repeat a batch. */
+/** After this many days without usage records, a process has certainly ended and will not send a batch again. */
 const idleRecorderDays = 31;
 
-/** Records older than this are removed. */
+/** Records older than this time are removed. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Removes one batch of rows older than `$days` days by the clock of the database, and returns how many rows it removed.
- * It removes none while another process removes rows of the same table; that process continues until none is left. Rows
- * that a request is deleting are skipped.
+ * Returns a statement that removes one batch of rows older than `$days` days by the database clock, and that counts the
+ * removed rows. The statement removes nothing while another process removes rows of the same table, because that
+ * process continues until no expired row is left. The statement skips rows that a request is deleting.
  *
  * @param key the columns of the primary key
  * @param expired a query for the keys of expired rows, oldest first
@@ -76,7 +76,10 @@ const isStillNeeded = (id: string, locationId: string) => `EXISTS (
     coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge}
     OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
 
-/** Counts are kept as long as events. The last count of a location is never removed: the occupancy depends on it. */
+/**
+ * Counts are kept as long as events. The last count of a location is never removed, because the occupancy depends on
+ * this count.
+ */
 const countRemoval = removal(
   'OccupancyCount',
   'id',
@@ -93,12 +96,12 @@ const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 const changeKey = '"locationId", "changedIn", id';
 const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 
-/** The oldest `count` changes of a location, in the order of its transactions. */
+/** Returns SQL for the oldest `count` changes of a location, in the order of their transactions. */
 const oldestChanges = (locationId: string, count: number) =>
   `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
 
 const removals: Record<keyof RetentionDays, NamedStatement> = {
-  // Removes rows that were not dropped with the partition of their day: rows older than the partitions, and rows of the
+  // The usage rows that were not dropped with the partition of a day: rows older than the partitions, and rows of the
   // default partition.
   usage: removal(
     'UsageRecord',
@@ -111,7 +114,8 @@ const removals: Record<keyof RetentionDays, NamedStatement> = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // A session is deleted with the event or count that starts it, which is kept while the session is needed.
+  // Deleting an event or count also deletes the session that starts with it. Events and counts of a needed session are
+  // therefore kept.
   events: removal(
     'ParkingEvent',
     'id',
@@ -125,9 +129,9 @@ const removals: Record<keyof RetentionDays, NamedStatement> = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // Changes are kept one day longer than a cursor is valid, so that none is removed while a client reads it. An index
-  // by time would slow down every write, so the statement starts from the first changes of each location, which are the
-  // oldest.
+  // Changes are kept one day longer than a cursor is valid, so that no change is removed while a client reads it. The
+  // statement starts from the first changes of each location, which are the oldest. It uses no index by time, because
+  // such an index would slow down every write.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -162,7 +166,10 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
     }
   }
 
-  /** Creates and drops usage partitions. A failure here must not stop the other removals, and is retried in an hour. */
+  /**
+   * Creates and drops usage partitions. A failure here must not stop the other removals. The next attempt follows an
+   * hour later.
+   */
   async function renewUsageDays(): Promise<number> {
     try {
       await prepareUsagePartitions(sql);

@@ -6,17 +6,20 @@ import { openGateway } from './gateway.ts';
 import type { RefusalBody } from './http/listener/early-answers.ts';
 import { listen, requireFreeAddress } from './http/listener/server.ts';
 
-// The server process: it reads the configuration, starts the gateway and the listener, and stops in order.
+// The server process reads the configuration, starts the gateway and the listener, and stops both in order.
 
-/** The bundle in dist/ has the same depth as this file. */
+/** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
-/** A request that cannot be read may be meant for either surface. It gets the envelope of REST. */
+/**
+ * The response body for a request that cannot be parsed. The request may be meant for REST or GraphQL, so the body has
+ * the form of REST errors.
+ */
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The longest time to stop, in milliseconds: 8 s for requests in progress, the rest to write pending records. Then the
- * process exits, even if the database does not answer.
+ * The longest time to stop, in milliseconds: 8 s for requests in progress, and the rest for pending records. After this
+ * time the process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
@@ -52,7 +55,7 @@ try {
   });
 
   let stopping = false;
-  let exitCode = 0; // not from `process`, whose exit code the embedded database sets when it closes
+  let exitCode = 0; // `process.exitCode` is not used, because the embedded database sets it when it closes
   /** Finishes the requests in progress and ends the process. */
   const stop = async () => {
     stopping = true;
@@ -76,17 +79,18 @@ try {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // An uncaught error leaves the process in an unknown state. It finishes the requests in progress and ends.
+  // An uncaught error leaves the process in an unknown state, so the process finishes the requests in progress and
+  // ends.
   const onFault = (err: unknown, kind: string) => {
     log.fatal({ err, kind }, 'uncaught error; stopping: finishing requests in progress');
     exitCode = 1;
     if (!stopping) void stop();
   };
-  // Unhandled rejections arrive here as well.
+  // This listener also receives unhandled rejections.
   process.on('uncaughtException', onFault);
   await welcomed;
 } catch (error) {
-  // The message names the variable to correct. A stack would only hide it.
+  // The message names the variable to correct, so the log omits the stack.
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof ConfigError ? `Configuration: ${message}` : message);
   process.exit(1);

@@ -4,9 +4,9 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 interface ActionRule {
   /** A description for the reference. */
   description: string;
-  /** The permission that a key needs to read the content of such a change. */
+  /** The permission that a key needs to read the content of a change of this kind. */
   readPermission: Permission;
-  /** Whether a webhook can subscribe to it. */
+  /** Whether webhooks can subscribe to changes of this kind. */
   isWebhookEvent: boolean;
 }
 
@@ -172,12 +172,12 @@ export type WebhookEvent = {
   [Action in AuditAction]: (typeof auditActions)[Action]['isWebhookEvent'] extends true ? Action : never;
 }[AuditAction];
 
-/** Whether the list contains a name. */
+/** Whether a name is in the list of recorded changes. */
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether a key with these permissions may read the content of a recorded change. The content of an action that is no
- * longer in the list stays hidden.
+ * Whether a key with the given permissions may read the content of a recorded change. If the action is no longer in the
+ * list, its content stays hidden.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);
@@ -194,5 +194,5 @@ export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);
 
-/** The name of an action as an SQL literal, for hand-written statements. An unknown name is a type error. */
+/** Returns the name of an action as an SQL literal, for hand-written statements. An unknown name is a type error. */
 export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -3,8 +3,8 @@ import { prismaList } from '../database/prisma-list.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that are read for every record. `changes` is not among them: the record of an import can name thousands
- * of entries.
+ * The columns that lists of audit records read. The column `changes` is missing here, because the record of one import
+ * can name thousands of entries.
  */
 export const auditRecordColumns = {
   id: true,

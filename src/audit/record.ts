@@ -12,7 +12,7 @@ export interface AuditedChange {
   targetId: string;
   companyId?: string | null;
   locationId?: string;
-  /** The values after the change, or before and after, as they appear in JSON; never a secret. */
+  /** The new values after the change, or the old and new values, as they appear in JSON. Secrets are never included. */
   changes?: object;
 }
 
@@ -23,8 +23,9 @@ export interface ChangeAuthor {
 }
 
 /**
- * Writes the audit record of a change (docs/contract.md#all-use-is-logged). It is called in the transaction of the
- * change, so that neither exists without the other. The record also triggers webhooks.
+ * Writes the audit record of a change (docs/contract.md#all-use-is-logged). The caller passes the transaction of the
+ * change, so that the change and its record are committed together or not at all. Webhooks are also triggered by the
+ * record.
  *
  * @returns the identifier of the record
  */
@@ -38,8 +39,8 @@ export async function recordChange(
 }
 
 /**
- * Written as SQL, because Prisma blocks the process for a tenth of a second for hundreds of records, and drops the
- * members `__proto__` and `$type` of a JSON value.
+ * This statement is SQL for two reasons. Prisma blocks the process for a tenth of a second when it writes hundreds of
+ * records, and Prisma drops the members `__proto__` and `$type` of a JSON value.
  */
 const insertRecords = namedStatement(
   'audit-records-insert',

@@ -13,7 +13,7 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key of the secret that a client sends in `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the key of a secret, without a promise when the key is cached.
+   * Returns the key of a secret. The result is a promise only when the key is not cached.
    *
    * @throws {ServiceError} `UNAUTHORIZED`. The message is the same for every reason, except for a missing key
    */
@@ -25,13 +25,14 @@ export interface Authenticator {
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
   /**
-   * The hashes of secrets that are valid or once were. A client that sends such a secret did not guess it at random.
+   * The hashes of all secrets that are valid now or were valid before. A client that sends such a secret did not guess
+   * it at random.
    */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
     /** Adds the hash of a secret that this process issued. */
     add(hash: string): void;
-    /** Schedules a read of the secrets that other processes issued, within 5 s. Calls until then share one read. */
+    /** Schedules a read, within 5 s, of the secrets that other processes issued. Calls before that read share it. */
     readSoon(): void;
   };
   /** Empties the key caches of all processes. Call it after a change of a key is committed. */
@@ -43,26 +44,29 @@ export interface Authenticator {
 /** How long the result of a look-up stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
 /**
- * The same while the connection to Redis is lost, in milliseconds. This process can then miss notices of other
- * processes, so a revocation takes effect after at most this time.
+ * How long the result of a look-up stays in the cache while the connection to Redis is lost, in milliseconds. Without
+ * Redis, this process can miss the notice of a revocation, so a revoked key may still work for this time.
  */
 const cachedWithoutNoticesMs = 500;
 /** The maximum number of valid keys in the cache, of about 1 KiB each. */
 const maxCachedKeys = 10_000;
-/** The maximum number of unknown secrets, in a cache of their own, so that random secrets evict no valid key. */
+/**
+ * The maximum number of unknown secrets in the cache. Unknown secrets have a separate cache, so that random secrets
+ * cannot evict valid keys.
+ */
 const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** A key, and when its secret expires in milliseconds of the monotonic clock (`performance.now`). */
+/** An API key with the expiry of its secret, in milliseconds of the monotonic clock (`performance.now`). */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
 }
 
 /**
- * Creates the authenticator of one process. It caches look-ups for a few seconds, also look-ups that found no key. A
- * notice over `pubSub` empties the caches of all processes.
+ * Creates the authenticator of one process. The authenticator caches the result of each look-up for a few seconds, even
+ * when no key was found. A notice over `pubSub` empties the caches of all processes.
  *
  * @param options.operatorSecret the secret in OPERATOR_API_KEY, which need not have the form of other secrets
  */
@@ -88,7 +92,7 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    lookUps.clear(); // a running look-up may have read the key before the change
+    lookUps.clear(); // a running look-up may have read the old state of the key
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
@@ -120,13 +124,16 @@ export async function createAuthenticator(options: {
     return started;
   }
 
-  /** The hashes of recently used secrets by their SHA-256 digest, which takes a seventh of the time of the hash. */
+  /**
+   * Maps the SHA-256 digest of a recently used secret to the hash of the secret. The digest takes a seventh of the time
+   * of the hash.
+   */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
   /**
    * Returns the hash of a secret.
    *
-   * @throws {ServiceError} `UNAUTHORIZED` for a missing secret, and for one without the form of a secret
+   * @throws {ServiceError} `UNAUTHORIZED` when the secret is missing or does not have the form of a secret
    */
   function hashOf(secret: string | undefined): string {
     if (!secret) throw keyRequired;
@@ -182,11 +189,12 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
   return newest.map(({ hash }) => hash);
 }
 
-/** A secret, and the time of the read by the clock of the database. */
+/** A stored secret with its expiry, and the time of the read by the database clock. */
 type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns the keys of hashes, in the order of the hashes; undefined for a hash without a valid key in this environment.
+ * Returns the keys of secret hashes, in the order of the hashes. The result is undefined for a hash without a valid key
+ * in this environment.
  */
 async function findKeys(
   prisma: PrismaClient,

@@ -5,19 +5,19 @@ import { isId } from '../ids.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// A key cannot grant more than it has: permissions, scope, limits and expiry (docs/contract.md#keys). An operator's key
-// is an exception. It may grant higher limits than its own, because no other key could grant them.
+// A key cannot grant more than it has itself: permissions, scope, limits and expiry (docs/contract.md#keys). Only an
+// operator's key may grant higher limits than its own limits, because no other key could grant them.
 
 /** The permissions, scope, limits and expiry that one key grants to another key. An omitted field grants nothing. */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** Requests in an hour. */
+  /** The maximum number of requests in an hour. */
   hourlyLimit?: number | undefined;
-  /** Requests in a minute. */
+  /** The maximum number of requests in a minute. */
   burstLimit?: number | undefined;
-  /** When the other key expires; null for never. */
+  /** When the other key expires. null means that the other key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -28,7 +28,7 @@ const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Requires that the granting key has everything that it grants, and that the companies and locations exist.
+ * Requires that the granting key itself has everything in the grant, and that the companies and locations exist.
  *
  * @throws {ServiceError} `FORBIDDEN` with the name of the field, `NOT_FOUND` for a location that is unknown or outside
  *   the scope of the key
@@ -102,8 +102,8 @@ async function requireLocations(
 }
 
 /**
- * Requires that a key has at least the permissions, scope, limits and lifetime of the key that it rotates or changes.
- * Otherwise, the client could obtain a secret with more access than its own key.
+ * Requires that a key has at least the permissions, scope, limits and lifetime of another key before the key rotates or
+ * changes the other key. Otherwise, a client could obtain a secret with more access than its own key has.
  *
  * @throws {ServiceError} `FORBIDDEN`, with what the key lacks in the message
  */
@@ -115,7 +115,10 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
   }
 }
 
-/** Describes the first thing that the target has and the key lacks; undefined when the key lacks nothing. */
+/**
+ * Describes the first permission, scope, limit or lifetime that the target key has and the acting key lacks. The result
+ * is undefined when the acting key lacks nothing.
+ */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));
   if (lacking) return `the permission ${lacking}`;

@@ -5,10 +5,10 @@ import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { findApiKey } from './managed-key.ts';
 import { apiKeyScope } from './scope.ts';
 
-/** The reads of keys over one database. */
+/** The functions that read API keys from one database. */
 export type KeyReads = ReturnType<typeof createKeyReads>;
 
-/** Creates the reads of keys. */
+/** Creates the functions that read API keys. */
 export function createKeyReads({ prisma }: { prisma: PrismaClient }) {
   return {
     /** Lists the keys that a key administers. */

@@ -2,7 +2,7 @@ import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
 // A key must have a company or a location in its scope. Otherwise, no administrator of a company could see or revoke
-// it. Operator's keys are the exception: they have access to everything.
+// the key. Operator's keys are the exception, because they have access to everything.
 
 /** The companies and locations in the scope of a key. */
 interface KeyScope {
@@ -11,7 +11,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new key that a restricted key issues.
+ * Checks the scope of a new key when a restricted key issues the new key.
  *
  * @throws {ServiceError} `FORBIDDEN` for an operator's key, and for a key without companies and locations
  */

@@ -35,7 +35,7 @@ export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');
 }
 
-/** Returns the last four characters of a secret, by which users recognise a key. */
+/** Returns the last four characters of a secret. Users recognise a key by these characters. */
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }

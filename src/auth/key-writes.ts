@@ -32,7 +32,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of a key. An omitted field is not changed, and neither is a field that is null, except `expiresAt`.
+ * The new values of a key. A field that is omitted or null keeps its value. Only `expiresAt` accepts null as a new
+ * value.
  */
 export interface KeyChange {
   name?: string | null | undefined;
@@ -41,21 +42,21 @@ export interface KeyChange {
   locationIds?: readonly string[] | null | undefined;
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
-  /** null removes the expiry. */
+  /** null removes the expiry of the key. */
   expiresAt?: Date | null | undefined;
 }
 
-/** A key with its new secret. The secret is shown only now and is not stored. */
+/** A key with its new secret. The gateway does not store the secret, so the secret can be shown only now. */
 interface IssuedKey {
   secret: string;
   apiKey: ScopedApiKey;
 }
 
-/** Writes keys to one database. */
+/** The functions that write API keys to one database. */
 export type KeyWrites = ReturnType<typeof createKeyWrites>;
 
 /**
- * Creates the writes of keys.
+ * Creates the functions that write API keys.
  *
  * @param services.hashSecret returns the hash under which a new secret is stored
  */
@@ -77,8 +78,8 @@ export function createKeyWrites(services: {
     /**
      * Issues a key.
      *
-     * @throws {ServiceError} `FORBIDDEN` for anything that the issuing key lacks (docs/contract.md#keys), `NOT_FOUND`
-     *   for locations outside its scope
+     * @throws {ServiceError} `FORBIDDEN` when the new key would have more than the issuing key (docs/contract.md#keys),
+     *   `NOT_FOUND` for locations outside the scope of the issuing key
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
       const { key } = author;
@@ -120,11 +121,10 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Changes a key. The change takes effect on every process at once. A change without an effect writes no audit
-     * record.
+     * Changes a key. The change takes effect on every process at once. If nothing changes, no audit record is written.
      *
      * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer, `FORBIDDEN` for a key
-     *   that has more than the author's key, or that would get more, and `CONFLICT` for a revoked key
+     *   that has, or would get, more than the author's key, and `CONFLICT` for a revoked key
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const { key } = author;
@@ -207,7 +207,7 @@ export function createKeyWrites(services: {
 
     /**
      * Revokes a key and all its secrets, on every process at once. The author's key must administer the key, but may
-     * have less than it has (docs/contract.md#keys). Revoking a revoked key changes nothing.
+     * have less access than the revoked key (docs/contract.md#keys). Revoking a revoked key changes nothing.
      *
      * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer
      */
@@ -230,7 +230,10 @@ export function createKeyWrites(services: {
   };
 }
 
-/** Returns the requested limits. The default is the default limit, or the issuing key's own limit if that is lower. */
+/**
+ * Returns the requested limits. An omitted limit becomes the default limit, or the issuing key's own limit if that
+ * limit is lower.
+ */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;
   return {

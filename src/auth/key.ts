@@ -6,19 +6,19 @@ import { ServiceError } from '../errors/error-table.ts';
 export interface AuthenticatedKey {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Whether it is an operator's key, which has access to every company and location. */
+  /** Whether the key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
   /** The companies in the key's scope, with all their locations. */
   readonly companyIds: readonly string[];
-  /** The single locations in the key's scope. */
+  /** The locations in the key's scope that were granted one by one, not with their company. */
   readonly locationIds: readonly string[];
   /** The companies that the key may see: the companies in its scope, and the owners of the locations in its scope. */
   readonly visibleCompanyIds: readonly string[];
-  /** Requests in an hour. */
+  /** The maximum number of requests in an hour. */
   readonly hourlyLimit: number;
-  /** Requests in a minute. */
+  /** The maximum number of requests in a minute. */
   readonly burstLimit: number;
-  /** When the key expires; null for never. */
+  /** When the key expires. null means that the key never expires. */
   readonly expiresAt: Date | null;
 }
 
@@ -34,7 +34,10 @@ export const keyScopeRelations = {
 /** A stored key with its scope. */
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
-/** The author of a change: the key and the request. Domain functions that write take it as an argument. */
+/**
+ * The author of a change: the API key and the request. Every domain function that writes receives the author as an
+ * argument.
+ */
 export interface Author {
   key: AuthenticatedKey;
   requestId: string;

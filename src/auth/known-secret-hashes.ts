@@ -1,25 +1,25 @@
 import { LRUCache } from 'lru-cache';
 
-/** The maximum number of known hashes, of about 150 bytes each. */
+/** The maximum number of secret hashes in memory. Each hash takes about 150 bytes. */
 const maxKnownSecretHashes = 100_000;
 /** The shortest time between two reads of the hashes, in milliseconds. */
 const readIntervalMs = 5_000;
 
 /**
- * The hashes of secrets that are valid or once were. When the budget of an IP address for unknown secrets is spent, a
- * request from that address with a known secret is still looked up, while a request with a random secret is rejected. A
- * known secret may be invalid by now, so the look-up decides.
+ * The hashes of all secrets that are valid now or were valid before. An IP address has a budget for unknown secrets.
+ * When the budget is spent, requests with a random secret are rejected, and requests with a known secret are still
+ * looked up. The look-up decides, because a known secret may be invalid by now.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
-  /** Schedules a read of the newest hashes within 5 s. Calls until then share one read. */
+  /** Schedules a read of the newest hashes within 5 s. Calls before that read share it. */
   readSoon(): void;
 }
 
 /**
- * Creates the known hashes of one process.
+ * Creates the set of known secret hashes of one process.
  *
  * @param read reads the hashes of the newest secrets, up to a limit
  */

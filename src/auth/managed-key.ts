@@ -25,10 +25,10 @@ export async function findApiKey(
 }
 
 /**
- * Finds a key as `findApiKey` does, and locks it until the transaction ends, so that changes of one key run one after
- * the other.
+ * Finds a key as `findApiKey` does, and locks its row until the transaction ends, so that changes of one key run one
+ * after the other.
  *
- * @throws {ServiceError} `NOT_FOUND`, as `findApiKey`
+ * @throws {ServiceError} `NOT_FOUND` under the same conditions as `findApiKey`
  */
 export async function lockApiKey(
   transaction: Transaction,

@@ -16,22 +16,21 @@ interface OperatorSecret {
   pepper: string;
 }
 
-/** Why the gateway created or revoked an operator's key without a request, for the audit log. */
+/** Why the gateway created or revoked an operator's key without a request. The audit log shows this reason. */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
 /**
- * The result of applying OPERATOR_API_KEY. `ended` means that its secret is no longer valid, because the key was
- * revoked, rotated or replaced.
+ * The result of applying OPERATOR_API_KEY. `ended` means that the secret in OPERATOR_API_KEY is no longer valid,
+ * because the key was revoked, rotated or replaced.
  */
 export type OperatorKeyState = 'unchanged' | 'changed' | 'ended';
 
 /**
- * Applies OPERATOR_API_KEY (docs/contract.md#keys). It creates the operator's key if it does not exist, gives it every
- * permission of this version, and revokes the key of the variable's former value.
- *
- * If the key was revoked, nothing changes. A process that still has a former value therefore cannot revoke the current
- * key.
+ * Applies OPERATOR_API_KEY (docs/contract.md#keys). The function creates the operator's key if the key does not exist,
+ * gives the key every permission of this version, and revokes the keys of earlier values of the variable.
+ * If the key was revoked, nothing changes. A process that still has an earlier value therefore cannot revoke the
+ * current key.
  *
  * @returns `changed` when every process must empty its cache of keys
  */
@@ -66,7 +65,7 @@ export async function applyOperatorKey(
   });
 }
 
-/** Revokes the keys of former values of OPERATOR_API_KEY, and returns their number. */
+/** Revokes the keys of earlier values of OPERATOR_API_KEY, and returns the number of revoked keys. */
 async function endFormerKeys(
   transaction: Transaction,
   environment: Environment,
@@ -96,7 +95,7 @@ export async function createOperatorKey(prisma: PrismaClient, operator: Operator
 }
 
 /**
- * Creates an operator's key if every key of its environment is revoked or there is none.
+ * Creates an operator's key if the environment has no key, or only revoked keys.
  *
  * @returns whether the key was created
  */

@@ -2,8 +2,8 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from './key.ts';
 import { locationNotFound } from '../errors/error-table.ts';
 
-// The scope of a key, in three forms: a Prisma filter for lists, a check of a row that was read already, and a
-// condition in a hand-written statement. test/storage/statements.test.ts checks that the three agree.
+// The scope of a key exists in three forms: a Prisma filter for lists, a check of a row that was already read, and a
+// condition in a hand-written statement. test/storage/statements.test.ts checks that the three forms agree.
 
 /** The Prisma filter for the locations in a key's scope. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {
@@ -18,20 +18,26 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
   );
 }
 
-/** The SQL condition that a row of `"Location"` is in a key's scope. Its parameters are `scopeParameters`. */
+/**
+ * The SQL condition that a row of `"Location"` is in a key's scope. The parameters of the condition come from
+ * `scopeParameters`.
+ */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
 /** The fields of a key that define which locations are in its scope. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
-/** The maximum number of companies in one query for a location. Most keys have fewer. The ids take less than 4 KiB. */
+/**
+ * The maximum number of company ids in one query for a location. Most keys have fewer companies. The ids take less than
+ * 4 KiB.
+ */
 const maxCompaniesOfQuestion = 100;
 
 /**
- * Returns the companies in a key's scope for `isOfCompanies`, which reads the location only if one of them owns it.
- * Returns null, so that the location is always read, when the location itself is in the scope, for an operator's key,
- * and for a key with very many companies. `reachable` then checks the scope of the row.
+ * Returns the companies of a key for the SQL condition `isOfCompanies`, which reads a location only if one of these
+ * companies owns the location. The result is null, which reads every location, in three cases: the key's scope contains
+ * single locations, the key is an operator's key, or the key has very many companies. `reachable` then checks the row.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -44,7 +50,7 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
 }
 
 /**
- * Returns the location if it exists and is in the key's scope.
+ * Returns the location if the location exists and is in the key's scope.
  *
  * @param id the identifier that the client sent
  * @throws {ServiceError} `NOT_FOUND`, the same error for an unknown location and for a location outside the scope
@@ -71,8 +77,8 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
 }
 
 /**
- * Whether the company itself is in the key's scope. A key needs this to change the company or to create objects in it;
- * a location of the company in its scope is not enough.
+ * Whether the company itself is in the key's scope. Only then may the key change the company or create objects in the
+ * company. A single location of the company in the scope is not enough.
  */
 export function hasCompanyInScope(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.companyIds.includes(companyId);
@@ -92,9 +98,9 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 }
 
 /**
- * The Prisma filter for the keys that a key administers, which it may see and revoke. These are the keys whose scope
- * shares at least one company or location with its own scope (docs/contract.md#keys). To rotate or change a key, it
- * must also meet `requireAtLeast`.
+ * The Prisma filter for the keys that a key may see and revoke. These keys share at least one company or location with
+ * the scope of the acting key (docs/contract.md#keys). `requireAtLeast` must also succeed before the acting key rotates
+ * or changes another key.
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

@@ -12,8 +12,8 @@ import { isId } from '../ids.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that are read for every company. `settings` is not among them: it can be large in companies that were
- * registered long ago.
+ * The columns that are read for every company. The column `settings` is missing here, because its value can be large
+ * for companies that were registered long ago.
  */
 const companyColumns = {
   id: true,
@@ -38,10 +38,10 @@ const companiesById = namedStatement(
   `SELECT ${columnList(Object.keys(companyColumns), (quoted) => `c.${quoted}`)} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
 );
 
-/** Reads companies from one database. */
+/** The functions that read companies from one database. */
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
-/** Creates the reads of companies. Lookups by id in the same turn of the event loop share one statement. */
+/** Creates the functions that read companies. Look-ups by id in the same turn of the event loop share one statement. */
 export function createCompanyReads(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -51,13 +51,13 @@ export function createCompanyReads(services: {
   const byId = createRowById<ReadCompany>(sql, companiesById);
 
   return {
-    /** The settings of a company, by the company's id (src/database/large-values.ts). */
+    /** Reads the settings of a company by the id of the company (src/database/large-values.ts). */
     settingsOf: createLargeValues(sql, 'Company', 'settings', {
       isBounded,
       tooLarge: valuesTooLarge('settings'),
     }),
 
-    /** The companies in the key's scope. */
+    /** Returns the companies in the key's scope. */
     visibleTo(key: AuthenticatedKey): PagedList<ReadCompany> {
       return prismaList(
         {
@@ -71,7 +71,7 @@ export function createCompanyReads(services: {
     /**
      * Finds a company by an id that a client sent.
      *
-     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for one outside the key's scope
+     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for a company outside the key's scope
      */
     async find(key: AuthenticatedKey, id: string): Promise<ReadCompany> {
       const company = isId(id) && reachesCompany(key, id) ? await byId(id) : undefined;
@@ -79,7 +79,7 @@ export function createCompanyReads(services: {
       return company;
     },
 
-    /** The company that owns a location. */
+    /** Returns the company that owns a location. */
     async ownerOf({ companyId }: { companyId: string }): Promise<ReadCompany> {
       const company = await byId(companyId);
       if (!company) throw companyForbidden(companyId);

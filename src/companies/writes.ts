@@ -15,27 +15,27 @@ export type CompanyValues = Pick<
   Prisma.CompanyCreateInput,
   'name' | 'slug' | 'address' | 'externalCompanyId' | 'description' | 'phone' | 'email' | 'website' | 'logo'
 > & {
-  /** An object of any content. */
+  /** A JSON object with any members. */
   settings?: unknown;
 };
 
 /**
- * The fields of a company that a client changes. A field that is undefined stays unchanged. Null clears a nullable
+ * The fields of a company that a client changes. A field that is undefined stays unchanged. null clears a nullable
  * field and leaves any other field unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
 };
 
-/** Written as SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
+/** This statement is SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
 const writeSettings = namedStatement(
   'company-settings-write',
   'UPDATE "Company" SET settings = $settings::jsonb WHERE id = $id',
 );
 
 /**
- * Stores the settings of a company and returns the company with them. Undefined leaves them unchanged, null removes
- * them.
+ * Stores the settings of a company, and returns the company with the stored settings. For undefined, the settings stay
+ * unchanged. null removes the settings.
  */
 async function withSettings(
   transaction: Transaction,
@@ -48,16 +48,16 @@ async function withSettings(
   return { ...company, settings: settings as Prisma.JsonValue };
 }
 
-/** Writes companies to one database. */
+/** The functions that write companies to one database. */
 export type CompanyWrites = ReturnType<typeof createCompanyWrites>;
 
-/** Creates the writes of companies. */
+/** Creates the functions that write companies. */
 export function createCompanyWrites(services: { prisma: PrismaClient; authenticator: Authenticator }) {
   const { prisma, authenticator } = services;
   return {
     /**
-     * Registers a company and adds it to the scope of the author's key (docs/contract.md#company). The scope of an
-     * operator's key contains every company already.
+     * Registers a company and adds the company to the scope of the author's key (docs/contract.md#company). An
+     * operator's key is not changed, because its scope already contains every company.
      *
      * @throws {ServiceError} `CONFLICT_ERROR` when another company has the slug
      */

@@ -12,8 +12,8 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Writes the columns of a model for the result of a statement. Statements name their columns, because a prepared
- * `SELECT *` fails in a running process after the migration of a newer version added a column.
+ * Writes the columns of a model for the result of a statement. Statements name their columns instead of selecting `*`,
+ * because a prepared `SELECT *` fails in a running process when a migration of a newer version adds a column.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the table's name in the statement
@@ -40,7 +40,8 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
 }
 
 /**
- * Writes SQL for a row as jsonb with instants in the form of the API, for audit records. `to_jsonb` writes `+00:00`.
+ * Writes SQL that returns a row as jsonb for audit records. Instants have the form of the API, because `to_jsonb` would
+ * write them with `+00:00`.
  */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);

@@ -9,18 +9,21 @@ type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /** The single connection of the embedded database, with one client for each of three priorities. */
 export interface SharedConnection {
-  /** For decisions of gates. Its statements run before all others and must be read-only. */
+  /** The client for decisions of gates. Its statements run before all other statements and must be read-only. */
   gates: Client;
-  /** For all other work. */
+  /** The client for all other requests. */
   others: Client;
   /**
-   * For long work. Statements of gates also run between the statements of its transactions, where they see its
-   * uncommitted writes.
+   * The client for long work. Statements of gates also run between the statements of a long transaction, where gates
+   * see uncommitted writes.
    */
   heavy: Client;
 }
 
-/** The number of turns of the event loop between a gate's request on its socket and its statement in this queue. */
+/**
+ * How many turns of the event loop pass until a gate's request, which waits on its socket, has its statement in this
+ * queue.
+ */
 const turnsForGates = 4;
 
 /** The maximum number of gate statements between two other statements, so that gates cannot starve other requests. */
@@ -39,7 +42,10 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   const others: (() => Promise<void>)[] = [];
   let isRunning = false;
 
-  /** Runs the waiting statements of gates, also for requests that arrive within the next turns of the event loop. */
+  /**
+   * Runs the waiting statements of gates, including the statements of requests that arrive within the next turns of the
+   * event loop.
+   */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
       for (let turn = 0; turn < turnsForGates && gates.length === 0; turn += 1) await nextTurn();
@@ -77,7 +83,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     transaction: (callback) => inTurn(() => pglite.transaction(callback)),
   };
 
-  /** A transaction that runs the waiting statements of gates before each of its own statements. */
+  /** Wraps a transaction so that waiting statements of gates run before each statement of the transaction. */
   function withTurnsOfGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {
@@ -103,7 +109,9 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   };
 }
 
-/** Runs each statement in a savepoint of a transaction, so that a failed statement does not abort the transaction. */
+/**
+ * Runs each statement inside a savepoint of a transaction, so that a failed statement does not abort the transaction.
+ */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {
     await transaction.exec('SAVEPOINT gate');

@@ -14,9 +14,9 @@ import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * The parsers of pg, for use with PGlite. PGlite's own parsers differ: they return a NULL inside an array as the text
- * "NULL". pg exports the type numbers of scalars only. The listed numbers are arrays of bool, int2, int4, text,
- * varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
+ * The parsers of pg, for use with PGlite. PGlite's own parsers differ: for example, they return a NULL inside an array
+ * as the text "NULL". pg exports the type numbers of scalars only, so the array types are listed here by number: bool,
+ * int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -26,8 +26,8 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
- * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. It is half of PGlite's default, because an idle
- * process occupies it too. The operating system also caches the files.
+ * The size of PostgreSQL's page cache (`shared_buffers`) in MiB, half of PGlite's default. The cache occupies memory
+ * even in an idle process, and the operating system also caches the files.
  */
 const sharedBuffersMebibytes = 64;
 
@@ -40,7 +40,7 @@ const openFiles = (dataDir: string): Promise<PGlite> =>
 /**
  * Opens the embedded PostgreSQL (PGlite), which runs inside this process.
  *
- * @param dataDir its folder, or `memory://`
+ * @param dataDir the folder of the database, or `memory://`
  * @throws {DatabaseStartError} when another process uses the folder, or when the database cannot be opened
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
@@ -61,8 +61,9 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 }
 
 /**
- * Opens the files of the database, which only their owner can read. A new database is created in a temporary folder,
- * which is renamed when it is complete. An interrupted first start therefore leaves no incomplete database.
+ * Opens the files of the database, which only the owner of the files can read. A new database is created in a temporary
+ * folder, and the folder is renamed when the database is complete. An interrupted first start therefore leaves no
+ * incomplete database.
  */
 async function openFolder(folder: string): Promise<PGlite> {
   // PGlite creates files that all users can read, and has no setting to change that.
@@ -74,13 +75,13 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions created it with read permission for all users.
+  // Earlier versions of the gateway created the folder with read permission for all users.
   await chmod(files, 0o700);
   return openFiles(files);
 }
 
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
-  // As in openPostgres: Prisma's adapter reads every time as UTC.
+  // The session uses UTC, because Prisma's adapter reads every time as UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
@@ -117,15 +118,15 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       await pglite.close();
       unlock();
     },
-    // The lock of the folder already excludes other processes.
+    // No migration lock is needed, because the lock of the folder already excludes other processes.
     async withMigrationLock(work) {
       const result = await work({
         query: async <Row>(text: string, values: readonly unknown[] = []) =>
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the array types when it opens the database. Without this call, it cannot write array types that a
-      // migration created.
+      // PGlite reads the array types only when it opens the database. Without a refresh, PGlite cannot write array
+      // types that a migration created.
       await pglite.refreshArrayTypes();
       return result;
     },

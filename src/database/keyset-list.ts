@@ -6,15 +6,15 @@ import { createStatementBatch } from './statement-batch.ts';
 import type { Database, Sql } from './types.ts';
 
 /**
- * The maximum number of rows of a list, and of lists, that one statement counts on the embedded database. Every request
- * waits for the running statement there, so long counts are split.
+ * The maximum number of rows, and also of lists, that one statement counts on the embedded database. While a statement
+ * runs there, every other request waits, so long counts are split.
  */
 const rowsPerCount = 2_000;
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of JSON pages that one statement reads. Each page is long, and several statements can run in
- * parallel.
+ * The maximum number of JSON pages that one statement reads. The number is small, because each page is long and several
+ * statements can run in parallel.
  */
 const maxJoinedJsonPages = 10;
 
@@ -25,19 +25,19 @@ interface KeysetListOptions<Question, Shared> {
   /** The table of the rows, and its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
-  /** SQL expressions to read in place of columns. They are about a row `r` and must not use other tables. */
+  /** SQL expressions that are read instead of columns. An expression may use the row `r`, but no other tables. */
   expressions?: Readonly<Record<string, string>>;
   /** The columns that contain instants, for JSON pages. */
   instants?: readonly string[];
-  /** Additional columns of a JSON page, about its owner `o`. */
+  /** Additional columns of a JSON page. Their SQL may use the owner `o` of the list. */
   jsonPageColumns?: string;
   /** The table of the owners, and the column of a row that contains the id of its owner. */
   owner: { table: 'Company' | 'Location'; column: string };
-  /** The filters of a query: equality of a column to a value of the given type, or another condition. */
+  /** The filters of a query. A filter compares a column with a value of the given type, or has its own condition. */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
-  /** An additional condition on a row `r`. */
+  /** An additional condition that every row `r` of the list must meet. */
   condition?: string;
-  /** Returns the parameters of the condition. Queries with the identical object share a statement. */
+  /** Returns the parameters of the condition. Queries whose parameters are the identical object share a statement. */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
 }
@@ -46,24 +46,27 @@ interface KeysetListOptions<Question, Shared> {
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether an index contains the matching rows, sorted by id. */
+  /** Whether an index contains the matching rows in the order of their ids. */
   hasIndex: boolean;
 }
 
 /** A page of one owner's rows. */
 export interface OwnedRows<Row> {
-  /** The id of the owner, followed by the id of its company. */
+  /** The id of the owner. `companyId` is the id of the owner's company. */
   id: string;
   companyId: string;
   rows: Row[];
 }
 
-/** The same page as JSON, with the columns of `jsonPageColumns`. */
+/** A page of one owner's rows as JSON, with the columns of `jsonPageColumns`. */
 type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string };
 
 interface Question {
   ownerId: string;
-  /** The companies to which the owner must belong, in the form of `isOfCompanies`; any company when omitted. */
+  /**
+   * The companies to which the owner must belong, in the form of `isOfCompanies`. If omitted, the owner may belong to
+   * any company.
+   */
   ofCompanies?: string | null | undefined;
 }
 
@@ -72,9 +75,9 @@ type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the reads of a list that is sorted by id: its pages and counts. Queries of one turn of the event loop are
- * joined. Each combination of filters and bounds has its own statement, so that PostgreSQL can plan each with its best
- * index.
+ * Creates the functions that read and count the pages of a list that is sorted by id. Queries in the same turn of the
+ * event loop share a statement. Each combination of filters and bounds has its own statement, so that PostgreSQL can
+ * choose the best index for it.
  */
 export function createKeysetList<
   Row extends { id: string },
@@ -114,7 +117,9 @@ export function createKeysetList<
   );
   const statements = new Map<string, NamedStatement>();
 
-  /** Returns a statement. Its text is written at the first use. */
+  /**
+   * Returns a statement by name. The text of the statement is written when the statement is used for the first time.
+   */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
     if (known) return known;
@@ -140,7 +145,7 @@ export function createKeysetList<
   const usedOf = (question: Asked, columns: string[]) =>
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
-  /** Writes columns as numbers, to keep the name of a statement short. PostgreSQL truncates long names. */
+  /** Writes column names as numbers, so that the name of a statement stays short. PostgreSQL truncates long names. */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
   function pageStatement(question: Asked & Page): NamedStatement {
@@ -170,7 +175,8 @@ export function createKeysetList<
 
   function jsonStatement(question: Asked & JsonQuestion): NamedStatement {
     const used = usedOf(question, [...conditions.keys()]);
-    // The aggregate receives the rows in the order of the sorted subquery (PostgreSQL manual, "Aggregate Functions").
+    // The aggregate receives the rows in the order of the sorted subquery, as the PostgreSQL manual guarantees
+    // ("Aggregate Functions").
     return statement(
       `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
       () => `
@@ -199,8 +205,8 @@ export function createKeysetList<
   }
 
   /**
-   * Counts a part of a list. Filters with an index select the rows to read. The other filters are checked on each of
-   * these rows, so that a part reads a fixed number of rows, even if few of them match.
+   * Counts a part of a list. Filters with an index select the rows to read, and the other filters are checked on each
+   * of these rows. A part therefore reads a fixed number of rows, even if few of the rows match.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -231,7 +237,7 @@ export function createKeysetList<
     );
   }
 
-  /** Returns the parameters of joined queries: an array for each column, and the shared parameters. */
+  /** Returns the parameters of joined queries: an array for each column, and the parameters that all queries share. */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(
       ['ownerId', ...types.keys()].map((column) => [
@@ -257,7 +263,7 @@ export function createKeysetList<
     answerOf: ([part]) => part,
   });
 
-  /** Counts the matching rows of an owner in parts. */
+  /** Counts the matching rows of an owner in several short statements. */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;
     for (let after = ''; ;) {
@@ -270,7 +276,7 @@ export function createKeysetList<
   }
 
   return {
-    /** Reads a page of an owner's rows; undefined for an unknown owner. */
+    /** Reads a page of an owner's rows. The result is undefined for an unknown owner. */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: pageStatement,
       parametersOf,
@@ -284,7 +290,7 @@ export function createKeysetList<
         },
     }),
 
-    /** Reads a page of an owner's rows as JSON, oldest first; undefined for an unknown owner. */
+    /** Reads a page of an owner's rows as JSON, oldest first. The result is undefined for an unknown owner. */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,
       OwnedJson<FurtherColumns> & { n: number },

@@ -5,28 +5,35 @@ import { namedStatement } from './named-statement.ts';
 import { createBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum stored size of a small value in bytes. Small values are read together. */
+/** The maximum stored size of a small value, in bytes. One statement can read many small values. */
 const smallStoredBytes = 16 * 1024;
-/** The same for a value that PostgreSQL stores compressed, to a ninetieth of its size at best. */
+/**
+ * The maximum stored size of a small value that PostgreSQL compressed, in bytes. PostgreSQL compresses a value to a
+ * ninetieth of its size at best.
+ */
 const smallCompressedBytes = 1024;
 
 /** The maximum number of JSON characters of all values in one response. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * The uncompressed size of jsonb, in bytes, above which a value certainly exceeds the limits of a response. PostgreSQL
- * then does not create its text. Each JSON value inside takes at most about 25 bytes in addition to its text.
+ * The size of uncompressed jsonb, in bytes, above which a value certainly exceeds the limits of a response. PostgreSQL
+ * then does not create the text of the value. Each JSON value inside the jsonb takes at most about 25 bytes more than
+ * its text.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 
-/** The request that reads values. The values of its response are counted together. */
+/** The request that reads values. The sizes of all values in its response are added up. */
 export interface ValueReader {
   key: { id: string };
-  /** Whether the response is streamed. Its large values are then read one after the other while it is written. */
+  /**
+   * Whether the response is streamed. A streamed response reads its large values one after the other while it is
+   * written.
+   */
   defersLargeValues?: boolean;
 }
 
-/** Reads the value of a row; null for an unknown row and for a row without a value. */
+/** Reads the large value of a row. The result is null for an unknown row and for a row without a value. */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
 interface Question {
@@ -35,20 +42,21 @@ interface Question {
 }
 
 /**
- * A process reads one large value at a time, because a read takes several times its size in memory. Keys take turns.
+ * A process reads one large value at a time, because a read takes several times the size of the value in memory. The
+ * API keys with waiting reads are served in rotation.
  */
 const readTurns = createFairTurns(1);
 
 /**
- * Creates the reads of a JSON column with large values, for requests that select the column. Small values are read
- * together. Large values are read one after the other, so that other requests can run in between.
+ * Creates the function that reads a JSON column with large values, for requests that select the column. Small values
+ * are read together. Large values are read one after the other, so that other requests can run in between.
  *
  * @param sql the connections to read with
  * @param table the table, with a column `id`
  * @param column the column, of type jsonb
  * @param isBounded whether JSON can be parsed in a short time, judging by its structure
- * @param tooLarge the error for a response that is not streamed, when the structure of a value exceeds the bounds, or
- *   its values together exceed the size of a response
+ * @param tooLarge creates the error for a response that is not streamed, when the structure of a value exceeds the
+ *   bounds, or when all values together exceed the size of a response
  */
 export function createLargeValues(
   sql: Sql,
@@ -79,14 +87,14 @@ export function createLargeValues(
   );
   const charactersOf = new WeakMap<ValueReader, number>();
 
-  /** Adds a value to the size of its response, and returns whether the response may have that size. */
+  /** Adds the size of a value to the size of its response, and returns whether the response may be that large. */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
     charactersOf.set(reader, characters);
     return characters <= maxCharactersOfAnswer;
   }
 
-  /** Reads the JSON of a value of any size; `null` for a value that was deleted meanwhile. */
+  /** Reads the JSON of a value of any size. The result is `null` if the value was deleted in the meantime. */
   const readWhole = ({ id, reader }: Question) =>
     readTurns.run(reader.key.id, async () => {
       await yieldToEventLoop();
@@ -94,11 +102,11 @@ export function createLargeValues(
       return row?.text ?? 'null';
     });
 
-  /** Reads a value; returns the error when the value does not fit into the response. */
+  /** Reads a value. If the value does not fit into the response, the function returns an error. */
   const readBounded = (question: Question) =>
     readTurns.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // When the response is full, the value is not read.
+      // A value is not read when its response is already full.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

@@ -1,6 +1,6 @@
 /**
- * Writes the SQL expression for a number that triggers maintain for a location: its entries or its open sessions
- * (docs/decisions/location-tallies.md).
+ * Writes the SQL expression for a count that database triggers keep up to date for a location: the number of its
+ * entries, or of its open sessions (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

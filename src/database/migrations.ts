@@ -7,21 +7,27 @@ import { property } from './violations.ts';
 
 /** One folder of prisma/migrations, in Prisma's layout. */
 export interface Migration {
-  /** The folder's name: `<timestamp>_<what it does>`. Names sort in the order of application. */
+  /**
+   * The name of the folder: `<timestamp>_<what the migration does>`. The names sort in the order in which migrations
+   * are applied.
+   */
   name: string;
   script: string;
   /** SHA-256 of the script in hex, as Prisma records it. */
   checksum: string;
 }
 
-/** A row of the history: a migration that was applied, or that failed and is incomplete. */
+/** A row of the history of migrations. The migration was applied, or it failed and is incomplete. */
 interface AppliedMigration {
   name: string;
   checksum: string;
   finished: boolean;
 }
 
-/** SQLSTATE of a statement that cannot run inside a transaction, such as CREATE INDEX CONCURRENTLY. */
+/**
+ * The SQLSTATE that PostgreSQL returns for a statement that cannot run inside a transaction, such as CREATE INDEX
+ * CONCURRENTLY.
+ */
 const ACTIVE_TRANSACTION = '25001';
 
 const historyExists: Statement = {
@@ -35,7 +41,10 @@ const readApplied: Statement = {
     FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
 };
 
-/** Creates the table with Prisma's definition, so that Prisma's own commands work on the same database. */
+/**
+ * SQL that creates the table of the history with Prisma's definition, so that Prisma's own commands work on the same
+ * database.
+ */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -49,9 +58,9 @@ const createHistory = `
   )`;
 
 /**
- * Applies the pending migrations, as `prisma migrate deploy` does, with the same files and the same table
- * `_prisma_migrations`. Several processes may call it at the same time: one of them applies the migrations, and the
- * others wait. Without pending migrations it runs two short queries.
+ * Applies the pending migrations with the same files and the same table `_prisma_migrations` as `prisma migrate
+ * deploy`. Several processes may call this function at the same time: one process applies the migrations, and the
+ * others wait. Without pending migrations, the function runs two short queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -62,7 +71,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // Another process may have applied them while this one waited for the lock.
+    // The history is read again, because another process may have applied the migrations while this process waited for
+    // the lock.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -99,8 +109,8 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration and writes its row of the history in one transaction, so that a crash of the process changes
- * nothing. A script with a statement that PostgreSQL runs only outside a transaction is run without one.
+ * Applies one migration. The migration and its row in the history are written in one transaction, so that a crash of
+ * the process changes nothing. A script that PostgreSQL runs only outside a transaction is run without one.
  */
 async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
   try {
@@ -110,7 +120,7 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
     await finishHistoryRow(connection, id);
     await connection.runScript('COMMIT');
   } catch (error) {
-    // When the connection is lost, PostgreSQL rolls the transaction back.
+    // If the connection is lost, ROLLBACK fails, and PostgreSQL rolls the transaction back by itself.
     await connection.runScript('ROLLBACK').catch(() => undefined);
     if (property(error, 'code') === ACTIVE_TRANSACTION) {
       return applyWithoutTransaction(connection, migration);
@@ -120,8 +130,8 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
 }
 
 /**
- * Runs a script without a transaction. If the script fails, its earlier statements are not rolled back, and its row in
- * the history stays unfinished. The next start of a gateway then ends with an error.
+ * Runs a script without a transaction. If the script fails, its completed statements are not rolled back, and its row
+ * in the history stays unfinished. The next start of a gateway then ends with an error.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);

@@ -1,15 +1,15 @@
 import type { Statement, Transaction } from './types.ts';
 
-/** The values of named parameters: the types that `Sql.query` accepts, and arrays of instants. */
+/** The values of named parameters. The types are the types that `Sql.query` accepts, and arrays of instants. */
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** A statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * Returns the values for one execution, in the order of their numbers in the text. Parameters that the text does not
-   * use are omitted. Instants become ISO 8601, which both databases also accept in arrays.
+   * Returns the values for one execution, in the order of their numbers in the text. Parameters that do not occur in
+   * the text are omitted. Instants become ISO 8601 text, which both databases also accept in arrays.
    *
-   * @throws {TypeError} when a parameter of the text is missing
+   * @throws {TypeError} when a parameter of the text has no value
    */
   values(parameters: Parameters): unknown[];
 }
@@ -22,9 +22,9 @@ const maxNameBytes = 63;
 const parameterForm = /\$([a-z]\w*)/gi;
 
 /**
- * Creates a statement from a text with named parameters, such as `$locationId`, which may occur more than once.
+ * Creates a statement from a text with named parameters, such as `$locationId`. A parameter may occur more than once.
  *
- * @param name the name of this text, which no other text may use; at most 63 bytes
+ * @param name the name of this text, at most 63 bytes long. No other text may have the same name
  * @throws {TypeError} for a longer name
  */
 export function namedStatement(name: string, text: string): NamedStatement {

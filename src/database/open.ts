@@ -1,14 +1,15 @@
 import type { Database, DatabaseOptions } from './types.ts';
 
 /**
- * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. It applies no migration.
+ * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. Opening a database applies no
+ * migration.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder of the embedded
  *   database.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
-  // The embedded PostgreSQL is loaded only when it is used, because it takes much memory.
+  // The module of the embedded PostgreSQL is loaded only when it is needed, because the module takes much memory.
   if (databaseUrl === undefined) {
     const { openEmbedded } = await import('./embedded.ts');
     return openEmbedded(options.dataDir);

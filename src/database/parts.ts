@@ -1,12 +1,15 @@
-/** Splits items into parts of a size and keeps their order, to limit the number of items in one statement. */
+/**
+ * Splits items into parts of at most a given size and keeps their order, for example to limit the number of items in
+ * one statement.
+ */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
     items.slice(part * size, (part + 1) * size),
   );
 
 /**
- * Splits items into parts and keeps their order. The total weight of a part is at most `most`, except for a part with
- * one item that is heavier.
+ * Splits items into parts and keeps their order. The total weight of a part is at most `most`, unless the part consists
+ * of one heavier item.
  */
 export function partsWithin<Item>(
   most: number,

@@ -18,15 +18,18 @@ import {
   TRANSACTION_OPTIONS,
 } from './session.ts';
 
-/** SQLSTATE of a deadlock: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** The SQLSTATE of a deadlock: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const DEADLOCK = '40P01';
 
 /**
- * The longest time that a request waits for a free connection, in milliseconds. It is a little longer than the time
- * after which PostgreSQL ends the transaction of a frozen gateway process.
+ * The longest time that a request waits for a free connection, in milliseconds. This time is a little longer than the
+ * time after which PostgreSQL ends the transaction of a frozen gateway process.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
-/** The same for a request of a gate, which has a separate pool. */
+/**
+ * The longest time that a request of a gate waits for a free connection, in milliseconds. Gates have a separate pool of
+ * connections.
+ */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
 /** The longest time that a read waits for the standby before it uses the primary, in milliseconds. */
@@ -42,7 +45,7 @@ interface PostgresOptions extends DatabaseOptions {
 
 /**
  * Connects to a PostgreSQL server, with a separate pool of connections for each kind of work. Slow requests, and
- * requests that wait for a lock, therefore take no connection from gates or probes.
+ * requests that wait for a lock, therefore never use up the connections for gates and probes.
  *
  * @throws {DatabaseStartError} when the server does not answer within `startWaitSeconds`
  */
@@ -56,8 +59,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // A pooler rejects these limits as connection parameters. If a session sets them, they also apply to other clients of
-  // the pooler.
+  // Limits are not set on connections through a pooler. A pooler rejects such limits as connection parameters, and
+  // limits that one session sets would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -77,15 +80,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         options: '-c jit=off',
       }),
       max: size,
-      // PostgreSQL ends a slow statement first. This timeout is reached only when the server is unreachable.
+      // This timeout takes effect only when the server is unreachable, because PostgreSQL itself ends a slow statement
+      // earlier.
       query_timeout: statementTimeoutMs + 1_000,
-      // Prisma's adapter writes and reads every time as UTC and ignores the time zone of the server. PgBouncer
-      // preserves this setting.
+      // The session uses UTC, because Prisma's adapter writes and reads every time as UTC and ignores the time zone of
+      // the server. PgBouncer preserves this setting.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends a process on an `error` event without a listener. The pool replaces lost connections by itself.
+    // Node ends the process when an `error` event has no listener. The pool itself replaces lost connections.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });
@@ -106,7 +110,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         async query<Row>({ name, text }: Statement, values: readonly unknown[]) {
           const run = () => pool.query({ name: prepareStatements ? name : '', text, values: [...values] });
           const result = await run().catch((error: unknown) => {
-            // PostgreSQL rolled this statement back to resolve the deadlock, so it can run again.
+            // PostgreSQL rolled the statement back to resolve the deadlock, so the statement can run again.
             if (property(error, 'code') === DEADLOCK) return run();
             throw error;
           });
@@ -171,9 +175,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // These are transaction locks, because session locks do not work behind a pooler. The queries have no
-        // parameters. A query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait for its
-        // end.
+        // The locks are transaction locks, because session locks do not work behind a pooler. The queries have no
+        // parameters, because a query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait
+        // until that snapshot ends.
         await locker.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0');
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
@@ -230,8 +234,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Prisma's connections behind a pooler in transaction mode, where settings are valid only within a transaction. Each
- * transaction therefore begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
+ * Prisma's connections behind a pooler in transaction mode. In this mode, settings are valid only within a transaction,
+ * so each transaction begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
  */
 class PoolerAdapters extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
@@ -251,7 +255,8 @@ class PoolerAdapters extends PrismaPg {
 }
 
 /**
- * Returns the message of an error. When every address of a host refuses the connection, Node's error has only a code.
+ * Returns the message of an error. If every address of a host refuses the connection, Node's error has a code but no
+ * message.
  */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;

@@ -1,19 +1,22 @@
 import type { Logger } from 'pino';
 import type { Connections } from './types.ts';
 
-/** The pause after a failure of the standby, in milliseconds. Without it, each request would wait for the standby. */
+/**
+ * How long the standby is not used after it failed, in milliseconds. Without this pause, each request would wait for
+ * the failed standby.
+ */
 const retryAfterMs = 5_000;
 
 /**
- * Reads historical data, which may be some seconds behind. It reads from the standby. If there is no standby, or the
- * standby fails, it reads from the given connections to the primary.
+ * Reads historical data, which may be some seconds behind. The read uses the standby. If there is no standby, or the
+ * standby fails, the read uses the given connections to the primary.
  */
 export type HistoryReads = <Result>(
   read: (connections: Connections) => Promise<Result>,
   primary: Connections,
 ) => Promise<Result>;
 
-/** Creates the reads of historical data for one process. A failure of the standby never fails a read. */
+/** Creates the function that reads historical data in one process. A failure of the standby never fails a read. */
 export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;

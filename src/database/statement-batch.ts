@@ -5,7 +5,7 @@ import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
 import { isRefusedValue } from './violations.ts';
 
-/** The maximum number of queries that one call or statement answers. */
+/** The maximum number of queries that one call or statement answers together. */
 const maxJoinedQuestions = 1000;
 
 /** The maximum number of rows that one statement reads for several queries, so that other work can run in between. */
@@ -14,8 +14,9 @@ const maxJoinedRows = 1_024;
 type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
- * Loads queries together. When PostgreSQL rejects a value of one of them, each half is loaded separately, and so on.
- * Only the query with the rejected value fails. Other errors, such as an unreachable database, cause no second load.
+ * Loads queries together. When PostgreSQL rejects a value of one query, each half of the queries is loaded separately,
+ * and so on, until only the query with the rejected value fails. Other errors, such as an unreachable database, cause
+ * no second load.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -26,7 +27,7 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The halves are loaded one after the other, so that they take one connection.
+    // The halves are loaded one after the other, so that both use the same connection.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -37,11 +38,11 @@ async function loadApart<Question, Answer>(
 
 /**
  * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one call of `load`.
- * Nothing is cached: each turn reads the current state. A query whose value PostgreSQL rejects fails without failing
- * the others.
+ * Nothing is cached: each turn of the event loop reads the current state. A query whose value PostgreSQL rejects fails
+ * without failing the other queries.
  *
- * @param load answers many queries at once, in their order. After an error it may be called again with the same
- *   queries. It must therefore be read-only, or return an error for each query instead of throwing one.
+ * @param load answers many queries at once, in their order. After an error, `load` may be called again with the same
+ *   queries. It must therefore be read-only, or return an error for each query instead of throwing an error
  * @param maxJoined the maximum number of queries in one call
  */
 export function createBatch<Question, Answer>(
@@ -57,12 +58,12 @@ export function createBatch<Question, Answer>(
 }
 
 /**
- * The same as `createBatch` for queries in SQL. Queries with the same statement and the same shared value are answered
- * by one execution of the statement. The column `n` of a row is the number of its query, from 1 on.
+ * Joins SQL queries as `createBatch` does. Queries with the same statement and the same shared value are answered by
+ * one execution of the statement. The column `n` of a row is the number of its query, from 1 on.
  *
  * @param batch.keyOf returns equal keys for equal queries, which are then sent once; by default every query is sent
  * @param batch.maxJoined the maximum number of queries that are answered together
- * @param batch.rowsOf the maximum number of rows of a query, when it can be large
+ * @param batch.rowsOf the maximum number of rows of a query, when the number can be large
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -101,7 +102,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
-/** Reads rows by their ids, which the statement takes as `$ids`. */
+/** Reads rows by their ids. The statement receives the ids as the parameter `$ids`. */
 async function readById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,

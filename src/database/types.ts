@@ -4,13 +4,13 @@ import type { Prisma, PrismaClient } from '../../prisma/generated/client/client.
 /** A Prisma client inside a transaction. */
 export type Transaction = Prisma.TransactionClient;
 
-/** A statement with a name, prepared once per connection. A name must always have the same text. */
+/** A statement with a name. Each connection prepares the statement once, so a name must always have the same text. */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** Runs hand-written statements, where one statement must do the work of several Prisma calls. */
+/** Runs hand-written statements. They are used where one statement must do the work of several Prisma calls. */
 export interface Sql {
   /**
    * Runs one statement and returns its rows, in the same JavaScript types on both databases: timestamptz is a
@@ -25,7 +25,7 @@ export interface Sql {
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The connection of migrations, without the time limit for statements. */
+/** A connection for migrations, without the time limit for statements. */
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Runs a script of several statements. PostgreSQL parses the script; the gateway does not split it. */
@@ -38,12 +38,14 @@ export interface Connections {
   sql: Sql;
 }
 
-/** The state of the database. `read-only` means that it answers queries and rejects writes, as a standby does. */
+/**
+ * The state of the database. `read-only` means that the database answers queries and rejects writes, as a standby does.
+ */
 export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 
 /** The current state of a pool of connections. */
 export interface PoolState {
-  /** The kind of work that uses its connections. */
+  /** The kind of work that uses the connections of this pool. */
   pool: 'general' | 'gates' | 'heavy';
   /** The maximum number of connections. */
   size: number;
@@ -52,50 +54,57 @@ export interface PoolState {
   waiting: number;
 }
 
-/** The database of a process. Its own `prisma` and `sql` use the general pool. */
+/** The database of a process. Its `prisma` and `sql` use the general pool of connections. */
 export interface Database extends Connections {
-  /** Connections for gates only: for the look-up of keys and for decisions. */
+  /** Connections that only gates use, for the look-up of keys and for decisions. */
   gates: Connections;
-  /** Connections for long work only: imports, usage reports and the removal of expired records. */
+  /** Connections that only long work uses: imports, usage reports and the removal of expired records. */
   heavy: Connections;
-  /** A read-only standby of the database, if there is one (see standby-reads.ts). */
+  /** A read-only standby of the database, if one is configured (see standby-reads.ts). */
   standby: Connections | undefined;
   /**
-   * `embedded` runs inside this process. All its work shares one connection, so transactions run one after the other.
+   * `embedded` means that the database runs inside this process. All its work shares one connection, so transactions
+   * run one after the other.
    */
   kind: 'postgresql' | 'embedded';
-  /** Checks the state over a separate connection. It takes about a second at most and never throws. */
+  /**
+   * Checks the state of the database over a separate connection. The check takes about a second at most and never
+   * throws.
+   */
   state(): Promise<DatabaseState>;
   /** The pools of connections; the embedded database has none. */
   pools(): PoolState[];
   /** Waits for running statements, then closes the connections or releases the folder. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a separate connection while it holds the migration lock. It waits until no other gateway process and
-   * no `prisma migrate` migrates this database.
+   * Runs `work` on a separate connection while this process holds the migration lock. The call waits until no other
+   * gateway process and no `prisma migrate` migrates this database.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
 
 /**
- * The location and settings of the database. When `databaseUrl` (PostgreSQL 15 or later) is set, `dataDir` (embedded
+ * The address and settings of the database. When `databaseUrl` (PostgreSQL 15 or later) is set, `dataDir` (embedded
  * PostgreSQL) is not used.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
-  /** A direct connection to the same server, for migrations. When it is set, `databaseUrl` is a pooler. */
+  /**
+   * A direct connection to the same server, for migrations. When this address is set, `databaseUrl` is the address of a
+   * pooler.
+   */
   directDatabaseUrl?: string | undefined;
   /** A standby of the server, for reads that may be some seconds behind. */
   readUrl?: string | undefined;
   /** Whether to use prepared statements, which some poolers do not support. */
   prepareStatements?: boolean;
-  /** A folder, which is created if missing, or `memory://` for data that is lost when the process ends. */
+  /** A folder for the data, or `memory://` for data that is lost when the process ends. A missing folder is created. */
   dataDir: string;
   log: Logger;
   /** The maximum number of connections for requests. One third of this number is added for long work. */
   poolSize?: number;
   /** The maximum number of connections for gates. */
   gatePoolSize?: number;
-  /** How long to wait at the start for PostgreSQL to answer, in seconds. */
+  /** How long the start waits for PostgreSQL to answer, in seconds. */
   startWaitSeconds?: number;
 }

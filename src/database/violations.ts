@@ -1,10 +1,9 @@
-/** SQLSTATE of a unique violation: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** The SQLSTATE of a unique violation: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNIQUE_VIOLATION = '23505';
 
 /**
  * Whether a write failed because it violated a unique constraint.
- *
- * It recognises errors of Prisma (P2002, or P2010 of a raw query), of a driver adapter, of pg and of PGlite.
+ * The function recognises errors of Prisma (P2002, or P2010 of a raw query), of a driver adapter, of pg and of PGlite.
  *
  * @param constraintName the `map` of the constraint in schema.prisma; any unique constraint when omitted
  */
@@ -22,7 +21,7 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
  * Whether PostgreSQL rejected a statement because of its values. The statement changed nothing and may succeed with
- * other values. It recognises the same errors as `isUniqueViolation`.
+ * other values. The function recognises errors of the same libraries as `isUniqueViolation`.
  */
 export function isRefusedValue(error: unknown): boolean {
   // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
@@ -40,9 +39,9 @@ const causesOf = (error: unknown): unknown[] => [
 ];
 
 /**
- * Whether an error names a constraint. pg and PGlite have the name in `constraint`, and the adapter of pg in
- * `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`; there, the name is read from
- * the message of PostgreSQL, where it is in quotes.
+ * Whether an error names a constraint. pg and PGlite put the name into `constraint`, and the adapter of pg puts the
+ * name into `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`, so the name is read
+ * from the message of PostgreSQL, where the name is in quotes.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');
@@ -51,7 +50,7 @@ function names(violation: unknown, constraintName: string): boolean {
   return String(property(violation, 'originalMessage')).includes(`"${constraintName}"`);
 }
 
-/** Returns a property of a value; undefined when the value is not an object. */
+/** Returns a property of a value. The result is undefined when the value is not an object. */
 export function property(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

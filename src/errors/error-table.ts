@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
- * The error table: every code of the contract (docs/contract.md#error-codes) with its HTTP status. Both surfaces return
- * the code. REST and authentication failures also take the status from here.
+ * The error table: every error code of the contract (docs/contract.md#error-codes) with its HTTP status. REST and
+ * GraphQL return the code. REST responses and authentication failures also use the HTTP status.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -19,7 +19,7 @@ export const errorStatus = {
 /** A code of the error table. */
 export type ErrorCode = keyof typeof errorStatus;
 
-/** Every code, in the order of docs/contract.md#error-codes. */
+/** Every error code, in the order of docs/contract.md#error-codes. */
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 
 /** One invalid field of an input, with a message. */
@@ -35,13 +35,16 @@ export type ErrorDetails = Record<string, unknown> & {
   errors?: FieldFault[];
 };
 
-/** The place of an error: its path in the response, or its position in a document that was not executed. */
+/**
+ * The place of an error. For a failed field, the place is a path in the response; for a document that was not executed,
+ * a position in the document.
+ */
 type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | 'path'>;
 
 /**
- * An error whose message the client may see. Every other error is unexpected and shown as `INTERNAL_ERROR`
- * (masking.ts). It has a code and does not depend on a transport: GraphQL shows `code` and `details` in `extensions`,
- * REST in its envelope.
+ * An error whose message the client may see. Every other error is unexpected and becomes `INTERNAL_ERROR` (masking.ts).
+ * A ServiceError does not depend on a transport: GraphQL shows `code` and `details` in `extensions`, and REST in its
+ * envelope.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
@@ -54,7 +57,8 @@ export class ServiceError extends GraphQLError {
     { nodes, source, positions, path }: ErrorPlace = {},
   ) {
     super(message, {
-      // graphql-jit does not keep the nodes of a field. With only the path, both executors report the same.
+      // The nodes are omitted when the path is known, because graphql-jit does not keep the nodes of a field. Errors
+      // from graphql-js and graphql-jit are therefore equal.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -64,57 +68,63 @@ export class ServiceError extends GraphQLError {
   }
 }
 
-// Errors of a flood of invalid requests are created once, because creating an error costs more than the rest of the
-// response.
+// These errors are created once, because they answer floods of invalid requests. Creating an error costs more than the
+// rest of such a response.
 
-/** 401 for a request without a key (docs/contract.md#authentication). */
+/** The error for a request without a key, with status 401 (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
-/** 401 for every invalid key, with the same message for every reason ("Authentication", 5). */
+/**
+ * The error for every invalid key, with status 401. The message is the same for every reason
+ * (docs/contract.md#authentication).
+ */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
-/** 429: the rate limit of the key or of the client's address is exceeded. */
+/** The error when the rate limit of the key or of the client's IP address is exceeded, with status 429. */
 export const rateLimitExceeded = new ServiceError(
   'RATE_LIMIT_EXCEEDED',
   'Too many requests, please try again later',
 );
 
-/** 404 for a location that is unknown or outside the scope of the key. Both responses are equal, byte for byte. */
+/**
+ * The error for a location that is unknown or outside the scope of the key, with status 404. The response is the same
+ * in both cases, byte for byte.
+ */
 export const locationNotFound = (locationId: string) =>
   new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
     field: 'locationId',
     value: shown(locationId),
   });
 
-/** 404 for an entry that is not in the whitelist of the location. */
+/** The error for an entry that is not in the whitelist of the location, with status 404. */
 export const whitelistEntryNotFound = (whitelistId: string) =>
   new ServiceError('NOT_FOUND', 'Whitelist entry not found', {
     field: 'whitelistId',
     value: shown(whitelistId),
   });
 
-/** 404 for a reference without a quota at the location. */
+/** The error for a reference that has no quota at the location, with status 404. */
 export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
 /** The field name in a version conflict. */
 export const expectedVersionField = 'expectedVersion';
 
-/** A change that expects another version than the current one. */
+/** The error for a change whose expected version is not the current version. */
 export const versionConflict = (version: number) =>
   new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
     field: expectedVersionField,
     value: version,
   });
 
-/** 403 for a company that is outside the key's scope or does not exist. */
+/** The error for a company that is outside the key's scope or does not exist, with status 403. */
 export const companyForbidden = (companyId: string | undefined) =>
   new ServiceError('FORBIDDEN', 'API key has no access to this company', {
     field: 'companyId',
     value: shown(companyId),
   });
 
-/** 400 for one field. */
+/** The error for one invalid field, with status 400. */
 export const invalidField = (field: string, message: string, value: unknown) =>
   new ServiceError('VALIDATION_ERROR', message, {
     field,
@@ -122,7 +132,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** 400 for values that are too large for one response. */
+/** The error for values that are too large for one response, with status 400. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',
@@ -132,7 +142,10 @@ export const valuesTooLarge = (field: string) =>
 const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
-/** Whether the JSON of a value is short enough to be shown. It stops early, so that megabytes are not serialized. */
+/**
+ * Whether the JSON of a value is short enough to be shown in an error. The check stops early, so that it never
+ * serializes megabytes.
+ */
 function isShortJson(value: unknown): boolean {
   let characters = 0;
   try {
@@ -149,9 +162,10 @@ function isShortJson(value: unknown): boolean {
 }
 
 /**
- * A value for `details.value`: as sent, `null` when missing, long strings cut at 200 characters.
+ * Returns a value for `details.value` of an error. A missing value becomes `null`, and strings are cut at 200
+ * characters.
  *
- * @returns undefined for an object or array of more than 200 characters of JSON, so that it is omitted
+ * @returns undefined for an object or array with more than 200 characters of JSON, so that the error omits the value
  */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;

@@ -6,10 +6,10 @@ import { type FieldFault, ServiceError, shown } from './error-table.ts';
 export type ValueFault = FieldFault & { value: unknown };
 
 /**
- * The faults that a rule found, one for each invalid field.
+ * Returns the faults that a rule found, at most one for each invalid field.
  *
  * @param issues the issues that a Zod rule reported, in the order of its fields
- * @param input the input of the client; the paths of the issues lead into it
+ * @param input the input of the client; the paths of the issues lead into this input
  */
 export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unknown): ValueFault[] {
   const faults = new Map<string, ValueFault>();
@@ -23,13 +23,13 @@ export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unk
   return [...faults.values()];
 }
 
-/** The `VALIDATION_ERROR` for the issues of a rule (`ruleFaults`). */
+/** Returns the `VALIDATION_ERROR` for the issues that a rule found (see `ruleFaults`). */
 export const validationError = (issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError =>
   faultsError(ruleFaults(issues, input));
 
 /**
- * The `VALIDATION_ERROR` for faults: the first fault in `field` and `value`, all of them in `errors`
- * (docs/contract.md#error-body).
+ * Returns the `VALIDATION_ERROR` for several faults. The first fault is in `field` and `value`, and all faults are in
+ * `errors` (docs/contract.md#error-body).
  */
 export function faultsError(faults: readonly ValueFault[]): ServiceError {
   const [first] = faults;
@@ -53,17 +53,20 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
   return parsed.data;
 }
 
-/** Arguments that only wrap the fields of a REST body. Clients know only the fields. */
+/** The names of arguments that only wrap the fields of a REST body. REST clients see only the fields. */
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
-/** The client's name of the field at a path, without the argument that wraps a REST body. */
+/**
+ * Returns the name under which the client knows the field at a path. The name omits the argument that wraps a REST
+ * body.
+ */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;
   const named = rest.length > 0 && first !== undefined && wrappers.has(first) ? rest : path;
   return named.map(String).join('.');
 }
 
-/** The value at a path of the client's input; undefined when there is none. */
+/** Returns the value at a path of the client's input, or undefined when the input has no value there. */
 export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, key) =>

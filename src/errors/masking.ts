@@ -3,22 +3,23 @@ import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
 import { ServiceError } from './error-table.ts';
 
-/** The place of an error, for the log and for the client. */
+/** Where an error occurred: the id of the request, and the log to write to. */
 export interface ErrorSource {
   requestId: string;
   log: Logger;
 }
 
 /**
- * The error that a client may see. A `ServiceError` is shown unchanged. Any other error becomes `INTERNAL_ERROR`,
- * and its cause is logged with the id of the request.
+ * Returns the error that a client may see. A `ServiceError` is shown unchanged. Any other error becomes
+ * `INTERNAL_ERROR`, and the original error is logged with the id of the request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;
   const place = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof ServiceError) return new ServiceError(cause.code, cause.message, cause.details, place);
-  // Pothos throws these for the arguments of a page, such as an invalid cursor, or `first` with `before`.
+  // Pothos throws this error when the arguments of a page are invalid, for example an invalid cursor, or `first` with
+  // `before`.
   if (cause instanceof PothosValidationError) {
     return new ServiceError('VALIDATION_ERROR', cause.message, undefined, place);
   }
@@ -26,13 +27,13 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Serv
   return new ServiceError('INTERNAL_ERROR', 'Internal server error', undefined, place);
 }
 
-/** The original error inside an error of graphql-js, which wraps a resolver's error to add its location. */
+/** Returns the original error of a resolver. graphql-js wraps that error in another error to add its location. */
 function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? causeOf(error.originalError) : error;
 }
 
 /**
- * An error in the form of the graph, with the id of its request, which also appears in the log.
+ * Returns an error in the form of GraphQL, with the id of its request. The log contains the same id.
  *
  * @param http the status and headers for Yoga's response
  */

@@ -1,7 +1,10 @@
 import type { ServiceError } from './error-table.ts';
 
-/** The content of an error for one row. If a resolver returned the error itself, the whole response would fail. */
+/**
+ * The error of one row in a batch. A resolver returns this object, because a returned error would fail the whole
+ * response.
+ */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 
-/** Copies the content of an error. */
+/** Copies the code, message and details of an error. */
 export const rowError = ({ code, message, details }: ServiceError): RowError => ({ code, message, details });

@@ -1,29 +1,30 @@
 import { randomUUID } from 'node:crypto';
 
-// Some numbers of a JSON text change when the text is parsed and written again: -0, and numbers that a 64-bit floating
-// point number cannot hold exactly. `JSON.parse` does not report them, so this module remembers the objects and arrays
-// that contain one.
+// Some numbers change when a JSON text is parsed and written again: -0, and numbers that a 64-bit floating point number
+// cannot represent exactly. `JSON.parse` does not report such numbers. This module therefore remembers the objects and
+// arrays that contain one.
 
 const inexact = new WeakSet<object>();
 
-/**
- * Whether an object or array directly contains an inexact number that `parseExactly` or `holdInexactNumber` has seen.
- */
+/** Whether an object or array directly contains an inexact number that `parseExactly` or `holdInexactNumber` found. */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
 /** Marks an object or array as containing an inexact number. */
 export const holdInexactNumber = (holder: object): void => void inexact.add(holder);
 
 /**
- * Finds places that may hold an inexact number. Numbers of up to 15 digits without an exponent are always exact. A
- * match inside a string costs time but does no harm.
+ * Finds places in a JSON text that may hold an inexact number. Numbers of up to 15 digits without an exponent are
+ * always exact. A match inside a string only costs time.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
 /** The strings and numbers of a JSON text. */
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
-/** Replaces an inexact number until the object that contains it is found. It is random, so no client can send it. */
+/**
+ * The text that temporarily replaces an inexact number while the containing object is searched. The text is random, so
+ * that no client can send the same text.
+ */
 const mark = randomUUID();
 
 /**
@@ -48,7 +49,10 @@ export function parseExactly(text: string): unknown {
   });
 }
 
-/** The longest number that is checked, in characters. The smallest exact number has 342 without an exponent. */
+/**
+ * The length up to which a number is checked, in characters. The smallest exact number has 342 characters without an
+ * exponent.
+ */
 const maxNumberCharacters = 400;
 
 /** Whether a number of a JSON text keeps its value when it is parsed and written again. */
