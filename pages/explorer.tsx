@@ -44,7 +44,9 @@ export function renderExplorer(files: BrowserFiles): string {
                 Run
               </button>
               <pre tabindex={0} aria-label="Answer" role="region" aria-live="polite"></pre>
-              <p class="note">The editors with completion and examples are loading. They need JavaScript.</p>
+              <p class="note" role="status">
+                The editors with completion and examples are loading. They need JavaScript.
+              </p>
             </form>
           </div>
         </main>

@@ -8,7 +8,7 @@ import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Editors } from './editors.tsx';
 import { createExamples, fillVariables, type KeyReach } from './examples.ts';
-import { takeOverForm } from './first-operation.ts';
+import { firstOperationForm, takeOverForm } from './first-operation.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
@@ -78,10 +78,24 @@ function Explorer(props: {
   );
 }
 
+/** The time until the next attempt to load the schema, when the gateway did not name one. */
+const retrySeconds = 10;
+
+/** Loads the schema, and tries again until that succeeds. Meanwhile a note below the plain form says why it failed. */
+async function loadSchema(): Promise<GraphQLSchema> {
+  for (;;) {
+    const response = await fetch('/graphql/schema.graphql').catch(() => undefined);
+    if (response?.ok) return buildSchema(await response.text());
+    const seconds = Number(response?.headers.get('Retry-After')) || retrySeconds;
+    const fault = response ? `status ${response.status}` : 'no connection';
+    firstOperationForm().note.textContent = `The schema could not be loaded (${fault}). The next attempt is in ${seconds} s.`;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+}
+
 const keyField = bindKeyField();
 offerLink();
-const sdl = await (await fetch('/graphql/schema.graphql')).text();
-const schema = buildSchema(sdl);
+const schema = await loadSchema();
 const early = await takeOverForm();
 createRoot(document.getElementById('explorer')!).render(
   <Explorer schema={schema} keyField={keyField} early={early} />,

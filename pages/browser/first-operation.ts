@@ -13,7 +13,8 @@ export function firstOperationForm() {
   const form = document.getElementById('first-operation') as HTMLFormElement;
   const operation = form.querySelector('textarea')!;
   const answer = form.querySelector('pre')!;
-  return { form, operation, answer };
+  const note = form.querySelector('p')!;
+  return { form, operation, answer, note };
 }
 
 /** The event of the form when an answer has arrived. */

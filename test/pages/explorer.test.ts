@@ -2,7 +2,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createExamples, fillVariables } from '../../pages/browser/examples.ts';
-import { openBrowser, hasBrowser } from '../support/browser.ts';
+import { hasBrowser, newUser, openBrowser } from '../support/browser.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     path = '/graphql',
     { width = 1280, height = 800, colorScheme = 'light' as 'light' | 'dark' } = {},
   ) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    const context = await newUser(browser, { viewport: { width, height }, colorScheme });
     const page = await context.newPage();
     const complaints: string[] = [];
     const foreignRequests: string[] = [];
@@ -269,7 +269,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   ] as const)('the explorer runs an operation before its editors are loaded, %o', async (screen) => {
     const { key, locationId } = await newTenant();
     const { width, height, colorScheme } = screen;
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
+    const context = await newUser(browser, { viewport: { width, height }, colorScheme });
     const page = await context.newPage();
     let load = () => {};
     const loading = new Promise<void>((resolve) => (load = resolve));
@@ -301,6 +301,24 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => textOf(page, 'query')).toBe(`${typed} # more`);
     await openTab(page, 'MayEnter');
     await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
+  });
+
+  test('the explorer says why its editors do not load, and loads them when the gateway allows it', async () => {
+    const page = await (await newUser(browser)).newPage();
+    let refused = 0;
+    let isAllowed = false;
+    await page.route('**/graphql/schema.graphql', async (route) => {
+      if (isAllowed) return route.continue();
+      refused += 1;
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '1' } });
+    });
+    await page.goto(`${url}/graphql`);
+    await page
+      .getByText('The schema could not be loaded (status 429). The next attempt is in 1 s.')
+      .waitFor();
+    await expect.poll(() => refused).toBeGreaterThan(1);
+    isAllowed = true;
+    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
   test('the explorer links the home page and the guide', async () => {
@@ -340,7 +358,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
 describe.runIf(hasBrowser)('the API reference in a browser', () => {
   test('the reference finds an endpoint, and opens its document in the explorer', async () => {
     const browser = await openBrowser();
-    const page = await browser.newPage();
+    const page = await (await newUser(browser)).newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -356,7 +374,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
 
   test('the reference copies code, marks the current entry, and is accessible', async () => {
     const browser = await openBrowser();
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const context = await newUser(browser);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
     await page.goto(`${url}/reference#createWhitelistEntry`);
@@ -381,7 +399,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
 
   test('the reference can be skipped to its content with the keyboard, and its code can be focused', async () => {
     const browser = await openBrowser();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await (await newUser(browser)).newPage();
     await page.goto(`${url}/reference`);
     await page.keyboard.press('Tab');
     const skipLink = page.getByRole('link', { name: 'Skip to the content' });
@@ -400,7 +418,9 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
 
   test('the reference is short on a phone, and opens the section of a link', async () => {
     const browser = await openBrowser();
-    const page = await browser.newPage({ viewport: { width: 390, height: 780 }, colorScheme: 'dark' });
+    const page = await (
+      await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })
+    ).newPage();
     await page.goto(`${url}/reference`);
     const height = () => page.evaluate(() => document.documentElement.scrollHeight);
     await expect.poll(height).toBeLessThan(5000);

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { afterAll } from 'vitest';
+import { newAddress } from './addresses.ts';
 
 /** The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. */
 const knownPaths = [
@@ -42,4 +43,13 @@ export async function openBrowser(): Promise<Browser> {
   });
   afterAll(() => browser.close());
   return browser;
+}
+
+/** Opens a context whose requests come from an address of their own, so that each user has a budget of an address. */
+export function newUser(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  return browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
+    ...options,
+  });
 }

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { newAddress } from './addresses.ts';
+import { newUser } from './browser.ts';
 
 /** The console in a browser, with its errors and requests. */
 export interface OpenConsole {
@@ -23,12 +23,7 @@ export async function openConsole(
   options: { key?: string; place?: string } & BrowserContextOptions = {},
 ): Promise<OpenConsole> {
   const { key, place = 'sites', ...contextOptions } = options;
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
-    reducedMotion: 'reduce',
-    extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
-    ...contextOptions,
-  });
+  const context = await newUser(browser, { reducedMotion: 'reduce', ...contextOptions });
   const page = await context.newPage();
   const [complaints, foreignRequests, operations]: string[][] = [[], [], []];
   page.on('console', (message) => {
