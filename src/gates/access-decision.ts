@@ -4,28 +4,33 @@ import type { Plate } from '../whitelist/plate.ts';
 import type { RankedText } from '../whitelist/plate-reading.ts';
 import { plateDifferences, type PlateDifference, textDifferences } from '../whitelist/similar-plates.ts';
 
-/** An entry that may belong to the plate that a camera read. */
+/** A whitelist entry that may belong to the plate that a camera read. */
 export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
-  /** The text of the reading that matches the entry; null when the gate sent a plate in its parts. */
+  /**
+   * The text of the reading that matches the entry. null when the gate sent the parts of a plate instead of a reading.
+   */
   readAs: string | null;
 }
 
-/** The maximum number of candidates of a decision. A person cannot choose among more. */
+/** The maximum number of candidates of a decision. A person cannot choose among more candidates. */
 export const maxCandidates = 27;
 
-/** Whether a vehicle may enter, and by which entry. It has candidates when the camera may have misread the plate. */
+/**
+ * Whether a vehicle may enter, and which whitelist entry decided. The decision has candidates when the camera may have
+ * misread the plate.
+ */
 export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the rules checked; null without an entry. */
+  /** The data that the rules checked. null when no entry was found. */
   facts: AccessFacts | null;
   at: Date;
 }
 
-/** A decision for the entry that was found; null when none was found. */
+/** Creates the decision for the entry that was found, or for a vehicle without an entry. */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,
@@ -38,7 +43,7 @@ export const decisionBy = (
   at,
 });
 
-/** The result of every rule of a decision, so that a person can tell the driver the reason. */
+/** Returns the result of every rule of a decision, so that a person can tell the driver the reason. */
 export function accessChecks({ facts, at, candidates }: AccessDecision): AccessCheck[] {
   if (facts) {
     const { referenceId } = facts.entry;
@@ -54,7 +59,9 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
   return [{ name: 'listed', passed: false, detail }];
 }
 
-/** Decides by the entry with exactly this plate, or else by the only entry with a similar plate. */
+/**
+ * Decides by the entry with exactly this plate. If no entry has the plate, the only entry with a similar plate decides.
+ */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
   const exact = similar.find(({ differences }) => differences.length === 0);
@@ -66,18 +73,18 @@ export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Da
   );
 }
 
-/** An entry that has one of the texts of a reading. */
+/** An entry that matches one of the texts of a reading. */
 export interface FittingEntry {
   facts: AccessFacts;
   /** The index of the text among the texts of the reading. */
   place: number;
 }
 
-/** Sorts the nearest entry first, and the older of two equally near entries first. */
+/** Sorts the nearest entry first. Of two equally near entries, the older entry comes first. */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.facts.entry.id < other.facts.entry.id ? -1 : 1);
 
-/** The matching entries, sorted by their nearest text. Each entry occurs once. */
+/** Returns the matching entries, sorted by their nearest text. Each entry occurs once. */
 function nearestFirst(fitting: readonly FittingEntry[]): FittingEntry[] {
   const byId = new Map<string, FittingEntry>();
   for (const found of fitting.toSorted(nearerFirst)) {
@@ -86,18 +93,21 @@ function nearestFirst(fitting: readonly FittingEntry[]): FittingEntry[] {
   return [...byId.values()];
 }
 
-/** The only entry with the best rank; null when there is none, or several share that rank. */
+/** Returns the only entry with the best rank, or null when no entry or several entries have that rank. */
 function onlyNearest(texts: readonly RankedText[], nearest: readonly FittingEntry[]): FittingEntry | null {
   const rankOf = ({ place }: FittingEntry) => texts[place]!.rank;
   const [first, second] = nearest;
   return first && !(second && rankOf(first) === rankOf(second)) ? first : null;
 }
 
-/** The entry that a reading identifies; null when there is none, or several match equally well. */
+/** Returns the entry that a reading identifies, or null when no entry matches or several entries match equally well. */
 export const entryOfReading = (texts: readonly RankedText[], fitting: readonly FittingEntry[]) =>
   onlyNearest(texts, nearestFirst(fitting))?.facts.entry ?? null;
 
-/** Decides by the entry that matches the reading best. When several match equally well, the vehicle is not admitted. */
+/**
+ * Decides by the entry that matches the reading best. When several entries match equally well, the vehicle is not
+ * admitted.
+ */
 export function decideReading(
   texts: readonly RankedText[],
   fitting: readonly FittingEntry[],

@@ -3,14 +3,16 @@ import { hoursOf } from '../whitelist/columns.ts';
 import { hoursText, wallTime, weekdays } from '../whitelist/hours.ts';
 import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 
-/** An entry, and the other data that the rules of a decision check. */
+/** A whitelist entry, with the other data that the rules of a decision check. */
 export interface AccessFacts {
   entry: WhitelistEntry;
   /** The time zone of the location, in which the hours of an entry apply. */
   timezone: string;
-  /** How many times its vehicle has entered; only counted for an entry with a limit. */
+  /**
+   * How many times the vehicle of the entry has entered. The number is known only for an entry with a limit of entries.
+   */
   recorded: number | null;
-  /** The quota of its reference; null when the reference has none. */
+  /** The quota of the entry's reference. null when the reference has no quota. */
   quota: QuotaUse | null;
 }
 
@@ -20,14 +22,14 @@ interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   used: number;
 }
 
-/** A rule that a listed vehicle must pass. */
+/** A rule that a vehicle with a whitelist entry must pass. */
 interface AccessRule {
   name: string;
-  /** Whether a failure of the rule is only reported, and the vehicle is admitted anyway. */
+  /** Whether a failure of the rule is only reported. The vehicle is then admitted anyway. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
-  /** The reason to refuse the entry by this rule; null when it passes. */
+  /** Returns the reason to refuse the vehicle by this rule, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
-  /** The finding of the rule, for the person at the intercom. */
+  /** Returns the finding of the rule as text for the person at the intercom. */
   detail: (facts: AccessFacts, at: Date) => string;
 }
 
@@ -57,7 +59,7 @@ const usesRule: AccessRule = {
     maxEntries === null ? 'Any number of entries' : `${recorded ?? 0} of ${maxEntries} entries were recorded`,
 };
 
-/** The vehicle itself does not count: a new entry ends its earlier stay. */
+/** The vehicle itself does not count towards the quota, because a new entry of the vehicle ends its earlier stay. */
 const quotaRule: AccessRule = {
   name: 'quota',
   isReportedOnly: ({ quota }) => quota?.enforcement === 'REPORT',
@@ -79,11 +81,11 @@ function firstObjection(facts: AccessFacts, at: Date): AccessReason {
   return 'LISTED';
 }
 
-/** Why a vehicle may or may not enter: `LISTED` when every rule admits it. */
+/** Returns why a vehicle may or may not enter. The reason is `LISTED` when every rule admits the vehicle. */
 export const accessReason = (facts: AccessFacts | null, at: Date): AccessReason =>
   facts ? firstObjection(facts, at) : 'NOT_LISTED';
 
-/** Whether the quota of a vehicle's reference is reached, even when that is only reported. */
+/** Whether the quota of a vehicle's reference is reached, even if the quota is only reported and not enforced. */
 export const isQuotaReached = (facts: AccessFacts | null, at: Date): boolean =>
   facts !== null && quotaRule.objection(facts, at) !== null;
 
@@ -94,7 +96,9 @@ export interface AccessCheck {
   detail: string;
 }
 
-/** The results of all rules for a listed vehicle, including the rules after the first one that refused. */
+/**
+ * Returns the results of all rules for a vehicle with an entry, including the rules after the first rule that refused.
+ */
 export const checksOf = (facts: AccessFacts, at: Date): AccessCheck[] =>
   rules.map(({ name, objection, detail }) => ({
     name,

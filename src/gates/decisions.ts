@@ -25,10 +25,10 @@ import { similarPlates } from '../whitelist/similar-plates.ts';
 
 // The SQL statements of gate decisions. test/storage/statements.test.ts compares their results with Prisma's.
 
-/** A question about a plate. `isOfCompanies` explains `ofCompanies`. */
+/** A request to decide about a plate. `isOfCompanies` explains the member `ofCompanies`. */
 type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
-/** A question about the texts of a reading. */
+/** A request to decide about the texts of a reading. */
 interface TextQuestion {
   locationId: string;
   ofCompanies: string | null;
@@ -36,42 +36,48 @@ interface TextQuestion {
   texts: readonly RankedText[];
 }
 
-/** The quota of an entry; null columns when it has none. */
+/** The quota of an entry. All columns are null when the entry has no quota. */
 interface QuotaColumns {
   quotaInside: number | null;
   quotaEnforcement: QuotaEnforcement;
   quotaUsed: number;
 }
 
-/** A location, an entry that matched there, and the data that the rules check. The entry is null when none matched. */
+/**
+ * A location, an entry of the location that matched, and the data that the rules check. The columns of the entry are
+ * null when no entry matched.
+ */
 type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
-/** The same row with the index of the matching text. */
+/** A location and an entry that matched, with the index of the text that matched. */
 type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
-/** The location of a question's rows; undefined when the location is unknown. */
+/** Returns the location in the rows of one query. The result is undefined when the location is unknown. */
 const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
-/** The location of a question about a plate, and the entries that matched; undefined when the location is unknown. */
+/**
+ * Returns the location in the rows of a query about a plate, and the entries that matched. The result is undefined when
+ * the location is unknown.
+ */
 function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
   return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(factsIn) };
 }
 
-/** The columns of a location `l` and an entry `e` that the rules of src/gates/access-rules.ts check. */
+/** The columns of a location `l` and an entry `e` that the rules in src/gates/access-rules.ts check. */
 const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
       CASE WHEN e."maxEntries" IS NOT NULL
         THEN (SELECT u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = e.id) END AS recorded,
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
-/** Joins the location `l` of a question `q`. */
+/** SQL that joins the location `l` of a query row `q`. */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
-/** Finds the location of each question once, also when a question has many plates or texts. */
+/** SQL that finds the location of each query once, even if a query has many plates or texts. */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
       SELECT q.n::int, l.id, l."companyId", l.timezone
@@ -79,10 +85,10 @@ const reachedLocations = `
       JOIN ${locationOfQuestion}
     )`;
 
-/** Joins the quota `k` of an entry `e`. */
+/** SQL that joins the quota `k` of an entry `e`. */
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
-/** The data of a row for the rules; empty for a row without an entry. */
+/** Returns the data of a row for the rules, as a list. The list is empty for a row without an entry. */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
   const entry = entryOf(row);
@@ -90,13 +96,13 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
 
-/** The location parameters of several questions. */
+/** Returns the location parameters of several queries. */
 const locationArrays = (questions: readonly Pick<PlateQuestion, 'locationId' | 'ofCompanies'>[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
 });
 
-/** The plate parameters of several questions. */
+/** Returns the plate parameters of several queries. */
 const plateArrays = (plates: readonly Plate[]) => ({
   plateType: plates.map(({ plateType }) => plateType),
   plateCode: plates.map(({ plateCode }) => plateCode),
@@ -114,7 +120,10 @@ const entryOfPlate = namedStatement(
     ${joinQuota}`,
 );
 
-/** Finds the entries of several similar plates for each question. The first plate is the plate as read. */
+/**
+ * Finds the entries of several similar plates for each query. The first plate of a query is the plate as the camera
+ * read it.
+ */
 const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
   `
@@ -130,9 +139,9 @@ const entriesOfSimilarPlates = namedStatement(
 );
 
 /**
- * Finds the entries that have one of the texts of a reading, with or without the plate type in front. The statement
- * uses the index of plate numbers: a text ends with the number, and there are only a few places where the number can
- * begin.
+ * Finds the entries that match one of the texts of a reading. A text may contain the plate type in front. The statement
+ * uses the index of plate numbers, because a text ends with the plate number, and the number can begin at only a few
+ * places.
  */
 const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
@@ -150,7 +159,7 @@ const entriesOfTexts = namedStatement(
     WHERE t.place = 0 OR e.id IS NOT NULL`,
 );
 
-/** The parameters of `entriesOfTexts`, one row for each text of each question. */
+/** Returns the parameters of `entriesOfTexts`, with one row for each text of each query. */
 function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
     texts.map(({ text }, place) => ({ n: index + 1, place, plateType, text })),
@@ -165,7 +174,10 @@ function textArrays(questions: readonly TextQuestion[]) {
   };
 }
 
-/** The location of a question about texts, and the entries that matched; undefined when the location is unknown. */
+/**
+ * Returns the location in the rows of a query about texts, and the entries that matched. The result is undefined when
+ * the location is unknown.
+ */
 function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
   return (
@@ -173,13 +185,16 @@ function fittingIn(rows: LocationAndFittingEntry[]) {
   );
 }
 
-/** The data of a row with the index of its text; empty for a text that matches no entry. */
+/**
+ * Returns the entry of a row with the index of its text, as a list. The list is empty for a text that matches no entry.
+ */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingEntry[] =>
   factsIn(row).map((facts) => ({ facts, place: row.place }));
 
 /**
- * Returns the entry that each reading of a location identifies: the only best match, or null when there is none or
- * several match equally well. The rules are the same as for a gate decision. Runs in a transaction and checks no scope.
+ * Returns the entry that each reading of a location identifies. The result for a reading is null when no entry matches,
+ * or when several entries match equally well. Gate decisions follow the same rules. The function runs in a transaction
+ * and checks no scope.
  */
 export async function entriesOfReadings(
   transaction: Transaction,
@@ -203,13 +218,13 @@ export async function entriesOfReadings(
   );
 }
 
-/** A plate in a gate's request: in its parts, or as a camera read it. */
+/** A plate in a gate's request. The gate sends either the parts of the plate or the text that a camera read. */
 export type PlateInput = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
 
-/** Makes gate decisions from one database. */
+/** The functions that make gate decisions from one database. */
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
-/** Creates the gate decisions. Decisions in the same turn of the event loop share one statement. */
+/** Creates the functions that make gate decisions. Decisions in the same turn of the event loop share one statement. */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
     statementOf: () => entryOfPlate,
@@ -240,9 +255,9 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
 
   return {
     /**
-     * Decides whether a vehicle may enter a location at a time.
+     * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar also match entries that differ by one character that cameras confuse
+     * @param similar whether entries also match when one character differs that cameras confuse
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
      */
     async decideAccess(
@@ -264,7 +279,10 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
       return similar ? decideSimilar(plate, matching, at) : decisionBy(matching[0] ?? null, at);
     },
 
-    /** The entry of a plate, without a check of the scope; null when the location has none. */
+    /**
+     * Returns the entry of a plate without checking the key's scope. The result is null when the location has no entry
+     * for the plate.
+     */
     async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
       return (await findPlate({ locationId, ofCompanies: null, ...plate }))?.found[0]?.entry ?? null;
     },

@@ -5,23 +5,31 @@ import { createFairTurns } from '../scheduling/fair-turns.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { parseDocument, validateDocument } from './document.ts';
 
-/** A cache of clients' documents. Each document is parsed and validated once while it is in the cache. */
+/**
+ * A cache of the documents that clients sent. While a document is in the cache, it is not parsed or validated again.
+ */
 export interface ClientDocuments {
-  /** The cached documents by text. */
+  /** The parsed documents, by their text. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when a slot is free. This takes tens of milliseconds, and a key can send a new
-   * document with every request. A text with a syntax error is not cached.
+   * Parses and validates a new document when a slot is free. The slots limit this work, because a document takes tens
+   * of milliseconds and a key can send a new document with every request. A text with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
-  /** The validation errors of a document. A document that was not prepared is validated now. */
+  /** Returns the validation errors of a document. A document that was not prepared is validated now. */
   faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
 }
 
-/** How many documents are cached with their validation errors. The executor has its own cache of executed documents. */
+/**
+ * The maximum number of documents that are cached with their validation errors. The executor has a separate cache of
+ * executed documents.
+ */
 const maxParsedDocuments = 100;
 
-/** The slots of a process for new documents. One is enough, because parsing and validating only use the processor. */
+/**
+ * The number of slots of a process for new documents. One slot is enough, because parsing and validating only use the
+ * processor.
+ */
 const maxNewDocumentsAtOnce = 1;
 
 /** Creates the cache of clients' documents for a schema. */

@@ -7,15 +7,15 @@ import {
 } from 'graphql';
 
 /**
- * Returns a value as the client sent it, except that a single item in place of a list becomes a list. The paths of faults
- * contain list indexes, and need the list.
+ * Returns a value as the client sent it, except that a single item becomes a list where the type is a list. The paths
+ * of faults contain list indexes, so the lists must exist.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
- * Coerces a value by the types of the schema, such as an enum to its internal value. A part that does not fit its type
- * stays unchanged, so that a validation rule reports a fault in this part and in no other part.
+ * Coerces a value by the types of the schema. For example, an enum name becomes its internal value. A part that does
+ * not fit its type stays unchanged, so that a validation rule reports a fault in this part and in no other part.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -25,7 +25,10 @@ interface InputMapping {
   withDefaults: boolean;
 }
 
-/** Maps the leaves of a value where its shape matches the type. Fields that the type does not have stay unchanged. */
+/**
+ * Maps the leaves of a value where the shape of the value matches the type. Fields that the type does not have stay
+ * unchanged.
+ */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);
   if (value === null || value === undefined) return value;

@@ -29,9 +29,10 @@ import type { OperationPlan, Variables } from './operation-plan.ts';
 /** The cost options of a field, which schema/field-options-plugin.ts copies into the schema. */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier of its selection. With `wholeReads`, each field below that reads the
-   * database counts for every item. Objects read the database unless they have `reads: false`; other fields read it only
-   * with `reads: true`. The fields of an object with `reads: false` count as if they stood in its place.
+   * The cost of the field itself, and the multiplier of its selection. With `wholeReads`, each field below it that
+   * reads the database counts for every item. Objects read the database unless they have `reads: false`. Other fields
+   * read the database only with `reads: true`. The fields of an object with `reads: false` count as if they belonged to
+   * the parent object.
    */
   cost?: {
     field: number;
@@ -41,19 +42,22 @@ interface CostExtensions {
     fieldOf?: (values: Variables) => number;
     itemsOf?: (values: Variables) => number;
   };
-  /** For a field with pages: the default page size. */
+  /** The default page size of a field with pages. */
   pageSize?: number;
 }
 
-/** The position of a selection in the operation. */
+/** The place of a selection in the operation. */
 interface Surroundings {
-  /** The number of items of the page, or of rows of the call, to which the selection belongs; otherwise 1. */
+  /**
+   * The number of items of the page, or of rows of the call, that contains the selection. Without a page or rows, the
+   * number is 1.
+   */
   items: number;
   /** The number of lists around the selection. */
   lists: number;
 }
 
-/** The costs of operations that do not depend on variables, and so never change. */
+/** The cached costs of operations whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
 /** Whether a field reads the database for its item. */
@@ -67,13 +71,13 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * Introspection may nest this many lists without a multiplier, as GraphiQL's query does. Each deeper list counts as a
- * list of `introspectionListItems` items.
+ * The number of nested lists in an introspection query that have no multiplier. GraphiQL's query nests this many. Each
+ * deeper list counts as a list of `introspectionListItems` items.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
 
-/** Adds up the costs of the fields of an operation. A fragment counts at each spread. */
+/** Adds up the costs of the fields of an operation. The fields of a fragment count once for each spread. */
 function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables): number {
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
@@ -86,19 +90,22 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** The integer value of an argument, from the document or from a variable. */
+  /** Returns the integer value of an argument, from the document or from a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // A variable that does not fit its type is rejected before the operation runs.
+      // A variable with a wrong type is ignored here, because the request is rejected before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
     return value?.kind === Kind.INT ? Number(value.value) : undefined;
   }
 
-  /** The values of a field's arguments before coercion: from the document, from variables, or from defaults. */
+  /**
+   * Returns the values of a field's arguments before coercion. The values come from the document, from variables, or
+   * from defaults.
+   */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
       if (value?.kind !== Kind.VARIABLE) return value && valueFromASTUntyped(value);
@@ -113,13 +120,13 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     );
   }
 
-  /** The cost of a field without its selection. */
+  /** Returns the cost of a field without its selection. */
   function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
     const { cost } = field.extensions as CostExtensions;
     return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
   }
 
-  /** The multiplier of a field's selection: the number of items of its list, or 1. */
+  /** Returns the multiplier of a field's selection: the number of items of its list, or 1. */
   function multiplierOf(
     node: FieldNode,
     field: GraphQLField<unknown, unknown>,
@@ -162,7 +169,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     around: Surroundings,
     times = { plain: 1, reads: 1 },
   ): number {
-    if (!isObjectType(type)) return 0; // the graph has no interfaces and no unions
+    // objects are the only composite types, because the graph has no interfaces and no unions
+    if (!isObjectType(type)) return 0;
     const fields = type.getFields();
     let total = 0;
     for (const node of selections) {
@@ -192,11 +200,11 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   return cost;
 }
 
-/** The cost of an operation, computed before it runs. */
+/** The cost of an operation. The cost is computed before the operation runs. */
 export interface OperationCost {
-  /** The total cost of its fields. */
+  /** The total cost of all fields of the operation. */
   requested: number;
-  /** The points that the request is charged. */
+  /** The number of rate limit points that the request is charged. */
   points: number;
 }
 
@@ -237,7 +245,7 @@ export function affordableCost(
   };
 }
 
-/** The number of parts of a given size that an amount needs: the quotient rounded up, at least 1. */
+/** Returns how many parts of a given size an amount needs: the quotient rounded up, at least 1. */
 const startedParts = (amount: number, size: number) => Math.max(1, Math.ceil(amount / size));
 
 function rowsOf(rows: ValueNode, variables: Variables): number {
@@ -248,7 +256,7 @@ function rowsOf(rows: ValueNode, variables: Variables): number {
 }
 
 /**
- * Counts the values in the variables, including the values in lists and objects.
+ * Counts the values in the variables, including values inside lists and objects.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` as soon as the count or the nesting exceeds a limit
  */

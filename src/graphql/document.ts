@@ -37,7 +37,10 @@ const limitRules = [
   plainVariableNames,
 ] as unknown as readonly ValidationRule[];
 
-/** Rejects variable names such as `$constructor`. The executors keep variables in objects, which inherit such members. */
+/**
+ * Rejects variable names such as `$constructor`. The executors keep variables in JavaScript objects, which inherit
+ * members with such names.
+ */
 function plainVariableNames(context: ValidationContext): ASTVisitor {
   return {
     VariableDefinition(node) {
@@ -50,7 +53,10 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** Converts an error of graphql-js or of a limit. Its message may be shown to the client that wrote the document. */
+/**
+ * Converts an error of graphql-js, or of a limit, to a `ServiceError`. The client wrote the document, so it may see the
+ * message.
+ */
 const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
 
@@ -74,8 +80,8 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Validates a document against the rules of GraphQL and the limits. The selections are counted first, because some rules
- * follow nested fragments. The time is therefore bounded by the length of the document.
+ * Validates a document against the rules of GraphQL and the limits. The selections are counted first, because some
+ * rules follow nested fragments. The length of the document therefore bounds the time.
  *
  * @returns the faults, each a `VALIDATION_ERROR`
  */
@@ -93,13 +99,16 @@ export function validateDocument(
       namingField(error, document),
     );
   } catch (error) {
-    // GraphQL Armor throws its errors instead of reporting them.
+    // GraphQL Armor throws its errors instead of reporting errors to the validation context.
     if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
 }
 
-/** Converts an error about a value in the document. It names the field of the value, as errors about variables do. */
+/**
+ * Converts an error about a value in the document. The result names the field of the value, as errors about variables
+ * do.
+ */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
   if (!faulty || !isValueNode(faulty)) return documentFault(error);
@@ -115,7 +124,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // graphql-js names a missing field only in its message.
+  // The field name is read from the message, because graphql-js names a missing field only there.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -124,7 +133,10 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
   return new ServiceError('VALIDATION_ERROR', message, details, error);
 }
 
-/** Counts the selections of all operations and of each fragment, every spread included. Returns the larger number. */
+/**
+ * Counts the selections of all operations, and the selections of each fragment. Every spread of a fragment counts. The
+ * function returns the larger of the two numbers.
+ */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
     document.definitions.flatMap((node) =>
@@ -137,7 +149,7 @@ function countSelections(document: DocumentNode): number {
     const known = counts.get(name);
     const selectionSet = fragments.get(name);
     if (known !== undefined || !selectionSet) return known ?? 0;
-    counts.set(name, 0); // ends the recursion of a cycle, which a rule of GraphQL reports
+    counts.set(name, 0); // a count of 0 ends the recursion of a cycle, which a rule of GraphQL reports
     const counted = count(selectionSet);
     counts.set(name, counted);
     return counted;
@@ -154,6 +166,6 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // Fragments count although no operation may spread them, because the rules check them, too.
+  // Fragments count even if no operation spreads them, because the validation rules also check such fragments.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

@@ -18,24 +18,28 @@ export interface GraphEndpoint {
   /**
    * Answers a request that the guard has admitted.
    *
-   * @param respond creates the response from an answer. It is not used for an event stream, whose response is Yoga's
+   * @param respond creates the response from an answer. For an event stream, Yoga creates the response instead
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** Well-formed parameters of a request (GraphQL over HTTP, "Request Parameters"). */
+/** The parameters of a request, after a check of their form (GraphQL over HTTP, "Request Parameters"). */
 interface RequestParameters {
   query: string;
   variables?: Variables | null;
   operationName?: string | null;
 }
 
-/** The largest response to a query. It is created as a whole, and stays in memory until the client has read it. */
+/**
+ * The maximum size of the response to a query, in bytes. The response is created as a whole, and stays in memory until
+ * the client has read it.
+ */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the response, and the executor does
- * the rest. A request with a known document skips Yoga's HTTP layer, which takes longer than most operations.
+ * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the response, and the executor runs
+ * the operation. A request with a known document skips Yoga's HTTP layer, because that layer takes longer than most
+ * operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -46,7 +50,7 @@ export function createGraphEndpoint(
   const documents = createClientDocuments(schema);
   const yoga = createGraphYoga(schema, documents, executor, metrics);
 
-  /** Answers a request whose document was executed before. Returns undefined for any other request. */
+  /** Answers a request whose document was executed before. For any other request, the result is undefined. */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
@@ -65,7 +69,8 @@ export function createGraphEndpoint(
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
     if (isEventStream(response)) {
-      headers.delete('Connection'); // the listener decides how long a connection stays open
+      // the header is removed, because the listener decides how long a connection stays open
+      headers.delete('Connection');
       return response;
     }
     const body = await response.text();
@@ -113,7 +118,10 @@ export function createGraphEndpoint(
   };
 }
 
-/** Whether an answer is too large to be sent. A mutation's answer is always sent, because its changes are committed. */
+/**
+ * Whether an answer is too large to be sent. The answer to a mutation is always sent, because the changes of the
+ * mutation are committed.
+ */
 const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
 
@@ -131,7 +139,7 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
-/** Whether a body has well-formed parameters of a request. Yoga reports the faults of any other body. */
+/** Whether a body has well-formed parameters of a request. If the result is false, Yoga reports the faults. */
 function hasParameters(body: object): body is RequestParameters {
   const { query, variables, operationName, ...others } = body as Record<string, unknown>;
   const isMissing = (value: unknown) => value === undefined || value === null;
@@ -149,11 +157,11 @@ const notAcceptable = graphRefusal(
 );
 
 /**
- * Returns the refusal of a request with the wrong method or media type. Mutations must be sent as JSON, because a link or
+ * Returns the refusal of a request with a wrong method or media type. Mutations must be sent as JSON, because a link or
  * a form on another site cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
-  if (request.method === 'GET') return undefined; // with GET, Yoga runs queries and rejects mutations
+  if (request.method === 'GET') return undefined; // Yoga runs a query that is sent with GET, and rejects a mutation
   if (request.method !== 'POST') {
     const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };

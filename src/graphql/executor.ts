@@ -20,17 +20,22 @@ export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
 /** The members that only the context of a GraphQL request has. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
-  /** The operation and the error of the request, for the log, the metrics and the usage record. Set by the executor. */
+  /**
+   * The operation and the error of the request, for the log, the metrics and the usage record. The executor sets both.
+   */
   state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
   /** Whether the client asked for the cost of its operation (header `X-Query-Cost`). */
   showsCost: boolean;
-  /** Charges further points for the operation. Throws `RATE_LIMIT_EXCEEDED`. */
+  /**
+   * Charges the key further points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the key has too few points
+   * left.
+   */
   charge(points: number): Promise<void>;
 }
 
 /** A client's request to run one operation. */
 interface OperationRequest {
-  /** A document that is valid by the rules of document.ts. */
+  /** A document that is valid according to the rules in document.ts. */
   document: DocumentNode;
   operationName?: string | null | undefined;
   variables?: Variables | null | undefined;
@@ -40,16 +45,19 @@ interface OperationRequest {
 interface OperationResult {
   data?: Record<string, unknown> | null;
   errors?: readonly ServiceError[];
-  /** Only when the client asked for the cost. */
+  /** The cost of the operation, only when the client asked for the cost. */
   extensions?: { cost: OperationCost };
 }
 
 /** A fixed operation of the gateway itself, such as the operation of a REST route. */
 export interface PreparedOperation {
   plan: OperationPlan;
-  /** Throws `FORBIDDEN` when the key may not run it. */
+  /** Throws `FORBIDDEN` when the key may not run the operation. */
   authorize(context: Context): void;
-  /** Runs the operation without further charges: the request has paid one point. Never rejects. */
+  /**
+   * Runs the operation without charging further points, because the request has already paid one point. The promise
+   * never rejects.
+   */
   run(variables: Variables, context: Context): Promise<OperationResult>;
 }
 
@@ -59,35 +67,41 @@ export interface PreparedOperation {
  * (errors/masking.ts).
  */
 export interface GraphExecutor {
-  /** Runs an operation if the key has the permissions and the operation is within the limits. Never rejects. */
+  /**
+   * Runs an operation if the key has the permissions and the operation is within the limits. The promise never rejects.
+   */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
-  /** Checks and charges an operation without running it. Returns the reason for a refusal, otherwise undefined. */
+  /**
+   * Checks and charges an operation without running the operation. The result is the reason for a refusal, or
+   * undefined.
+   */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
-  /** The parsed document of a text that was executed before. It is therefore valid. */
+  /** Returns the parsed document of a text that was executed before. Such a document is known to be valid. */
   knownDocument(text: string): DocumentNode | undefined;
   /** Prepares a fixed operation of the gateway itself. */
   prepare(document: DocumentNode): PreparedOperation;
 }
 
 /**
- * The slots of a process for heavy queries, one for each key. A query is heavy when it costs more than `maxLightCost`,
- * reads the schema, or has a field with `takesTurns`. Heavy queries delay other requests.
+ * The slots of a process for heavy queries. Each key has at most one slot. A query is heavy when it costs more than
+ * `maxLightCost`, reads the schema, or has a field with `takesTurns`. Heavy queries would otherwise delay other
+ * requests.
  */
 const heavyTurns = createFairTurns(2);
 
-/** How many executed documents are kept, with the plans of their operations. */
+/** The maximum number of executed documents in the cache. The plans of their operations are cached, too. */
 const maxKnownDocuments = 500;
 
-/** The longest name of an operation in the log and in usage records, in characters. */
+/** The maximum length of an operation name in the log and in usage records, in characters. */
 const maxOperationName = 200;
 
-/** An operation whose plan has been created. */
+/** An operation in the cache, with its plan. */
 interface KnownOperation {
   plan: OperationPlan;
   run: OperationRunner;
 }
 
-/** Records the first error of a response in the state of its request. */
+/** Records the first error of a response in the state of its request, for the log and the metrics. */
 export function recordError(
   [first]: readonly ServiceError[],
   state: Pick<RequestState, 'errorCode' | 'errorPath'>,
@@ -119,7 +133,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return operation;
   }
 
-  /** Runs all checks that come before a client's operation, and charges its points. */
+  /** Runs all checks of a client's operation and charges its points, before the operation runs. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
@@ -131,7 +145,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     countValues(variables);
     requireValues(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // The guard has charged the first point already.
+    // Only the other points are charged here, because the guard has already charged the first point.
     if (cost.points > 1) await context.charge(cost.points - 1);
     return cost;
   }
@@ -143,8 +157,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
   ): Promise<OperationResult> {
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
-      // graphql-js quotes whole values in the message of each fault, and graphql-jit creates the messages of all faults. For
-      // many values this would take seconds.
+      // The faults are explained here instead of with the messages of graphql-js, which quote whole values. For many
+      // values, creating those messages would take seconds.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();
@@ -159,7 +173,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** Converts the error that prevented an operation from running to an error that the client may see. */
+  /** Converts an error that prevented an operation from running to an error that the client may see. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,

@@ -17,9 +17,9 @@ import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Explains why variables do not fit their operation. The faults come first from the validation rules of the arguments
- * that use the variables, and then from the types of the schema for fields that no rule reported. A rule gets coerced
- * values, as a resolver does: for an enum, a rule knows only the internal values.
+ * Explains why the variables do not fit their operation. Validation rules of the arguments are checked first. The types
+ * of the schema are then checked for fields that no rule reported. A rule receives coerced values, as a resolver does,
+ * because a rule for an enum knows only the internal values.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables do fit
  */
@@ -51,7 +51,7 @@ export async function explainVariables(
   return faults.length > 0 ? faultsError(faults) : undefined;
 }
 
-/** Returns the faults of the first rule that a value breaks. */
+/** Returns the faults of the first validation rule that a value breaks. */
 async function firstBroken(guarded: readonly VariableArgument[], value: unknown): Promise<ValueFault[]> {
   for (const { argument } of guarded) {
     const faults = await argumentFaults(argument, value);
@@ -79,7 +79,7 @@ const misfit = new Error('The value does not fit its type');
  * Lists the faults of a value that does not fit a type.
  *
  * @param name the client's name for the value
- * @throws {ServiceError} `VALIDATION_ERROR` for more than `maxVariableFaults` faults
+ * @throws {ServiceError} `VALIDATION_ERROR` when the value has more than `maxVariableFaults` faults
  */
 async function faultsOfType(name: string, value: unknown, type: GraphQLInputType): Promise<ValueFault[]> {
   const faults: ValueFault[] = [];
@@ -89,7 +89,7 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
       const message = `${reason} It is one of more than ${faults.length} faults.`;
       throw invalidField(fieldName([name, ...path]), message, invalidValue);
     }
-    // graphql-js names a missing or unknown field only in its message.
+    // The field name is read from the message, because graphql-js names a missing or unknown field only there.
     const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
     const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
     const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
@@ -99,13 +99,16 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
   return faults;
 }
 
-/** The longest message of a fault, in characters. graphql-js repeats names from the request in its messages. */
+/**
+ * The maximum length of the message of a fault, in characters. The limit exists because graphql-js repeats names from
+ * the request in its messages.
+ */
 const maxReasonCharacters = 500;
 
-/** How many items of a list are checked before the process yields to the event loop. */
+/** The number of list items that are checked before the process yields to the event loop. */
 const itemsPerYield = 500;
 
-/** Coerces a value as graphql-js does. Yields to the event loop between the parts of a long list. */
+/** Coerces a value as graphql-js does, and yields to the event loop between the parts of a long list. */
 async function coerceInParts(
   value: unknown,
   type: GraphQLInputType,
@@ -120,7 +123,8 @@ async function coerceInParts(
 }
 
 /**
- * Checks that no variable is null where a field requires a value. The type of a variable with a default may allow null.
+ * Checks that no variable is null where a field requires a value. The check is needed because the type of a variable
+ * with a default may allow null.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -133,8 +137,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Replaces the coerced value in an error of an argument's rule, such as a Date, by the value that the client sent.
- * Returns any other error unchanged.
+ * Changes an error of an argument's rule so that it quotes the value that the client sent, instead of the coerced
+ * value, such as a Date. Any other error is returned unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -154,7 +158,10 @@ export async function asSent(
   return error;
 }
 
-/** Returns the faults of a client's value by the rule of an argument. Empty without a rule and for a valid value. */
+/**
+ * Returns the faults of a client's value by the rule of an argument. The list is empty when the argument has no rule or
+ * the value is valid.
+ */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
 
@@ -162,7 +169,7 @@ const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
  * Validates a value with the rule of an argument.
  *
  * @param sent the value from the request, which the faults quote
- * @returns the faults; empty without a rule and for a valid value
+ * @returns the faults; the list is empty when the argument has no rule or the value is valid
  */
 export async function brokenRule(
   argument: GraphQLArgument,

@@ -19,16 +19,23 @@ export const graphFailure = (error: ServiceError): Answer => ({
   errorCode: error.code,
 });
 
-/** Creates the answer to a request that is rejected before execution, with a more specific status than its code has. */
+/**
+ * Creates the answer to a request that is rejected before execution. The given status is more specific than the status
+ * of the error code.
+ */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
   return { status, body: errorsBody([error]), errorCode: 'VALIDATION_ERROR' };
 }
 
-/** The HTTP status for an error where 200 or 400 would mislead the client; undefined for any other error. */
+/**
+ * Returns the HTTP status for an error where the usual status 200 or 400 would mislead the client. The result is
+ * undefined for any other error.
+ */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
-  // An error with a path concerns one field. The response also contains the results of the other fields.
+  // An error without a path concerns the whole request. An error with a path concerns one field, and the response still
+  // contains the results of the other fields.
   const isOfWholeRequest =
     (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
   return isOfWholeRequest ? errorStatus[code] : undefined;
@@ -39,18 +46,18 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);
   const status = statusOf(shown);
-  // Yoga sets a status on the faults of a request and of its document.
+  // Faults of a request or of its document keep the HTTP status that Yoga has set.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId);
-  // An invalid GraphQL over HTTP request gets its own status, independent of the media type in its Accept header.
+  // A request that violates GraphQL over HTTP gets its own status, whatever media type its Accept header names.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }
 
-/** Converts Yoga's error for an invalid GraphQL over HTTP request. Returns undefined for any other error. */
+/** Converts Yoga's error for a request that violates GraphQL over HTTP. The result is undefined for any other error. */
 function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
   if (error instanceof ServiceError || error.path) return undefined;
-  // Yoga passes on the JSON parser's error for the query parameters in the URL.
+  // Query parameters in the URL that are not JSON cause a SyntaxError of the JSON parser, which Yoga passes on.
   if (error.originalError instanceof SyntaxError) return parametersNotJson;
   const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
   return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
@@ -58,5 +65,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// Errors of graphql-jit may have no `extensions`.
+// `extensions` is optional here, because errors of graphql-jit may have none.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -30,32 +30,40 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
-  /** The name of the root field in the response: its alias or its name. */
+  /** The name of the root field in the response, which is its alias or its name. */
   responseKey: string;
 }
 
-/** The properties of an operation that are needed before it runs. They are read from its document once. */
+/**
+ * The properties of an operation that are needed before the operation runs. A plan is created once for each document
+ * and operation.
+ */
 export interface OperationPlan {
-  /** Only the operation and the fragments that it spreads. */
+  /** A document that contains only the operation and the fragments that the operation spreads. */
   document: DocumentNode;
   operation: OperationDefinitionNode;
-  /** The permissions of every field that the operation selects. */
+  /** The permissions that the fields of the operation require. */
   permissions: ReadonlySet<Permission>;
-  /** The error codes that its fields declare in their option `errors`. */
+  /** The error codes that the fields of the operation declare in their option `errors`. */
   errorCodes: ReadonlySet<ErrorCode>;
-  /** The names of the root fields, without aliases. Logs and usage records name the operation by them. */
+  /**
+   * The names of the root fields, without aliases. Logs and usage records contain these names as the name of the
+   * operation.
+   */
   rootFields: readonly string[];
   /** Whether the cost depends on variables: on a page size, on a list of rows, or on the length of a list. */
   hasVariableCost: boolean;
   /** Whether the operation has a field that always waits for a slot, even at a low cost. */
   takesTurns: boolean;
   /**
-   * Whether graphql-jit may compile the operation. It would lose variables, and members such as `__proto__`, in an object
-   * literal of the type JSON.
+   * Whether graphql-jit may compile the operation. In an object literal of the type JSON, graphql-jit would lose
+   * variables and members such as `__proto__`.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
-  /** Variables used where a value is required. They must not be null, even with a default (GraphQL, 5.8.5). */
+  /**
+   * The variables that are used where a value is required. They must not be null, even with a default (GraphQL, 5.8.5).
+   */
   requiredVariables: ReadonlySet<string>;
   /** The lists of rows that are arguments of root fields. */
   rowCharges: readonly RowCharge[];
@@ -65,14 +73,14 @@ export interface OperationPlan {
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** The number of rows for one point. */
+  /** The number of rows that one rate limit point pays for. */
   rowsPerPoint: number;
 }
 
 /**
  * Creates the plan of an operation in a valid document.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` when the document has no such operation
+ * @throws {ServiceError} `VALIDATION_ERROR` when the document does not contain the requested operation
  */
 export function planOperation(
   schema: GraphQLSchema,
@@ -156,17 +164,17 @@ export function planOperation(
   };
 }
 
-/** The name of an operation in logs, metrics and usage records: its kind and its root fields. */
+/** Returns the name of an operation in logs, metrics and usage records: its kind and its root fields. */
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;
 
-/** The names of all operations with exactly one root field. */
+/** Returns the names of all possible operations with exactly one root field. */
 export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
   Object.values(OperationTypeNode).flatMap((kind) =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),
   );
 
-/** The validation rule of an argument, if it has one. */
+/** Returns the validation rule of an argument, or undefined when the argument has no rule. */
 export function argumentRule(argument: GraphQLArgument): StandardSchemaV1 | undefined {
   const extension = argument.extensions['@pothos/plugin-validation'] as
     { schemas?: StandardSchemaV1[] } | undefined;

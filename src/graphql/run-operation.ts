@@ -5,23 +5,29 @@ import type { Context } from '../context.ts';
 import { activeTracer, inSpan } from '../observability/spans.ts';
 import { operationName, type OperationPlan, type Variables } from './operation-plan.ts';
 
-/** How often an operation runs before it is compiled. Compiling takes milliseconds, and pays only for repeated use. */
+/**
+ * How often an operation runs before it is compiled. Compiling takes milliseconds, and is worth the time only for an
+ * operation that runs often.
+ */
 const usesBeforeCompiling = 2;
 
-/** How many introspection results are cached, each about 500 KiB. A tool always sends the same introspection query. */
+/**
+ * The maximum number of cached introspection results, each about 500 KiB. A small cache is enough, because a tool
+ * always sends the same introspection query.
+ */
 const maxSchemaAnswers = 8;
 
-/** The results of introspection queries, which are always the same. */
+/** The cached results of introspection queries. The result of such a query never changes in a process. */
 const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSchemaAnswers });
 
-/** Compiles the one operation of a document, or returns why it cannot be compiled. */
+/** Compiles the only operation of a document, or returns the reason why the operation cannot be compiled. */
 export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
 
 /**
- * Runs one operation. It can be called any number of times.
+ * Runs one operation. The function can be called any number of times.
  *
- * @param hasManyValues whether the variables have so many values that compiling pays at the first run, because the
- *   compiled operation reads variables faster
+ * @param hasManyValues whether the variables have many values. The operation is then compiled before its first run,
+ *   because a compiled operation reads variables faster
  */
 export type OperationRunner = (
   variables: Variables,

@@ -5,25 +5,26 @@ import { ServiceError } from '../errors/error-table.ts';
 /** The conditions on which a stream of results stays open. */
 export interface StreamLease {
   key: AuthenticatedKey;
-  /** Rejects when the key of the request is no longer valid. */
+  /** Rejects when the API key of the request is no longer valid. */
   reauthenticate(): Promise<unknown>;
   /** Calls `listener` whenever keys change, until the returned function is called. */
   onKeysChanged(listener: () => void): () => void;
-  /** Aborts when the process stops, which ends the stream. */
+  /** Aborts when the process stops, and so ends the stream. */
   stopping: AbortSignal;
 }
 
-/** The open streams of results. A stream stays open as long as its key is valid. */
+/** The open streams of results. A stream stays open while its API key is valid. */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream of a key. The returned function ends the count.
+   * Counts a new stream of a key, and returns a function that ends the count.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` when the key has too many open streams
    */
   open(key: AuthenticatedKey): () => void;
   /**
    * Passes on the results of a subscription while its key is valid. When the key becomes invalid, the stream sends the
-   * reason as an error and ends. Once this process knows of a revocation, it sends no more results.
+   * reason as an error and ends. After this process has received the notice of a revocation, the stream sends no more
+   * results.
    *
    * @param close the function that `open` returned for the stream
    */
@@ -34,9 +35,12 @@ export interface KeyBoundStreams {
   ): AsyncIterableIterator<ExecutionResult>;
 }
 
-/** How often a key is checked without a notification, in milliseconds. A key can expire without one. */
+/**
+ * How often the key of a stream is checked again, in milliseconds. The regular check is needed because no notice is
+ * sent when a key expires.
+ */
 const checkIntervalMs = 5_000;
-/** How many open streams a key may have in one process. Each open stream takes memory. */
+/** The maximum number of open streams of a key in one process. Each open stream takes memory. */
 const maxStreamsPerKey = 100;
 
 /**
@@ -91,7 +95,7 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // Without this, the client would get the original message of the error.
+          // The error is yielded as a result, because the client would otherwise get the original message of the error.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -104,9 +108,10 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // `return` does not interrupt a generator that waits for a result. The source of the results must end first.
+        // The source of the results must end first, because `return` does not interrupt a generator that waits for a
+        // result.
         async return() {
-          close(); // the generator of a stream that was never read does not run its `finally`
+          close(); // the call is needed because the `finally` of a generator that was never read does not run
           await end();
           return passed.return(undefined);
         },

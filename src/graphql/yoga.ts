@@ -9,7 +9,7 @@ import { withStatus } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
 import { createKeyBoundStreams } from './subscriptions.ts';
 
-/** The context of a request for Yoga. It includes the parameters if the body has been parsed already. */
+/** The context of a request for Yoga. The context includes the parameters if the body has already been parsed. */
 export interface YogaContext extends GraphRequestContext {
   params?: GraphQLParams;
 }
@@ -23,7 +23,10 @@ export function createGraphYoga(
 ) {
   const streams = createKeyBoundStreams(countSubscription);
 
-  /** Logs and counts an error in an event of a stream. The request of the stream was counted when the stream began. */
+  /**
+   * Logs and counts an error in an event of a stream. The request of the stream was already counted when the stream
+   * began.
+   */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
     const { operation } = state;
@@ -85,7 +88,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // With the ponyfill, cancelling a stream within a native response would end the process (honojs/node-server#233).
+    // Native streams replace Yoga's ponyfill. With the ponyfill, cancelling a stream within a native response would end
+    // the process (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response },
     graphqlEndpoint: '/graphql',
     graphiql: false,
@@ -94,7 +98,7 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Keeping a rejected text of megabytes costs more than rejecting it again.
+      // Rejected documents are not cached, because keeping a text of megabytes costs more than rejecting it again.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -103,7 +107,7 @@ export function createGraphYoga(
   });
 }
 
-/** Converts Yoga's execution arguments to a request for the executor. */
+/** Converts the execution arguments of Yoga to a request for the executor. */
 const requestOf = ({
   document,
   operationName,

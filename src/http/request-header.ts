@@ -2,9 +2,9 @@ import type { Context as HonoContext } from 'hono';
 import type { GatewayEnv } from './request-state.ts';
 
 /**
- * Returns a header of a request, or undefined when the client did not send it. This reads the headers that Node has
- * parsed, because building a `Headers` object would take a tenth of the time of a refusal. A request from within the
- * process has only a `Headers` object.
+ * Returns a header of a request, or undefined when the client did not send the header. The function reads the headers
+ * that Node has parsed, because building a `Headers` object would take a tenth of the time of a refusal. A request from
+ * within the process has only a `Headers` object.
  *
  * @param name in lower case
  */

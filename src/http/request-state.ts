@@ -14,7 +14,7 @@ export const unknownOperation = 'unknown';
 /** The operation name of requests for public pages. */
 export const publicOperation = 'page';
 
-/** The state of one request. The gateway records it when the request has been answered. */
+/** The state of one request. When the request has been answered, the gateway records this state. */
 export interface RequestState {
   readonly requestId: string;
   readonly surface: Surface;
@@ -23,7 +23,10 @@ export interface RequestState {
   readonly log: Logger;
   /** The request's `Accept-Encoding` header: the content codings that the client accepts. */
   readonly acceptEncoding: string | undefined;
-  /** Response bytes in memory that the client has not read yet. Bytes in the buffers of its connection do not count. */
+  /**
+   * The number of response bytes in memory that the client has not read yet. Bytes in the buffers of its connection do
+   * not count.
+   */
   heldBytes: number;
   /** The name of the operation: a row of the endpoint table, or the root fields of a GraphQL operation. */
   operation: string;
@@ -31,9 +34,9 @@ export interface RequestState {
   decision?: RateLimitDecision;
   /** The code of the first error in the response. GraphQL answers most errors with status 200. */
   errorCode?: ErrorCode;
-  /** The path of that error in a GraphQL response, such as `viewer.usage`. */
+  /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
-  /** The response that already has the headers of its surface. */
+  /** The response of the request, if it already has the headers of its surface. */
   response?: Response;
 }
 

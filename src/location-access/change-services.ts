@@ -4,7 +4,7 @@ import type { LocationFinder } from './find-location.ts';
 import type { Turns } from '../scheduling/turns.ts';
 
 /**
- * The services for changing a location: changes of one location run one after another, and watchers of its status are
+ * The services for changing a location. Changes of one location run one after another, and watchers of its status are
  * notified.
  */
 export interface LocationChangeServices {

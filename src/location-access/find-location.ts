@@ -8,7 +8,7 @@ import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
 import { isId } from '../ids.ts';
 
-/** Finds one location for each question. A question carries the companies of its key's scope. */
+/** Finds one location for each query. A query contains the companies in the scope of its key. */
 const locationsOfQuestions = namedStatement(
   'locations-of-questions',
   `
@@ -22,12 +22,12 @@ export interface LocationFinder {
   /**
    * Finds a location by an id that a client sent.
    *
-   * @throws {ServiceError} `NOT_FOUND` for an unknown location and for one outside the key's scope
+   * @throws {ServiceError} `NOT_FOUND` for an unknown location and for a location outside the key's scope
    */
   find(key: AuthenticatedKey, id: string): Promise<Location>;
 }
 
-/** Creates the finder of locations. Lookups in the same turn of the event loop share one statement. */
+/** Creates the finder of locations. Look-ups in the same turn of the event loop share one statement. */
 export function createLocationFinder({ sql }: Pick<Database, 'sql'>): LocationFinder {
   const findInCompanies = createStatementBatch<
     { id: string; ofCompanies: string | null },

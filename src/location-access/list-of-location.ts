@@ -5,8 +5,8 @@ import { isId } from '../ids.ts';
 import type { Page, PagedList } from '../paging.ts';
 
 /**
- * The items of one location in a list. The statement that reads a page also checks the key's scope: a page is
- * `NOT_FOUND` for an unknown location and for one outside the scope.
+ * Creates the list of the items of one location. The statement that reads a page also checks the key's scope. Reading a
+ * page throws `NOT_FOUND` for an unknown location and for a location outside the scope.
  *
  * @param list the same list for any location
  * @param question the location as `ownerId`, and the filters
@@ -30,7 +30,7 @@ export function listOfLocation<Row extends { id: string }, Question extends { ow
   };
 }
 
-/** Limits a statement to the scope of a key. */
+/** Parameters that limit a statement to the scope of a key. */
 interface Reached {
   ofCompanies: string | null;
 }

@@ -5,17 +5,17 @@ import { createLatestValue } from '../scheduling/latest-value.ts';
 /** Notifies every process that a location may have changed. */
 export interface LocationNotices {
   /**
-   * Notifies all watchers of a location, and returns at once. Called after the change is committed. Changes that follow
-   * each other quickly are one notice.
+   * Notifies all watchers of a location, and returns at once. The caller calls the function after the change is
+   * committed. Changes that follow each other quickly are joined into one notice.
    */
   publish(locationId: string): void;
   /**
-   * Yields the id of a location after each change that is made once the promise has settled. After an interruption, in
-   * which notices may have been lost (Redis was unreachable), it yields every watched location. Changes of a location
-   * that arrive faster than the reader takes them are one notice.
+   * Yields the id of a location after each change that is made after the promise has settled. If notices may have been
+   * lost because Redis was unreachable, the iterator yields every watched location. When changes of a location arrive
+   * faster than they are read, they are joined into one notice.
    *
-   * @param options.presentFirst also yields every location at once, for a subscription that starts with the current
-   *   state
+   * @param options.presentFirst whether every location is also yielded at once, for a subscription that starts with the
+   *   current state
    */
   watch(
     locationIds: readonly string[],
@@ -23,7 +23,7 @@ export interface LocationNotices {
   ): Promise<AsyncIterableIterator<string>>;
 }
 
-/** How long notices are collected, so that many changes cost one message. */
+/** How long notices are collected before they are sent, in milliseconds, so that many changes cost one message. */
 const gatheringMs = 20;
 
 /** Creates the notices of one channel of `pubSub`. */
@@ -31,9 +31,9 @@ export function createLocationNotices(
   pubSub: PubSub,
   channel: Exclude<Channel, 'keys-changed'>,
 ): LocationNotices {
-  /** The locations whose notices will be sent next. */
+  /** The locations whose notices are sent with the next message. */
   const gathered = new Set<string>();
-  /** Emits an event for each changed location; the event's name is the location's id. */
+  /** Emits an event for each changed location. The name of the event is the id of the location. */
   const watchers = new EventEmitter().setMaxListeners(0);
   let subscription: Promise<() => Promise<void>> | undefined;
 

@@ -45,11 +45,11 @@ const statusesById = namedStatement(
 /** Selects locations within a key's scope. */
 interface LocationFilter {
   companyId?: string | null | undefined;
-  /** A part of the name. */
+  /** A text that the name must contain. */
   search?: string | null | undefined;
 }
 
-/** The condition that a name contains a text. `%` and `_` in the text have no special meaning. */
+/** Returns the condition that a name contains a text. `%` and `_` in the text have no special meaning. */
 const nameContains = (text: string): Prisma.LocationWhereInput => ({
   name: { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' },
 });
@@ -57,7 +57,7 @@ const nameContains = (text: string): Prisma.LocationWhereInput => ({
 /** The current occupancy of a location. */
 export type LocationStatus = ReturnType<typeof statusOf>;
 
-/** Computes all fields of a status at once, since the graph shows a hundred statuses in one response. */
+/** Computes all fields of a status at once, because one response of the graph can contain a hundred statuses. */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(row) };
@@ -79,10 +79,13 @@ function statusOf(row: StatusRow) {
   };
 }
 
-/** Reads locations from one database. */
+/** The functions that read locations from one database. */
 export type LocationReads = ReturnType<typeof createLocationReads>;
 
-/** Creates the reads of locations. Lookups of nested fields in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that read locations. Look-ups of nested fields in the same turn of the event loop share one
+ * statement.
+ */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
   const statusRows = createRowsById<StatusRow>(sql, statusesById);
   const statuses = async (ids: readonly string[]) => (await statusRows(ids)).map(statusOf);
@@ -102,9 +105,9 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
 
   return {
     /**
-     * The locations in a key's scope.
+     * Lists the locations in a key's scope.
      *
-     * @param filter selects the locations of one company, or those whose name contains a text
+     * @param filter selects the locations of one company, or the locations whose name contains a text
      * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope
      */
     inScopeOf(key: AuthenticatedKey, { companyId, search }: LocationFilter = {}): PagedList<Location> {
@@ -115,13 +118,13 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
       });
     },
 
-    /** The status of every location in a key's scope, oldest location first. */
+    /** Returns the status of every location in a key's scope, oldest location first. */
     async allStatuses(key: AuthenticatedKey): Promise<LocationStatus[]> {
       const reached = await sql.query<{ id: string }>(idsReached, idsReached.values(scopeParameters(key)));
       return statuses(reached.map(({ id }) => id));
     },
 
-    /** The locations of a company that are in a key's scope. */
+    /** Lists the locations of a company that are in a key's scope. */
     ofCompany(key: AuthenticatedKey, companyId: string): PagedList<Location> {
       return {
         page: async (page) =>
@@ -131,7 +134,7 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
     },
 
     /**
-     * The current occupancy of a location.
+     * Returns the current occupancy of a location.
      *
      * @throws {ServiceError} `NOT_FOUND` when the location no longer exists
      */

@@ -15,29 +15,35 @@ type Optional<Value> = Value | null | undefined;
 
 /** The fields of a new location. */
 export type LocationValues = Pick<Location, 'name' | 'slug'> & {
-  /** The owner; may be omitted when exactly one company is in the key's scope. */
+  /**
+   * The company that will own the location. The client may omit the company when exactly one company is in the key's
+   * scope.
+   */
   companyId?: Optional<string>;
   address?: Optional<string>;
   description?: Optional<string>;
   capacity?: Optional<number>;
-  /** IANA name; `UTC` when omitted. */
+  /** The IANA name of the time zone; `UTC` when omitted. */
   timezone?: Optional<string>;
-  /** The number of hours after which a vehicle no longer counts as inside; unlimited when omitted. */
+  /**
+   * The number of hours after which a vehicle no longer counts as inside. The stay is unlimited when the number is
+   * omitted.
+   */
   longestStayHours?: Optional<number>;
 };
 
 /**
- * The fields of a location that a client changes. A field that is undefined stays unchanged. Null clears a nullable
+ * The fields of a location that a client changes. A field that is undefined stays unchanged. null clears a nullable
  * field and leaves any other field unchanged.
  */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
 };
 
-/** Writes locations to one database. */
+/** The functions that write locations to one database. */
 export type LocationWrites = ReturnType<typeof createLocationWrites>;
 
-/** Creates the writes of locations. */
+/** Creates the functions that write locations. */
 export function createLocationWrites({
   prisma,
   locations,
@@ -77,8 +83,8 @@ export function createLocationWrites({
     },
 
     /**
-     * Changes the given fields of a location. A new capacity or longest stay can make the location full, or free places
-     * in it.
+     * Changes the given fields of a location. A new capacity or longest stay can make the location full or create free
+     * places.
      *
      * @param expectedVersion the version that the location must still have; any version when omitted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the location has
@@ -129,7 +135,10 @@ export function createLocationWrites({
   };
 }
 
-/** Reports a slug that is already taken as `CONFLICT`, and throws other errors unchanged. */
+/**
+ * Returns a handler of errors that reports a slug that is already used as `CONFLICT`, and throws any other error
+ * unchanged.
+ */
 function slugTaken(slug: Optional<string>) {
   return (error: unknown): never => {
     if (!isUniqueViolation(error, 'location_company_slug_unique')) throw error;

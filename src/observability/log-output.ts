@@ -1,18 +1,18 @@
 import pino from 'pino';
 
-/** How long a line may wait to be written together with others, in milliseconds. */
+/** How long a log line may wait to be written together with other lines, in milliseconds. */
 const maxLineWaitMs = 100;
-/** How many characters may wait. Writing more at once would save nothing. */
+/** How many characters of log lines may wait. Writing more characters at once would save nothing. */
 const maxWaitingCharacters = 16 * 1024;
 
 /** The destination of the log's lines. */
 export interface LogOutput extends pino.DestinationStream {
-  /** Writes the waiting lines, then calls `done`. */
+  /** Writes the waiting log lines, then calls `done`. */
   flush(done: (error?: Error) => void): void;
 }
 
 /**
- * Creates an output that writes several lines at once. pino's own destination can do that too, but it scans its whole
+ * Creates an output that writes several log lines at once. pino's own destination can do that, too, but scans its whole
  * buffer for each new line, which takes half of the time of a line. Waiting lines are written when the process ends.
  *
  * @param file the file to write to, instead of standard output
@@ -29,9 +29,10 @@ export function createLogOutput(file?: string): LogOutput {
     waiting = '';
     destination.write(lines);
   }
-  // Register these listeners before pino registers its own. On these events, pino flushes the buffer of the destination.
+  // These listeners must be registered before the listeners of pino, which flush the buffer of the destination on the
+  // same events.
   process.on('beforeExit', writeWaiting).on('exit', writeWaiting);
-  // With a `minLength` of 0, its flush would not wait for a write that is under way.
+  // With a `minLength` of 0, the flush of the destination would not wait for a write in progress.
   const destination = pino.destination({ ...(file && { dest: file }), sync: false, minLength: 1 });
 
   return {

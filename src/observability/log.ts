@@ -3,15 +3,19 @@ import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 import { createLogOutput } from './log-output.ts';
 
-/** How many causes of an error are logged, the first one included. */
+/** The maximum number of errors in a chain of causes that are logged. */
 const maxLoggedCauses = 4;
 
-/** The properties of an error that are logged. Database drivers add others: the statement, its values and the row. */
+/**
+ * The properties of an error that are logged. Other properties are omitted, because database drivers add the statement,
+ * its values and the row.
+ */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error for the log. Removes the parameters, the statement and the row that the database drivers attach, and
- * the values that PostgreSQL quotes in its messages. They may contain clients' bodies and keys, which are never logged.
+ * Converts an error for the log. The function removes the parameters, the statement and the row that database drivers
+ * attach, and the values that PostgreSQL quotes in its messages. Such data may contain clients' bodies and keys, which
+ * are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -20,7 +24,7 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // Keep only the stack frames, because the message before them may have several lines.
+    // Only the stack frames are kept, because the message before them may have several lines.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -37,7 +41,10 @@ function withoutValues(message: string): string {
 
 const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
 
-/** The fields omitted from a line on a terminal. They are in its message already, or the same on every line. */
+/**
+ * The fields that a log line on a terminal omits, because the message contains them already or they are the same on
+ * every line.
+ */
 const omittedOnTerminal = [
   ...['pid', 'hostname', 'requestId', 'surface', 'operation', 'path', 'status', 'errorCode', 'errorPath'],
   ...['durationMs', 'address', 'keyId'],
@@ -47,8 +54,8 @@ const omittedOnTerminal = [
 const prefixColumns = 18;
 
 /**
- * Creates the message of a line on a terminal. The line of a request shows its operation or path, its result and its
- * duration, cut to the width of the terminal. Other lines show the id of their request.
+ * Creates the message of a log line on a terminal. The line of a request shows its operation or path, its result and
+ * its duration, cut to the width of the terminal. Other lines show the id of their request.
  *
  * @param columns the width of the terminal
  */
@@ -62,7 +69,8 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 }
 
 /**
- * Creates the log of the process. It writes JSON lines to standard output, or readable text when that is a terminal.
+ * Creates the log of the process. The log writes JSON lines to standard output, or readable text when the standard
+ * output is a terminal.
  *
  * @param destination the stream to write to, instead of standard output
  */

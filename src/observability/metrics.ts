@@ -7,25 +7,25 @@ import type { Usage } from '../usage/recorder.ts';
 import type { WebhookBacklog } from '../webhooks/backlog.ts';
 import type { AttemptOutcome } from '../webhooks/attempt-outcome.ts';
 
-/** An answered request, as the metrics count it. */
+/** An answered request, with the values that the metrics count. */
 interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationMs'> {
   surface: Surface;
-  /** The code of the first error in the response; null when there was none. */
+  /** The code of the first error in the response. null when the response has no error. */
   errorCode: string | null;
   /** Whether the request had a valid key. */
   hasKey: boolean;
-  /** The decision of the rate limiter; undefined when the request ended before it. */
+  /** The decision of the rate limiter. undefined when the request ended before the rate limiter was asked. */
   decision?: RateLimitDecision | undefined;
 }
 
 /** The sources of the metrics that are read at each scrape. */
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
-  /** The operations that have their own time series. All others are counted as `other`. */
+  /** The operations that have their own time series. Other operations are counted as `other`. */
   operations?: readonly string[];
   /** The connection pools of the database. The embedded database has none. */
   pools?: () => readonly PoolState[];
-  /** The backlog of all processes together; undefined when the database does not answer. */
+  /** Returns the backlog of all processes together, or undefined when the database does not answer. */
   webhookBacklog?: () => Promise<WebhookBacklog | undefined>;
   build?: { version: string; database: string };
 }
@@ -34,29 +34,35 @@ export interface MetricSources {
 export interface Metrics {
   /** Counts an answered request. */
   record(request: CountedRequest): void;
-  /** Counts an error in an event stream. It occurs after the request of the stream was counted. */
+  /** Counts an error in an event stream. The request of the stream was counted earlier, when the stream began. */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
   countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
   /** Counts a subscription that was opened (1) or that ended (-1). */
   countSubscription(change: 1 | -1): void;
-  /** Serves `GET /metrics`. It requires no key, so it must listen on a port of its own. */
+  /** Serves `GET /metrics`. The route requires no key, so it must listen on a separate port. */
   app: Hono;
 }
 
-/** Histogram buckets from a refusal without a look-up to the longest list, in seconds. */
+/** The histogram buckets of requests, in seconds. They range from a refusal without a look-up to the longest list. */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Histogram buckets from a nearby receiver to the timeout of an attempt, in seconds. */
+/**
+ * The histogram buckets of webhook attempts, in seconds. They range from a nearby receiver to the timeout of an
+ * attempt.
+ */
 const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
  * The label of every operation that is not in `operations`. Clients write their own GraphQL operations. Without this
- * limit, a client could fill the memory of the process and of Prometheus with new labels.
+ * common label, a client could fill the memory of the process and of Prometheus with new labels.
  */
 const otherOperation = 'other';
 
-/** Node's gauges whose names end in `_total`. Prometheus' naming rules allow that ending only for counters. */
+/**
+ * Gauges of Node whose names end in `_total`. They are removed, because the naming rules of Prometheus allow that
+ * ending only for counters.
+ */
 const misnamedMetrics = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
@@ -65,7 +71,7 @@ const misnamedMetrics = [
 
 const backends = ['redis', 'memory', 'fallback'] as const;
 
-/** Creates the metrics of one process. Their names and types pass `promtool check metrics`. */
+/** Creates the metrics of one process. The names and types of the metrics pass `promtool check metrics`. */
 export function createMetrics(sources: MetricSources): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
@@ -140,7 +146,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   return metrics;
 }
 
-/** The reason why a request was rejected before execution; undefined when it was executed. */
+/** Returns the reason why a request was rejected before execution, or undefined when the request was executed. */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';
   if (errorCode === 'FORBIDDEN') return 'no_permission';

@@ -12,8 +12,8 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-// Spans for operators that add an OpenTelemetry SDK to the process. Without an SDK, `activeTracer` returns undefined and
-// its callers create no spans.
+// Spans are created only when an operator adds an OpenTelemetry SDK to the process. Without an SDK, `activeTracer`
+// returns undefined, and no spans are created.
 
 const tracerName = 'parking-gateway';
 
@@ -23,7 +23,7 @@ export interface RemoteParent {
   tracestate?: string | undefined;
 }
 
-/** The tracer of the OpenTelemetry SDK; undefined without an SDK. */
+/** Returns the tracer of the OpenTelemetry SDK, or undefined without an SDK. */
 export function activeTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider
@@ -32,7 +32,7 @@ export function activeTracer(): Tracer | undefined {
 }
 
 /**
- * Runs work within a span. The span ends with the work, and records whether it failed.
+ * Runs work within a span. The span ends with the work, and records whether the work failed.
  *
  * @param parent the parent span; by default the active span of this process
  */
@@ -53,7 +53,7 @@ export async function inSpan<Result>(
     try {
       return await work(span);
     } catch (error) {
-      // Record only the name, because the message may quote a client's values.
+      // Only the name of the error is recorded, because the message may quote a client's values.
       span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
       throw error;
     } finally {
@@ -62,13 +62,16 @@ export async function inSpan<Result>(
   });
 }
 
-/** The form of `traceparent`: version, trace id, span id and flags. Later versions may add more. */
+/** The form of the header `traceparent`: version, trace id, span id and flags. Later versions may add more parts. */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The longest `tracestate` that is passed on, in characters (W3C Trace Context, 3.3.1.5). */
+/** The maximum length of a `tracestate` that is passed on, in characters (W3C Trace Context, 3.3.1.5). */
 const maxTracestateLength = 512;
 
-/** Reads the headers of a trace. Returns undefined when `traceparent` is missing or invalid (section 3.2). */
+/**
+ * Reads the headers of a trace. The result is undefined when `traceparent` is missing or invalid (W3C Trace Context,
+ * 3.2).
+ */
 export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanContext | undefined {
   const parts = traceparentForm.exec(traceparent ?? '');
   if (!parts) return undefined;
@@ -85,7 +88,7 @@ export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanCo
   return isSpanContextValid(remote) ? remote : undefined;
 }
 
-/** The `traceparent` of the active span; null without one. */
+/** Returns the `traceparent` of the active span, or null without an active span. */
 export function activeTraceparent(): string | null {
   if (!activeTracer()) return null;
   const active = trace.getActiveSpan()?.spanContext();

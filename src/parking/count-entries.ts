@@ -2,13 +2,13 @@ import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 
-/** An event before and after a change; `before` is undefined for a new event. */
+/** A parking event before and after a change. `before` is undefined for a new event. */
 export interface EventChange {
   before: ParkingEvent | undefined;
   after: ParkingEvent;
 }
 
-/** Whether an event was already an entry of the same whitelist entry, and is therefore already counted. */
+/** Whether an event was already recorded as an entry of the same whitelist entry. Such an event is already counted. */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
   after.kind === 'ENTRY' &&
@@ -16,8 +16,8 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Adds to or subtracts from the recorded entries of whitelist entries. An entry with a limit is also marked as changed,
- * so that the feed reports it to clients that keep a copy of the whitelist.
+ * Adds to or subtracts from the number of recorded entries of whitelist entries. A whitelist entry with a limit is also
+ * marked as changed, so that the feed reports the new number to clients that keep a copy of the whitelist.
  */
 const addUses = namedStatement(
   'parking-add-uses',
@@ -38,8 +38,8 @@ const addUses = namedStatement(
 );
 
 /**
- * Updates the counts of whitelist entries after events were added or corrected. It is called in the transaction of that
- * change, which has locked the location. Events that retention removes stay counted.
+ * Updates the number of recorded entries of whitelist entries after events were added or corrected. The caller passes
+ * the transaction of that change, which has locked the location. Events that retention removes stay counted.
  */
 export async function countEntries(
   transaction: Transaction,

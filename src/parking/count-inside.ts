@@ -16,12 +16,12 @@ import { endOf, startOf } from './session-columns.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
- * The maximum number of vehicles in one count: more than the largest car parks hold, and few enough for one
- * transaction.
+ * The maximum number of vehicles in one count. The largest car parks hold fewer vehicles, and one transaction can
+ * process this number.
  */
 export const maxPlatesInside = 10_000;
 
-/** The vehicles that had a session at a time. A count may end these sessions. */
+/** Finds the vehicles that had an open session at a given time. A count at that time may end these sessions. */
 const insideAt = namedStatement(
   'parking-plates-inside-at',
   `
@@ -41,17 +41,17 @@ const writePlates = namedStatement(
 
 const msPerHour = 3_600_000;
 
-/** Records counts of vehicles in one database. */
+/** The functions that record counts of vehicles in one database. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
-/** Creates the recording of counts. */
+/** Creates the functions that record counts of vehicles. */
 export function createInsideCounts({
   prisma,
   locations,
   locationTurns,
   statusNotices,
 }: LocationChangeServices) {
-  /** Runs one change of a location, after the changes of that location that are waiting. */
+  /** Runs one change of a location, after the earlier changes of the location that are still waiting. */
   async function change(
     author: Author,
     locationId: string,
@@ -64,10 +64,11 @@ export function createInsideCounts({
 
   return {
     /**
-     * Records which vehicles were inside at a time. From then on, these vehicles have open sessions and no others do.
-     * Repeating a count for the same time changes nothing; another count for the same time corrects it.
+     * Records which vehicles were inside at a time. From then on, these vehicles have open sessions and no other
+     * vehicles do. Repeating a count for the same time changes nothing, and a different count for the same time
+     * corrects the first count.
      *
-     * @param at the time of the count; now when omitted, so that a repeated call is a new count
+     * @param at the time of the count. The default is now, so a repeated call without a time is a new count
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   changes of the location are waiting
      */
@@ -124,9 +125,9 @@ export function createInsideCounts({
       }),
 
     /**
-     * Records how many vehicles were inside at a time. The sessions stay unchanged; the difference is stored separately
-     * (`adjustmentOf`). Repeating a number for the same time changes nothing; another number for the same time corrects
-     * it.
+     * Records how many vehicles were inside at a time. The sessions stay unchanged, and the difference between the
+     * number and the sessions is stored separately (`adjustmentOf`). Repeating a number for the same time changes
+     * nothing, and a different number for the same time corrects the first number.
      *
      * @param at the time of the count; now when omitted
      * @throws {ServiceError} the same errors as `setInside`
@@ -158,7 +159,8 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Adds a count, or corrects the count of the same time and kind. Returns its id, and its former values if it existed.
+ * Adds a count, or corrects the count of the same time and kind. The result has the id of the count and, if the count
+ * existed, its former values.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };
@@ -176,7 +178,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** The whitelist entry that each vehicle would match if it had entered at that time. */
+/** Returns the whitelist entry that each vehicle would match if the vehicle had entered at the given time. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

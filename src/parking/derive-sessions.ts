@@ -3,17 +3,17 @@ import type { Plate } from '../whitelist/plate.ts';
 import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } from './vehicle-identity.ts';
 import { createUnendedSessions } from './unended-sessions.ts';
 
-// Sessions are derived from observations (gate events and counts) and do not depend on the order of their arrival.
-// Observations are sorted by the time at which they occurred. At the same instant, entries come before exits, exits
-// before counts, and then `eventId` decides. Nothing here reads the database or a clock.
+// Sessions are derived from observations, which are gate events and counts. Late observations give the same sessions,
+// because observations are sorted by the time at which they occurred. At the same instant, entries come before exits,
+// exits before counts, and then `eventId` decides. This module reads no database and no clock.
 
-/** The columns of a gate event that sessions depend on. */
+/** The columns of a gate event that determine sessions. */
 export type GateObservation = Pick<
   ParkingEvent,
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
-/** A count of the vehicles inside at a time. */
+/** A count of the vehicles that were inside at a time. */
 export interface CountObservation {
   kind: 'INSIDE';
   occurredAt: Date;
@@ -24,7 +24,7 @@ export interface CountObservation {
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** The state that follows from the times of a session. */
+/** Returns the state of a session that follows from the times of the session. */
 export function sessionState({
   open,
   enteredAt,
@@ -39,27 +39,30 @@ export function sessionState({
   return corrected ? 'CORRECTED' : 'MISSED_EXIT';
 }
 
-/** The input for the sessions of a family: all plates of a location that cameras may confuse with each other. */
+/**
+ * The input for deriving the sessions of a family. A family contains all plates of a location that cameras may confuse
+ * with each other.
+ */
 interface SessionInput {
   locationId: string;
-  /** The sessions that began earlier and had not ended. */
+  /** The sessions that began before the observations and had not ended. */
   begun: readonly ParkingSession[];
   /** The text that a camera read for the vehicle of each session, by the id of the session. */
   texts: ReadonlyMap<string, string | null>;
-  /** All later observations, in any order. */
+  /** All observations after the start of `begun`, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
-  /** The longest stay of a vehicle; null when it is unlimited. */
+  /** The longest stay of a vehicle. null when the stay is unlimited. */
   longestStayMs: number | null;
   now: Date;
 }
 
-/** At the same instant, entries come before exits, and exits before a count. */
+/** The order of observations at the same instant: entries come before exits, and exits before a count. */
 const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
   ParkingEvent['kind'] | CountObservation['kind'],
   number
 >;
 
-/** A location has at most one count at a time, so only events need the `eventId`. */
+/** Only events need the `eventId` for sorting, because a location has at most one count at a time. */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
 
@@ -71,26 +74,29 @@ const inOrder = (
   kindOrder[one.kind] - kindOrder[other.kind] ||
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
-/** The start of a session: the vehicle entered, was counted inside, or left without a recorded entry. */
+/** Returns the start of a session. The vehicle entered, was counted inside, or left without a recorded entry. */
 const startOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) => (enteredAt ?? countedAt ?? exitedAt)!;
 
 const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ? -1 : 1);
 
-/** The only item of a list; undefined when the list is empty or has several items. */
+/** Returns the only item of a list, or undefined when the list is empty or has several items. */
 const onlyOf = <Item>(list: readonly Item[]): Item | undefined => (list.length === 1 ? list[0] : undefined);
 
 const byStart = (one: ParkingSession, other: ParkingSession) =>
   startOf(one).getTime() - startOf(other).getTime();
 
 /**
- * Derives sessions from observations: the sessions that began earlier, brought up to date, and the new ones.
+ * Derives sessions from observations. The result contains the earlier sessions, brought up to date, and the new
+ * sessions.
  *
- * - An entry begins a session. It ends an earlier session of its vehicle whose exit was not recorded.
- * - An exit ends the session of its vehicle. If the vehicle has none, the exit ends the only open session whose plate
- *   differs by one character that cameras confuse. Otherwise it becomes a session of its own, with an unknown entry.
- * - A vehicle's session is the one with its plate, or else the only one with the same text (`sameTextMatcher`).
- * - A session is open for at most the longest stay. A later exit of its vehicle still completes it.
- * - A count ends the sessions of vehicles that were not found, and begins a session for each vehicle without one.
+ * - An entry begins a session. The entry also ends an earlier session of the vehicle whose exit was not recorded.
+ * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session whose
+ *   plate differs by one character that cameras confuse. Otherwise the exit becomes a session of its own, with an
+ *   unknown entry.
+ * - The session of a vehicle has its plate. If no session has the plate, the only session with the same text counts
+ *   (`sameTextMatcher`).
+ * - A session is open for at most the longest stay. A later exit of its vehicle still completes the session.
+ * - A count ends the sessions of vehicles that were not found, and begins a session for each vehicle without a session.
  */
 export function deriveSessions({
   locationId,
@@ -116,18 +122,20 @@ export function deriveSessions({
   }
 
   /**
-   * Whether the longest stay of a session was over before a time. An observation at exactly that time still finds it
+   * Whether the longest stay of a session was over before a time. At exactly that time, the session still counts as
    * open.
    */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
-  /** The possible sessions of a vehicle: the one with its plate, or else those with the same text. */
+  /**
+   * Returns the possible sessions of a vehicle: the session with its plate, or else the sessions with the same text.
+   */
   function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
     const own = unended.withPlate(vehicle);
     return own ? [own] : unended.matching(sameTextMatcher(vehicle));
   }
 
-  /** The session that an exit ends; undefined when the entry was not recorded. */
+  /** Returns the session that an exit ends, or undefined when the entry of the vehicle was not recorded. */
   function sessionEndedBy(exit: GateObservation): ParkingSession | undefined {
     const same = sessionsOf(exit);
     if (same.length > 0) return onlyOf(same);
@@ -136,7 +144,7 @@ export function deriveSessions({
     );
   }
 
-  /** A new session without times. */
+  /** Creates a session of a vehicle, still without times. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -146,7 +154,7 @@ export function deriveSessions({
     };
   };
 
-  /** Applies a count: afterwards exactly the counted vehicles have open sessions. */
+  /** Applies a count. Afterwards exactly the counted vehicles have open sessions. */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

@@ -12,12 +12,12 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 
 /**
  * Ends sessions and occupancy adjustments whose longest stay is over, and notifies subscriptions and webhooks. Reads of
- * the database already treat them as ended.
+ * the database treat such sessions and adjustments as ended even before that.
  */
 export interface StayExpiry {
-  /** Ends all of them now. Returns the number of changed locations. */
+  /** Ends all overdue sessions and adjustments now. Returns the number of changed locations. */
   endOverdueStays(): Promise<number>;
-  /** Stops after the current location. */
+  /** Stops the work after the current location. */
   close(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export interface StayExpiry {
 const checkIntervalMs = 10_000;
 
 /**
- * The maximum number of sessions that one transaction ends, so that it locks the location only for a fraction of a
- * second.
+ * The maximum number of sessions that one transaction ends. A transaction of this size locks the location only for a
+ * fraction of a second.
  */
 const maxSessionsPerTransaction = 500;
 
@@ -55,7 +55,8 @@ const overdueSessions = namedStatement(
 );
 
 /**
- * Checks every few seconds for sessions whose longest stay is over. Every process checks; each session ends only once.
+ * Starts a check, every few seconds, for sessions whose longest stay is over. Every process runs the check, but each
+ * session ends only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;
@@ -68,7 +69,10 @@ export function createStayExpiry(services: {
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
-  /** Ends one batch of sessions of a location. Returns the number of ended sessions; 0 when nothing has changed. */
+  /**
+   * Ends one batch of sessions of a location. Returns the number of ended sessions, which is 0 when nothing has
+   * changed.
+   */
   const endBatch = (locationId: string) =>
     locationTurns.run(
       locationId,

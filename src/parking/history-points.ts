@@ -3,7 +3,7 @@ import { wallTime } from '../whitelist/hours.ts';
 /** The interval between the points of a history. */
 export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
 
-/** The maximum number of points of one history. A month of hours has 744. */
+/** The maximum number of points of one history. A month of hourly points has 744. */
 export const maxHistoryPoints = 750;
 
 const minuteMs = 60_000;
@@ -17,8 +17,8 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * The approximate number of points of a history. A change of the clocks adds or removes one. It does not depend on the
- * time zone, so that a request can be priced and rejected before anything is read.
+ * Returns the approximate number of points of a history, without regard to the time zone. A request can therefore be
+ * priced and rejected before anything is read. A change of the clocks adds or removes one point.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -26,10 +26,10 @@ export const approximatePoints = (from: Date, to: Date, interval: HistoryInterva
 const dateOf = (at: number, timezone: string) => wallTime(new Date(at), timezone).date;
 
 /**
- * The first minute of a local date.
+ * Returns the first instant of a local date.
  *
  * @param before an instant on an earlier date, in milliseconds
- * @param within an instant on this date or a later one, in milliseconds
+ * @param within an instant on this date or a later date, in milliseconds
  */
 function startOfDate(date: string, before: number, within: number, timezone: string): number {
   let [early, late] = [before, within];
@@ -41,13 +41,13 @@ function startOfDate(date: string, before: number, within: number, timezone: str
   return late;
 }
 
-/** The start of the local day that contains an instant. */
+/** Returns the start of the local day that contains an instant. */
 function startOfDay(at: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
   return startOfDate(dateOf(minute, timezone), minute - 2 * dayMs, minute, timezone);
 }
 
-/** The start of the next local day. */
+/** Returns the start of the next local day. */
 function startOfNextDay(start: number, timezone: string): number {
   const date = dateOf(start, timezone);
   const usual = start + dayMs;
@@ -59,8 +59,8 @@ function startOfNextDay(start: number, timezone: string): number {
 }
 
 /**
- * The start of the quarter hour or hour that contains an instant, in local time. The offset of some time zones from UTC
- * includes half an hour.
+ * Returns the start of the quarter hour or hour, in local time, that contains an instant. Local time matters because
+ * the offset of some time zones from UTC includes half an hour.
  */
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
@@ -69,8 +69,9 @@ function startOfPart(at: number, length: number, timezone: string): number {
 }
 
 /**
- * The starts of consecutive intervals, followed by the end of the last one. The first interval contains `from`, and the
- * last one starts before `to`. Days are local days, which last 23 to 25 hours when the clocks change.
+ * Returns the starts of consecutive intervals, followed by the end of the last interval. The first interval contains
+ * `from`, and the last interval starts before `to`. Days are local days, which last 23 to 25 hours when the clocks
+ * change.
  */
 export function historyBounds(from: Date, to: Date, interval: HistoryInterval, timezone: string): Date[] {
   const length = lengthMs[interval];

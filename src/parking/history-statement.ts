@@ -1,24 +1,26 @@
 import { endOf, startOf } from './session-columns.ts';
 
-/** The time at which a session no longer counts as inside: it ended, or its longest stay was over. */
+/**
+ * SQL for the time from which a session no longer counts as inside, because the session ended or its longest stay was
+ * over.
+ */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * The index, from 1, of the first instant of an array that is not before a time. Times are in milliseconds, so
- * subtracting a microsecond turns "after" into "not before".
+ * SQL for the index, from 1, of the first instant of an array that is not before a time. Times have milliseconds, so a
+ * microsecond is subtracted to include the time itself.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * Computes the occupancy of locations at given instants. Each question `$n` has the instants `$at` at the location
- * `$locationId`. The last instant only ends the last interval.
- *
+ * Computes the occupancy of locations at given instants. Each query `$n` has the instants `$at` at the location
+ * `$locationId`. The last instant of a query is only the end of the last interval.
  * The occupancy of a location is the number of its open sessions plus the remaining adjustment of its last count
- * (`adjustmentOf` in occupancy.ts explains how an adjustment fades). Each session is read once: it adds 1 where it
- * begins and subtracts 1 where it ends. The sum of these changes up to an instant is the number of sessions open at
- * that instant.
+ * (`adjustmentOf` in occupancy.ts explains how an adjustment decreases). Each session is read once. The session adds 1
+ * at the interval in which it begins and subtracts 1 at the interval in which it ends. The sum of these changes up to
+ * an instant is the number of sessions open at that instant.
  */
 export const historyStatement = `
   WITH bound AS (

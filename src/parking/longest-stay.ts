@@ -7,7 +7,8 @@ import { familyOf, type ChangedPlate, refreshSessions } from './refresh-sessions
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * How many sessions are derived at a time; a larger family is derived as a whole. Their observations are held in memory.
+ * How many sessions are derived at a time, because their observations are held in memory. A family with more sessions
+ * is derived as a whole.
  */
 const sessionsPerRefresh = 500;
 
@@ -25,12 +26,12 @@ const setFades = namedStatement(
   WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
 );
 
-/** A family with changing sessions: its first change, and the number of these sessions. */
+/** A family of plates whose sessions change: its first change, and the number of these sessions. */
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * Finds the families with sessions that are or were open for at least `$hours` hours. Only those depend on the longest
- * stay. Each family has one row, so that its history is read once.
+ * Finds the families of plates with sessions that were open for at least `$hours` hours. Only such sessions depend on
+ * the longest stay. Each family has one row, so that its history is read once.
  */
 const longFamilies = namedStatement(
   'parking-families-long',
@@ -44,8 +45,9 @@ const longFamilies = namedStatement(
 );
 
 /**
- * Derives the sessions of a location again after its longest stay was changed, as if it had always had the new value.
- * It is called in the transaction of the change, which has locked the location.
+ * Derives the sessions of a location again after its longest stay was changed. The result is the same as if the
+ * location had always had the new value. The caller passes the transaction of the change, which has locked the
+ * location.
  *
  * @param now by the clock of the database
  */

@@ -9,14 +9,15 @@ import { isListedAt } from '../whitelist/validity.ts';
 
 // Finds the plate and the whitelist entry of a gate record.
 
-/** A plate that a gate recorded: in its parts, or as a camera read it. */
+/** A plate that a gate recorded. The gate sent either the parts of the plate or the text that a camera read. */
 export type Reading = GateRecord & PlateInput;
 
 interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  /** The decision that the gateway gave before the event, if the gate asked for one. */
+  /** The decision of the gateway before the event. undefined when the gate did not ask for a decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The whitelist entry that the gate admitted. When omitted, or not in this location, the entry of the plate is used.
+   * The whitelist entry that the gate admitted. If this id is omitted, or the location has no such entry, the entry of
+   * the plate is used.
    */
   entryId?: string | null | undefined;
 }
@@ -26,7 +27,7 @@ const namedEntries = namedStatement(
   'SELECT e.id FROM "WhitelistEntry" e WHERE e."locationId" = $locationId AND e.id = ANY($entryIds::text[])',
 );
 
-/** The ids of the whitelist entries that readings name and the location has. */
+/** Returns the ids of the whitelist entries that readings name and that the location has. */
 export async function findNamedEntries(
   transaction: Transaction,
   locationId: string,
@@ -38,7 +39,7 @@ export async function findNamedEntries(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Finds the whitelist entry of each reading: the entry that the gate named, or the entry of the plate. */
+/** Finds the whitelist entry of each reading. The entry is the entry that the gate named, or the entry of the plate. */
 const matchingEntries = namedStatement(
   'parking-matching-entries',
   `
@@ -55,9 +56,9 @@ const matchingEntries = namedStatement(
 );
 
 /**
- * Finds the whitelist entry of each reading; readings without one are missing in the map.
+ * Finds the whitelist entry of each reading. Readings without an entry are missing in the map.
  *
- * @param readings the entries that they name must exist in the location (`findNamedEntries`)
+ * @param readings the readings; the location must have the entries that they name (`findNamedEntries`)
  */
 export async function matchEntries(
   transaction: Transaction,
@@ -90,8 +91,8 @@ export async function matchEntries(
 }
 
 /**
- * The plate of an event, and the text that the camera read. A reading has the plate of its entry. Without an entry, its
- * text is stored as the plate number, so that the entry and exit of an unlisted vehicle still match.
+ * Returns the plate of an event, and the text that the camera read. A reading gets the plate of its entry. Without an
+ * entry, its text is stored as the plate number, so that the entry and exit of an unlisted vehicle still match.
  */
 export function plateOf(
   { plate, reading }: Reading,
@@ -106,7 +107,10 @@ export function plateOf(
   return { plateType, plateCode, plateNumber, text: reading.text, confidence: reading.confidence ?? null };
 }
 
-/** The columns of an event about its whitelist entry: the id, and whether the entry admits the vehicle at that time. */
+/**
+ * Returns the columns of an event about its whitelist entry: the id, and whether the entry admits the vehicle at that
+ * time.
+ */
 export const matchOf = (
   { occurredAt }: Reading,
   entry: WhitelistEntry | undefined,
@@ -117,8 +121,8 @@ export const matchOf = (
 });
 
 /**
- * Whether an event has the plate that a gate sent. A text is compared as text, because it may match another entry by
- * now.
+ * Whether an event has the plate that a gate sent. The text of a camera is compared as text, because the whitelist may
+ * have changed since the event, so that the text matches another entry.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

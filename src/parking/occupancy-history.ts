@@ -6,14 +6,17 @@ import { historyStatement } from './history-statement.ts';
 /** The occupancy of a location at an instant, and the entries and exits until the next point. */
 export interface OccupancyPoint {
   at: Date;
-  /** Vehicles inside at that instant, as far as is known now. */
+  /** The number of vehicles inside at that instant, as far as known now. */
   occupied: number;
-  /** Vehicles that entered before the next point. */
+  /** The number of vehicles that entered before the next point. */
   entries: number;
   exits: number;
 }
 
-/** A question about the history of a location. `bounds` come from `historyBounds`; the last one is not a point. */
+/**
+ * A query for the history of a location. `bounds` come from `historyBounds`; the last bound is only the end of the last
+ * interval.
+ */
 export interface HistoryQuestion {
   locationId: string;
   bounds: readonly Date[];
@@ -21,13 +24,18 @@ export interface HistoryQuestion {
 
 const occupancyHistory = namedStatement('parking-occupancy-history', historyStatement);
 
-/** Reads occupancy histories from one database. */
+/** The functions that read occupancy histories from one database. */
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
-/** Creates the reads of histories. Questions in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that read occupancy histories. Queries in the same turn of the event loop share one statement.
+ */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {
-    /** The points of a location's history in order. The location must be in the key's scope. */
+    /**
+     * Returns the points of a location's history in order. The caller has checked that the location is in the key's
+     * scope.
+     */
     occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
       sql,
       {

@@ -5,43 +5,44 @@ import { namedStatement, queryInTransaction } from '../database/named-statement.
 import { talliedOf } from '../database/location-tally.ts';
 import { endOf, isInside, isUncertain, wasOpenAt } from './session-columns.ts';
 
-/** The capacity of a location, null when unknown, and the number of vehicles inside. */
+/** The capacity of a location, or null when the capacity is unknown, and the number of vehicles inside. */
 export interface CapacityUse {
   capacity: number | null;
   occupied: number;
 }
 
-/** Whether a location has free places; unknown without a capacity. */
+/** Whether a location has free places. The state is `UNKNOWN` without a capacity. */
 export type LocationState = 'AVAILABLE' | 'FULL' | 'UNKNOWN';
 
 /**
- * The number of free places, never below 0; null when the capacity is unknown (docs/contract.md#status-of-a-location).
+ * Returns the number of free places, never below 0. The result is null when the capacity is unknown
+ * (docs/contract.md#status-of-a-location).
  */
 export function freePlaces({ capacity, occupied }: CapacityUse): number | null {
   return capacity === null ? null : Math.max(capacity - occupied, 0);
 }
 
-/** The state that follows from the number of free places. */
+/** Returns the state that follows from the number of free places. */
 export function locationState(capacityUse: CapacityUse): LocationState {
   const free = freePlaces(capacityUse);
   if (free === null) return 'UNKNOWN';
   return free > 0 ? 'AVAILABLE' : 'FULL';
 }
 
-/** The last count of a location, of either kind. */
+/** SQL for the last count of a location, whether the count lists vehicles or is only a number. */
 const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * The time of the last count if it was a number that differed from the sessions; otherwise null. Retention must not
- * remove sessions after this time, because the remaining adjustment depends on them.
+ * SQL for the time of the last count if that count was a number and differed from the sessions; otherwise null.
+ * Retention must keep sessions after this time, because the remaining adjustment depends on them.
  */
 export const differenceSince = (locationId: string) => `(
   SELECT k."countedAt" FROM (${lastCountOf(locationId)}) k WHERE k.kind = 'NUMBER' AND k.occupied <> k."openSessions")`;
 
 /**
- * The remaining adjustment: the difference between the last counted number and the sessions that were open at that
- * time. It fades in two ways.
+ * SQL for the remaining adjustment of a location. The adjustment is the difference between the last counted number and
+ * the sessions that were open at that time. The adjustment decreases in two ways.
  *
  * - Vehicles without a session: the adjustment decreases with each exit of a vehicle that had no session. It ends when
  *   the longest stay has passed since the count.
@@ -70,9 +71,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * The columns that `occupiedOf` adds up for a location now, as SQL. Triggers keep the number of open sessions
- * (docs/decisions/location-tallies.md), so they are not counted here. Sessions whose longest stay is over are
- * subtracted.
+ * SQL for the columns that `occupiedOf` adds up to the current occupancy of a location. The open sessions are not
+ * counted here, because triggers maintain their number (docs/decisions/location-tallies.md). Sessions whose longest
+ * stay is over are subtracted.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (
@@ -83,16 +84,19 @@ export const occupancyColumns = (locationId: string) => `
 /** The parts of an occupancy. */
 export interface OccupancyParts {
   openSessions: number;
-  /** Vehicles inside without a session. Negative when open sessions have no vehicle. */
+  /** The number of vehicles inside without a session. The number is negative when open sessions have no vehicle. */
   adjustment: number;
 }
 
-/** The number of vehicles inside. */
+/** Returns the number of vehicles inside. */
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
 
 const occupancy = namedStatement('location-occupancy', `SELECT ${occupancyColumns('$locationId')}`);
 
-/** Counts again how many sessions were open at the last counted number, if a change happened before it. */
+/**
+ * Counts again how many sessions were open at the time of the last counted number. This is needed after a change of an
+ * earlier observation.
+ */
 const recount = namedStatement(
   'occupancy-count-sessions',
   `
@@ -105,8 +109,8 @@ const recount = namedStatement(
 );
 
 /**
- * Updates the number of sessions at the time of the last counted number. It is called in a transaction that has locked
- * the location.
+ * Updates the stored number of sessions at the time of the last counted number. The caller passes a transaction that
+ * has locked the location.
  *
  * @param changedAt the times of the changed observations
  */
@@ -119,10 +123,10 @@ export async function recountSessions(
 }
 
 /**
- * Writes an audit record when a location has become full, or has free places again, since the last such record. It is
- * called in the transaction of a change that can cause this, which has locked the location.
+ * Writes an audit record when a location has become full, or has free places again, since the last such record. The
+ * caller passes the transaction of a change that can cause this, which has locked the location.
  *
- * @param location its values after the change
+ * @param location the values of the location after the change
  */
 export async function announceState(
   transaction: Transaction,
@@ -132,7 +136,7 @@ export async function announceState(
   const [parts] = await queryInTransaction<OccupancyParts>(transaction, occupancy, { locationId: id });
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(parts!) };
   const state = locationState(capacityUse);
-  // Without a capacity the state is unknown. The last announced state stays until there is a capacity again.
+  // Without a capacity the state is unknown. The announced state then stays until the location has a capacity again.
   if (state === 'UNKNOWN') return;
   const isFull = state === 'FULL';
   if (isFull === announcedFull) return;

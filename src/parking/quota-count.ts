@@ -3,19 +3,20 @@ import type { Transaction } from '../database/types.ts';
 import { type EntryQuota, findQuotasOfEntries } from './quotas.ts';
 import { type EventChange, isSameEntry } from './count-entries.ts';
 
-/** A quota that an entry exceeded, for the message about it. */
+/** A quota that a vehicle exceeded, for the message about the quota. */
 export interface ExceededQuota extends Pick<EntryQuota, 'referenceId' | 'inside' | 'enforcement'> {
-  /** The number of vehicles of the reference inside, including the one that entered. */
+  /** The number of vehicles of the reference inside, including the vehicle that entered. */
   used: number;
   event: ParkingEvent;
 }
 
 /**
- * Starts counting the vehicles of quotas from those that are inside now. It is called before the events are written, in
- * a transaction that has locked the location, so that no other event is counted at the same time.
+ * Starts to count the vehicles of quotas. The count begins with the vehicles that are inside now. The caller calls the
+ * function before the events are written, in a transaction that has locked the location, so that no other event is
+ * counted at the same time.
  *
  * @param entryIds the whitelist entries of the events
- * @returns a function that counts one event; it must be called for each event in the order of their arrival
+ * @returns a function that counts one event; the caller must call it for each event in the order of their arrival
  */
 export async function startQuotaCount(
   transaction: Transaction,
@@ -24,13 +25,13 @@ export async function startQuotaCount(
 ): Promise<(change: EventChange) => ExceededQuota | null> {
   const found = entryIds.length > 0 ? await findQuotasOfEntries(transaction, locationId, entryIds) : [];
   const quotas = new Map(found.map((quota) => [quota.entryId, quota]));
-  // The id of the event that began each vehicle's stay, which is also the id of the session.
+  // For each vehicle, the id of the event that began its stay. The session has the same id.
   const insideOf = new Map(
     found.map(({ referenceId, sessions }) => [referenceId, new Map(Object.entries(sessions))]),
   );
 
   return function count({ before, after }) {
-    // An event that was corrected to another whitelist entry no longer counts for the former one.
+    // An event that was corrected to another whitelist entry no longer counts for the former whitelist entry.
     if (before?.kind === 'ENTRY' && before.whitelistEntryId !== after.whitelistEntryId) {
       for (const vehicles of insideOf.values()) {
         for (const [entryId, eventId] of vehicles) if (eventId === before.id) vehicles.delete(entryId);

@@ -19,12 +19,12 @@ import type { Turns } from '../scheduling/turns.ts';
 import type { PagedList } from '../paging.ts';
 import { vehiclesOf } from './vehicle-inside.ts';
 
-// Limits how many vehicles of a reference, such as a unit, may be inside a location at the same time.
+// A quota limits how many vehicles of a reference, such as a unit, may be inside a location at the same time.
 
 /** The maximum number of quotas that one call sets. */
 export const maxQuotasPerCall = 1_000;
 
-/** The quota that a client sets for a reference; `inside` null removes the quota. */
+/** The quota that a client sets for a reference. If `inside` is null, the quota is removed. */
 export interface QuotaValues {
   referenceId: string;
   inside: number | null;
@@ -46,10 +46,10 @@ const usedQuotas = namedStatement(
     FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
 );
 
-/** The quota of an entry's reference, and which of its vehicles are inside. */
+/** The quota of an entry's reference, and which vehicles of the reference are inside. */
 export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
   entryId: string;
-  /** The session ids of the vehicles inside, by the id of their entries. */
+  /** The session ids of the vehicles inside, by the id of the whitelist entry. */
   sessions: Record<string, string>;
 }
 
@@ -72,10 +72,10 @@ export const findQuotasOfEntries = (
   entryIds: readonly string[],
 ): Promise<EntryQuota[]> => queryInTransaction(transaction, quotasOfEntries, { locationId, entryIds });
 
-/** Reads and writes the quotas of one database. */
+/** The functions that read and write the quotas of one database. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Creates the reads and writes of quotas. */
+/** Creates the functions that read and write quotas. */
 export function createQuotas(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -106,7 +106,7 @@ export function createQuotas(services: {
 
   return {
     /**
-     * The quotas of a location. A page is `NOT_FOUND` for a location outside the key's scope.
+     * Lists the quotas of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
      *
      * @param referenceId selects the quota of one reference; all quotas when omitted
      */
@@ -117,12 +117,12 @@ export function createQuotas(services: {
     used: findUsed,
 
     /**
-     * Sets all given quotas of a location or none, with one audit record. The call waits for earlier changes of the
-     * location, so that each event is counted either by the old quota or by the new one.
+     * Sets the quotas of a location, all of them or none, with one audit record. The call waits for earlier changes of
+     * the location, so that each event is counted either by the old quota or by the new quota.
      *
-     * @param values one for each reference; `inside` null removes its quota
-     * @returns the new quota for each value, in the same order. For a removed quota it is the last state, and null if
-     *   there was no quota.
+     * @param values one value for each reference; if `inside` is null, the quota is removed
+     * @returns the new quota for each value, in the same order. For a removed quota, the result is its last state, and
+     *   null if there was no quota.
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   changes of the location are waiting
      */
@@ -173,5 +173,5 @@ export function createQuotas(services: {
   };
 }
 
-/** A quota as audit records show it. */
+/** Returns a quota as audit records show it. */
 const shown = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -6,17 +6,19 @@ import { listOfLocation } from '../location-access/list-of-location.ts';
 import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
-/** Asks for the sessions of a location: all of them, only the open ones, or only those that have ended. */
+/** A query for the sessions of a location: all sessions, only open sessions, or only ended sessions. */
 interface SessionsQuestion {
   ownerId: string;
   inside: true | undefined;
   ended: true | undefined;
 }
 
-/** Reads parking activity from one database. */
+/** The functions that read parking activity from one database. */
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
-/** Creates the reads of events and sessions. Lookups in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that read events and sessions. Look-ups in the same turn of the event loop share one statement.
+ */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
   const events = createKeysetList<ParkingEvent, { ownerId: string }>(sql, {
@@ -29,10 +31,10 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
-    // A session is not open from the instant on at which its longest stay is over.
+    // A session is no longer open from the instant at which its longest stay is over.
     expressions: { open: isInside('r') },
     owner,
-    // Two filters instead of one, because each has its own index.
+    // There are two filters instead of one, because each filter has its own index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -40,14 +42,14 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
   });
 
   return {
-    /** The events of a location. A page is `NOT_FOUND` for a location outside the key's scope. */
+    /** Lists the events of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope. */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * The sessions of a location. A page is `NOT_FOUND` for a location outside the key's scope.
+     * Lists the sessions of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
      *
-     * @param open true for sessions whose vehicle is inside, false for the others; all sessions when omitted
+     * @param open true for sessions whose vehicle is inside, false for the other sessions; all sessions when omitted
      */
     sessionsOf: (
       key: AuthenticatedKey,

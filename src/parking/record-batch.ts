@@ -14,27 +14,30 @@ import type { Reading } from './match-entries.ts';
 export const maxEventsPerCall = 1_000;
 
 /**
- * How many events one transaction records. It locks the location for a fraction of a second, and the embedded database
- * for all requests.
+ * How many events one transaction records. The transaction locks the location for a fraction of a second. On the
+ * embedded database, all other requests wait for the transaction.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
 /**
- * How many batches a process records at once. Each holds a database connection, and other requests need connections
- * too.
+ * The maximum number of batches that a process records at once. Each batch holds a database connection, and other
+ * requests also need connections.
  */
 const maxBatchesAtOnce = 2;
 
-/** How many batches of one key may wait in a process. Each holds the rows of its call in memory. */
+/**
+ * The maximum number of batches of one key that wait in a process. Each waiting batch holds the rows of its call in
+ * memory.
+ */
 const maxWaitingBatchesPerKey = 20;
 
-/** The result of a call, in rows. */
+/** The result of a call, as numbers of rows. */
 export interface ReadingsResult {
   total: number;
   recorded: number;
   unchanged: number;
   corrected: number;
-  /** In the order of the rows. */
+  /** The rejected rows, in the order of the rows in the call. */
   rejected: RejectedReading[];
 }
 
@@ -42,16 +45,16 @@ export interface ReadingsResult {
 export interface RejectedReading {
   /** The index of the row in the call, counted from 0. */
   index: number;
-  /** The reason, with the same message as for a single event. */
+  /** The reason why the row was rejected. A single event would get the same message. */
   error: RowError;
 }
 
-/** Records many events at once in one database. */
+/** The functions that record many events at once in one database. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
 /**
- * Creates the recording of many events. A process runs one batch per key at a time, so that a key whose locations are
- * locked does not delay the batches of other keys.
+ * Creates the functions that record many events. A process runs one batch per key at a time, so that a key whose
+ * locations are locked does not delay the batches of other keys.
  */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
@@ -72,12 +75,11 @@ export function createParkingBatches(services: {
   return {
     /**
      * Records events of the gates of one location, in the order of the rows, like `recordEvent`. Invalid rows are
-     * reported and the others recorded. Each batch is one transaction, and single events of the location can run
-     * between batches. A call that fails half-way can be repeated.
+     * reported and the other rows are recorded. Each batch is one transaction, and single events of the location can
+     * run between batches. A call that fails half-way can be repeated.
+     * The state of the location is announced at most once per batch, if the state changed.
      *
-     * The state of the location is announced at most once per batch, if it changed.
-     *
-     * @param readRow converts a row to a reading, or throws a `ServiceError` that says what is wrong with it
+     * @param readRow converts a row to a reading, or throws a `ServiceError` that says what is wrong with the row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   changes of the location, or too many batches of the key, are waiting
      */
@@ -123,7 +125,7 @@ export function createParkingBatches(services: {
             }
           }
           if (readings.length === 0) continue;
-          // Once a batch is committed, the call must not be refused.
+          // Only the first batch may be refused, because the call must not fail after a batch is committed.
           const recorded = await recordBatch(readings, start === 0);
           for (const { outcome } of recorded) result[outcome] += 1;
         }

@@ -4,10 +4,10 @@ import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
-/** Records single parking events in one database. */
+/** The functions that record single parking events in one database. */
 export type ParkingWrites = ReturnType<typeof createParkingWrites>;
 
-/** Creates the recording of single events. */
+/** Creates the functions that record single parking events. */
 export function createParkingWrites({
   prisma,
   locations,

@@ -13,7 +13,7 @@ import { type ExceededQuota, startQuotaCount } from './quota-count.ts';
 import { refreshSessions } from './refresh-sessions.ts';
 import { findNamedEntries, hasPlate, matchEntries, matchOf, plateOf, type Reading } from './match-entries.ts';
 
-/** The event of a reading, and the effect of the reading: a new event, a corrected event, or none. */
+/** The event of a reading, and what the reading did: it created an event, corrected an event, or changed nothing. */
 interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
@@ -41,13 +41,13 @@ const columnTypes = {
 
 const columns = Object.keys(columnTypes) as (keyof ParkingEvent)[];
 
-/** Each column as an array parameter; an enum is sent as text. */
+/** Each column of an event as an array parameter. An enum is sent as text. */
 const columnArrays = columnList(columns, (_, column) => {
   const type = columnTypes[column];
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
 });
 
-/** Writes new and corrected events. */
+/** Writes new and corrected events to the database. */
 const writeEvents = namedStatement(
   'parking-events-write',
   `
@@ -64,7 +64,7 @@ const knownEvents = namedStatement(
 );
 
 /**
- * Records the readings of gates of one location one after the other, and updates the sessions and the state of the
+ * Records the readings of the gates of one location one after the other, and updates the sessions and the state of the
  * location. A reading that equals its recorded event changes nothing and writes no audit record. The location stays
  * locked until the transaction ends.
  *
@@ -115,7 +115,7 @@ export async function recordReadings(
     };
     const overQuota = countQuotas({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // A correction with the same whitelist entry keeps the finding of the first recording.
+    // A correction with the same whitelist entry keeps the value that the first recording found.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -158,7 +158,7 @@ export async function recordReadings(
   return recorded;
 }
 
-/** The recorded events of readings, by their `eventId`. */
+/** Returns the recorded events of readings, by their `eventId`. */
 async function eventsOf(
   transaction: Transaction,
   locationId: string,
@@ -170,8 +170,8 @@ async function eventsOf(
 }
 
 /**
- * Removes the named entry from a reading if the location does not have that entry. A repeated event keeps it: the entry
- * may have been deleted since the first recording.
+ * Removes the named whitelist entry from a reading if the location does not have that entry. A repeated event keeps the
+ * named entry, because the entry may have been deleted since the first recording.
  */
 function withKnownEntry(
   reading: Reading,
@@ -184,17 +184,20 @@ function withKnownEntry(
   return { ...reading, entryId: null };
 }
 
-/** The whitelist entries of readings if at least one listed vehicle entered. Only an entry can exceed a quota. */
+/**
+ * Returns the whitelist entries of readings if at least one listed vehicle entered. Otherwise no quota needs to be
+ * checked, because only an entry can exceed a quota.
+ */
 const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
     ? [...new Set([...matches.values()].map(({ id }) => id))]
     : [];
 
-/** The parameters of many events: an array of values for each column. */
+/** Returns the parameters of many events: an array of values for each column. */
 const arraysOf = (events: readonly ParkingEvent[]) =>
   Object.fromEntries(columns.map((column) => [column, events.map((event) => event[column])]));
 
-/** Whether an event already equals a reading, because the gate sent it again. */
+/** Whether an event already equals a reading. This happens when the gate sends a reading again. */
 function isSame(event: ParkingEvent | undefined, reading: Reading): boolean {
   const { kind, occurredAt, decision, entryId } = reading;
   return (

@@ -22,7 +22,7 @@ import {
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * SQL for the family of a plate: its last two characters, with confusable characters made equal (`similarPlates`).
+ * SQL for the family of a plate: its last two characters, after confusable characters are made equal (`similarPlates`).
  * Plates that cameras may confuse with each other are in the same family. Unrelated plates can share a family. Indexes
  * use this expression.
  */
@@ -30,22 +30,25 @@ export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);
 
 /**
- * SQL for the group of a plate: the same for the last three characters. A group has fewer plates, which are read
- * together.
+ * SQL for the group of a plate: its last three characters, after confusable characters are made equal. The plates of a
+ * group are read together. A group has fewer plates than a family.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
-/** The condition that a plate is too short for a group. Cameras may confuse it with plates of several groups. */
+/**
+ * The SQL condition that a plate is too short for a group. Cameras may confuse such a plate with plates of several
+ * groups.
+ */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The maximum number of groups of a family that are read separately. With more changed groups, the whole family is read
+ * The maximum number of groups of a family that are read separately. If more groups changed, the whole family is read
  * once.
  */
 const maxGroupsOfFamily = 4;
 
 /**
- * Selects the groups of plates that the changes affect, as `changed`, each with the time of its first change. A family
+ * SQL for the groups of plates that the changes affect, as `changed`, each with the time of its first change. A family
  * with many changed groups or a short plate becomes a single group.
  */
 const changedGroups = `
@@ -71,7 +74,7 @@ const changedGroups = `
     FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
   )`;
 
-/** The condition that a plate belongs to a changed group. */
+/** The SQL condition that a plate belongs to a changed group. */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
@@ -79,8 +82,8 @@ const isOfChanged = (alias: string) =>
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
- * The sessions that a change can affect, whether each began before the change, and the text that a camera read on
- * entry.
+ * Reads the sessions that a change can affect. Each row says whether the session began before the change, and which
+ * text a camera read on entry.
  */
 const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -94,8 +97,9 @@ const readSessions = namedStatement(
 );
 
 /**
- * The observations since the change: gate events and counts. A count of vehicles has a row for each vehicle of the
- * group, or one row without an id when it has none. A counted number has one row without an id.
+ * Reads the observations since the change, which are gate events and counts. A count of vehicles has a row for each
+ * vehicle of the group, or one row without an id when no vehicle of the group was counted. A counted number has one row
+ * without an id.
  */
 const readObservations = namedStatement(
   'parking-observations-of-groups',
@@ -152,14 +156,14 @@ const writeSessions = namedStatement(
   ON CONFLICT (id) DO UPDATE SET ${columnList(columns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
 );
 
-/** A plate whose observations changed, and the time of the first change. */
+/** A plate whose observations changed, with the time of the first change. */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
-  /** Whether any plate of its family may have changed since then; only this plate when omitted. */
+  /** Whether any plate of the family may have changed since that time. When omitted, only this plate changed. */
   wholeFamily?: boolean;
 }
 
-/** A session before and after a change; `before` is undefined for a new session. */
+/** A session before and after a change. `before` is undefined for a new session. */
 interface SessionChange {
   before: ParkingSession | undefined;
   after: ParkingSession;
@@ -167,18 +171,17 @@ interface SessionChange {
 
 const msPerHour = 3_600_000;
 
-/** After this many rows, the derivation yields to the event loop, so that other requests can run. */
+/** The number of rows after which the derivation yields to the event loop, so that other requests can run. */
 const rowsPerYield = 500;
 
 /**
  * Derives the sessions of a location again after observations changed, and writes audit records for vehicles whose
- * longest stay is over. It is called in the transaction of that change, which has locked the location and calls
+ * longest stay is over. The caller passes the transaction of that change, which has locked the location, and calls
  * `announceState` afterwards.
- *
  * The sessions of a group of plates depend only on observations of that group. Sessions that ended before the first
  * change stay unchanged. Nothing else is read.
  *
- * @param location its values after the change
+ * @param location the values of the location after the change
  * @param changed the changed observations, with their plates and times before and after the change
  * @param now by the clock of the database
  * @returns the new and changed sessions
@@ -244,7 +247,7 @@ export async function refreshSessions(
   return changes;
 }
 
-/** The observations of a group. The rows of a count are joined. */
+/** Returns the observations of a group. The rows of one count become one observation. */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());
   return [
@@ -257,7 +260,7 @@ function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservat
   ];
 }
 
-/** Writes an audit record for each vehicle whose longest stay is found to be over. */
+/** Writes an audit record for each vehicle whose longest stay is over. */
 async function recordUnseenExits(
   transaction: Transaction,
   author: ChangeAuthor,
@@ -280,6 +283,6 @@ async function recordUnseenExits(
   );
 }
 
-/** Whether a session equals the stored one. */
+/** Whether a session equals the stored session. */
 const isSame = ({ before, after }: SessionChange) =>
   before !== undefined && columns.every((column) => before[column]?.valueOf() === after[column]?.valueOf());

@@ -2,23 +2,26 @@ import type { ParkingSession } from '../../prisma/generated/client/client.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts';
 
-/** The sessions that have not ended, one per plate. They are open, or their longest stay is over. */
+/**
+ * The sessions that have not ended, one for each plate. A session in this collection is open, or its longest stay is
+ * over.
+ */
 export interface UnendedSessions {
   /**
-   * Adds the session of a plate that has none.
+   * Adds the session of a plate that has no session yet.
    *
-   * @param text the text that a camera read for its vehicle
+   * @param text the text that a camera read for the vehicle of the session
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** The session with a plate. */
+  /** Returns the session with a plate. */
   withPlate(plate: Plate): ParkingSession | undefined;
-  /** The sessions with plates that match, found by their texts in constant time. */
+  /** Returns the sessions whose plates match. The sessions are found by their texts in constant time. */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];
 }
 
-/** Creates an empty collection. */
+/** Creates an empty collection of sessions that have not ended. */
 export function createUnendedSessions(): UnendedSessions {
   type Unended = { session: ParkingSession; text: string | null };
   const byPlate = new Map<string, Unended>();

@@ -4,37 +4,42 @@ import { similarPlates } from '../whitelist/similar-plates.ts';
 
 // Decides which plates, recorded at different times, may belong to the same vehicle.
 
-/** A plate as a single text, for lookups. */
+/** Returns a plate as a single text, for look-ups. */
 export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
   `${plateType}/${plateCode}/${plateNumber}`;
 
-/** A recorded plate, and the text that a camera read; null without a reading. */
+/** A recorded plate, and the text that a camera read. The text is null when no camera read the plate. */
 export type RecordedPlate = Plate & { text: string | null };
 
-/** Finds the plates that may belong to the same vehicle: they have one of the texts and pass the test. */
+/** Finds the plates that may belong to the same vehicle. Such a plate has one of the texts and passes the test. */
 export interface PlateMatcher {
   /** Texts in the form of `vehicleTexts`. */
   texts: readonly string[];
   includes: (plate: RecordedPlate) => boolean;
 }
 
-/** Whether a plate is the text of a reading that matched no entry. Such a text is stored as the plate number. */
+/**
+ * Whether a plate is the text of a reading that matched no whitelist entry. Such a text is stored as the plate number.
+ */
 const isText = ({ plateCode }: Plate) => plateCode === '';
 
 /**
- * The texts that a camera may read from a plate: without its type, and with it. The type is empty when the camera sent
- * none.
+ * Returns the texts that a camera may read from a plate: without its type, and with its type. The type is empty when
+ * the camera sent no type.
  */
 function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
   const text = `${plateCode}${plateNumber}`.toUpperCase();
   return [text, `${plateType}${text}`];
 }
 
-/** The text that a camera read, in the form in which texts are compared; null for a plate without a reading. */
+/**
+ * Returns the text that a camera read, in the form in which texts are compared. The result is null for a plate without
+ * a reading.
+ */
 const readTextOf = (plate: RecordedPlate) =>
   isText(plate) ? plate.plateNumber : plate.text === null ? null : plateText(plate.text);
 
-/** All texts that identify a vehicle: the texts of its plate, and the text that a camera read. */
+/** Returns all texts that identify a vehicle: the texts of its plate, and the text that a camera read. */
 export function vehicleTexts(plate: RecordedPlate): string[] {
   const read = readTextOf(plate);
   return [...new Set([...textsOf(plate), ...(read === null ? [] : [read])])];
@@ -45,8 +50,8 @@ const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
 /**
- * Matches plates of the same vehicle by text: the reading of one plate is a text of the other plate. A vehicle keeps
- * its identity when its whitelist entry is created or deleted between two readings.
+ * Matches plates of the same vehicle by text. Two plates match when the reading of one plate is a text of the other
+ * plate. A vehicle therefore keeps its identity when its whitelist entry is created or deleted between two readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   const read = readTextOf(vehicle);
@@ -64,13 +69,13 @@ export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   };
 }
 
-/** A text, followed by the texts that differ from it by one character that cameras confuse. */
+/** Returns a text, followed by the texts that differ from it by one character that cameras confuse. */
 const similarTexts = (text: string) =>
   similarPlates({ plateType: '', plateCode: '', plateNumber: text }).map(({ plateNumber }) => plateNumber);
 
 /**
- * Matches plates that a camera may have misread as the given one: they differ by one character that cameras confuse.
- * The parts of a stored text are unknown, so it is also compared with the texts of complete plates.
+ * Matches plates that a camera may have misread as the given plate, because they differ by one character that cameras
+ * confuse. The parts of a stored text are unknown, so the text is also compared with the texts of complete plates.
  */
 export function similarPlateMatcher(read: Plate): PlateMatcher {
   const similar = new Set(similarPlates(read).map(plateKey));

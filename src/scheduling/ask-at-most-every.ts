@@ -1,6 +1,6 @@
 /**
  * Caches the answer of `ask` for an interval, so that `ask` runs at most once per interval for any number of callers.
- * Only one run is under way at a time. All callers during a run get its answer.
+ * Only one run is in progress at a time, and all callers during a run get its answer.
  *
  * @param intervalMs how long an answer is cached, in milliseconds
  * @param ask must not reject, and must answer within a bounded time
@@ -15,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answeredAt = Infinity;
   return () => {
     if (answer && now() - answeredAt < intervalMs) return answer;
-    if (answer && answeredAt === Infinity) return answer; // a run is under way
+    if (answer && answeredAt === Infinity) return answer; // another call is already in progress
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));
     return answer;

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from './yield.ts';
 
-/** Items in one chunk. The executor takes about 20 µs for each item. */
+/** The number of items in one chunk. The executor takes about 20 µs for each item. */
 export const itemsPerPart = 250;
 
 /**

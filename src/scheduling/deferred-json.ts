@@ -1,9 +1,9 @@
 /**
- * A value that is too large to be kept in memory with others. It is read as JSON when the response is written up to its
- * place, and copied to the response without parsing.
+ * A value that is too large to be kept in memory together with other values. Its JSON is read when the response is
+ * written up to the place of the value, and is copied to the response without parsing.
  */
 export class DeferredJson {
-  /** Reads the JSON. May wait for a slot first. */
+  /** Reads the JSON of the value. The read may first wait for a slot. */
   readonly read: () => Promise<string>;
 
   constructor(read: () => Promise<string>) {

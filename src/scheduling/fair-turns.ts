@@ -1,20 +1,22 @@
 import { yieldToEventLoop } from './yield.ts';
 
 /**
- * How long a task holds its slot, in milliseconds. A task that takes longer is waiting for something, such as a locked
- * location or a slow client. It goes on without a slot, so that it does not delay the tasks of other names.
+ * The maximum time that a task holds its slot, in milliseconds. A task that takes longer is waiting for something, such
+ * as a locked location or a slow client. The task continues without a slot, so that it does not delay the tasks of
+ * other names.
  */
 const maxSlotMs = 2_000;
 
-/** Runs tasks within a number of slots, and at most one task of each name at a time. */
+/** Runs tasks within a limited number of slots, and at most one task of each name at a time. */
 export interface FairTurns {
   /**
    * Runs a task when a slot is free and no other task of its name runs.
    *
-   * @param name the owner of the task, such as a key. Names take turns, so that heavy callers cannot starve light ones
+   * @param name the owner of the task, such as a key. The slots are given to the names in rotation, so that heavy
+   *   callers cannot starve light callers
    */
   run<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  /** How many tasks of a name wait. */
+  /** Returns how many tasks of a name wait. */
   waiting(name: string): number;
 }
 
@@ -24,7 +26,7 @@ export interface FairTurns {
  * @param maxAtOnce the number of slots
  */
 export function createFairTurns(maxAtOnce: number): FairTurns {
-  /** The waiting tasks by name. The first name is the next one to run. */
+  /** The waiting tasks by name. The task of the first name in the map runs next. */
   const waiting = new Map<string, (() => Promise<void>)[]>();
   const running = new Set<string>();
   let usedSlots = 0;
@@ -35,7 +37,7 @@ export function createFairTurns(maxAtOnce: number): FairTurns {
       if (running.has(name)) continue;
       const start = works.shift()!;
       waiting.delete(name);
-      if (works.length > 0) waiting.set(name, works); // behind the other names
+      if (works.length > 0) waiting.set(name, works); // the name moves to the end of the queue
       running.add(name);
       const releaseSlot = takeSlot();
       void start().finally(async () => {
@@ -47,7 +49,7 @@ export function createFairTurns(maxAtOnce: number): FairTurns {
   }
 
   /**
-   * Takes a slot. It is released after `maxSlotMs` at the latest.
+   * Takes a slot. The slot is released after `maxSlotMs` at the latest.
    *
    * @returns a function that releases the slot and starts the next task
    */

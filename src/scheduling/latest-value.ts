@@ -1,10 +1,10 @@
-/** Passes values to one reader, which reads them one at a time. */
+/** A channel that passes values to one reader. The reader receives one value at a time. */
 export interface LatestValue<Value> {
-  /** Adds a value. It replaces an unread value with the same key. */
+  /** Adds a value to the channel. The value replaces an unread value with the same key. */
   push(value: Value): void;
-  /** Ends the values. */
+  /** Ends the channel after the unread values. */
   end(): void;
-  /** The values. The iteration ends when the reader stops, or after `end`. */
+  /** The iterator of the reader. The iteration ends when the reader stops, or after `end`. */
   values: AsyncIterableIterator<Value>;
 }
 

@@ -6,7 +6,7 @@ export interface Turns {
   /**
    * Runs a task when a slot of its name is free. Tasks of one name start in the order of the calls.
    *
-   * @param mayRefuse false for the later parts of a task that has begun
+   * @param mayRefuse false for the later parts of a task that has begun, so that these parts are never refused
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of that name wait
    */
   run<Result>(name: string, work: () => Promise<Result>, options?: { mayRefuse: boolean }): Promise<Result>;
@@ -40,17 +40,16 @@ export function createTurns(options: { maxAtOnce?: number; maxWaiting: number; r
 }
 
 /**
- * How many changes of one location may wait in a process. The gates of a location send fewer at once. With this many, the
- * last change is still answered within seconds.
+ * The maximum number of changes of one location that wait in a process. The gates of a location send fewer changes at
+ * once. When this many changes wait, the last change is still answered within seconds.
  */
 export const maxWaitingPerLocation = 100;
 
 /**
  * Creates the slots for changes that lock a location: events, imports and changes of the location itself. Each location
- * has one slot. A second change would wait for the lock, and hold a connection that other requests need.
- *
- * Callers must check first that the location is in the key's scope. A key must not fill the queue of another company's
- * location.
+ * has one slot. Without slots, a second change would wait for the lock, and hold a connection that other requests need.
+ * Callers must first check that the location is in the key's scope. Otherwise, a key could fill the queue of another
+ * company's location.
  */
 export const createLocationTurns = () =>
   createTurns({

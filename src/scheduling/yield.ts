@@ -1,22 +1,31 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
-/** A 1 ms timer that fires after this many milliseconds or more shows that the event loop has other work to do. */
+/** The delay of a 1 ms timer, in milliseconds, from which on the event loop counts as busy with other work. */
 const busyMs = 3;
 
-/** How often a long task checks for other work before it goes on. It must make progress even on a busy process. */
+/**
+ * How often a long task checks for other work before the task continues. The number is limited, so that the task makes
+ * progress even on a busy process.
+ */
 const maxChecks = 20;
 
-/** How long these checks may take, in milliseconds. Without it, slow event loop iterations would add up to seconds. */
+/**
+ * How long a long task waits for other work at most, in milliseconds. Without this limit, slow iterations of the event
+ * loop would add up to seconds.
+ */
 const maxYieldMs = 250;
 
-/** How many requests the process is answering. */
+/** The number of requests that the process is answering. */
 let requestsInProgress = 0;
 
-/** How many long tasks are yielding. The request of each counts as in progress, but has no other work to do. */
+/**
+ * The number of long tasks that are yielding. The request of such a task counts as in progress, but has no other work
+ * to do.
+ */
 let yieldingTasks = 0;
 
 /**
- * Counts a request that the process is answering. Long tasks of other requests yield to it.
+ * Counts a request that the process is answering. Long tasks of other requests yield to this request.
  *
  * @returns a function to call once, when the request ends
  */
@@ -26,16 +35,16 @@ export function beginRequest(): () => void {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. Without other requests, this only lets the event loop accept
- * new requests. Otherwise it waits until the event loop has nothing else to do, but at most `maxYieldMs`. Other requests
- * exchange several messages with clients, Redis and the database. Without this wait, each of these messages would be
- * delayed by one part of the long task.
+ * Yields to the event loop between two parts of a long task. Without other requests, the function only lets the event
+ * loop accept new requests. With other requests, the function waits until the event loop has nothing else to do, but at
+ * most `maxYieldMs`. Other requests exchange several messages with clients, Redis and the database. Without this wait,
+ * one part of the long task would delay each of these messages.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first wait may end in the current iteration, which has read its sockets already. The second one lets the next
-    // iteration read them.
+    // The first wait may end in the current iteration, which has already read its sockets. The second wait lets the
+    // next iteration read them.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -6,7 +6,7 @@ import type { Sql } from '../database/types.ts';
 // functions; docs/decisions/usage-tables.md gives the reasons.
 
 /**
- * How many days ahead partitions are created. Their creation may fail for that long before records go to the default
+ * How many days ahead partitions are created. If their creation fails for longer than this, records go to the default
  * partition.
  */
 const daysAhead = 7;
@@ -31,8 +31,8 @@ async function countOf(sql: Sql, statement: NamedStatement, days: number): Promi
 }
 
 /**
- * Creates the missing partitions of today and the next days, and returns how many it created. Records without a
- * partition go to the default partition, so that none is lost.
+ * Creates the missing partitions of today and the next days, and returns how many partitions it created. Records
+ * without a partition of their own are not lost, because they go to the default partition.
  *
  * @throws when the gateway's database role may not create tables, or the default partition stays locked for 2 s
  */
@@ -40,8 +40,8 @@ export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
   countOf(sql, preparePartitions, daysAhead);
 
 /**
- * Drops the partitions whose last record is older than `keptDays` days, and returns how many it dropped. It drops none
- * while another process does.
+ * Drops the partitions whose last record is older than `keptDays` days, and returns how many partitions it dropped. The
+ * function drops nothing while another process drops partitions.
  *
  * @throws when the gateway's database role does not own the tables, or a query reads them for more than 2 s
  */

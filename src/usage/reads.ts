@@ -17,8 +17,8 @@ export interface UsageBucket {
 }
 
 /**
- * The maximum number of rows in the answers of one request. Reading and formatting more would block the process. A key
- * that uses 25 operations in every hour of a month has fewer.
+ * The maximum number of usage rows in the response to one request, because reading and formatting more rows would block
+ * the process. A key that uses 25 operations in every hour of a month has fewer rows.
  */
 const maxUsageRows = 20_000;
 
@@ -27,23 +27,23 @@ const tooMuchUsage = new ServiceError(
   `The usage has more than ${maxUsageRows} rows; request a shorter time range`,
 );
 
-/** Selects the hours of a key, from the hour that contains `from` up to the last one that starts before `to`. */
+/** A query for the usage of a key. The first hour contains `from`, and the last hour starts before `to`. */
 export interface UsageQuestion {
   apiKeyId: string;
   from: Date;
   to: Date;
 }
 
-/** The number of rows that one statement reads. Between statements, other requests can run. */
+/** The maximum number of rows that one statement reads. Between two statements, other requests can run. */
 const rowsPerPart = 1_000;
 
-/** The remaining rows of a question: those after the last row that was read. */
+/** The rows of a query that have not been read yet, which come after the last row that was read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
 }
 
-/** The rows that have not been read yet, ordered by question. */
+/** SQL for the rows that have not been read yet, ordered by query. */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
   FROM unnest($apiKeyId::text[], $from::timestamptz[], $afterOperation::text[], $afterSurface::text[], $to::timestamptz[])
@@ -60,8 +60,8 @@ const unreadRows = (columns: string, limit: number) => `
   ) AS b
   LIMIT ${limit}`;
 
-// Refused requests were rejected before execution: over a rate limit, or without a valid key or the required
-// permission. The graph answers most errors with status 200, so its error code decides.
+// The condition that a request was rejected before execution, because it exceeded a rate limit, or had no valid key or
+// not the required permission. The graph answers most errors with status 200, so the error code decides there.
 const isRefused = `(u.status IN (401, 403, 429)
       OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;
 
@@ -76,18 +76,18 @@ const usageByHour = namedStatement(
   ),
 );
 
-/** Counts the rows of the questions, up to one more than the maximum. */
+/** Counts the rows of several queries. The count stops at one more than the maximum. */
 const countUsage = namedStatement(
   'usage-count',
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
 );
 
-/** An operation that will be removed, under its name in usage records. */
+/** A deprecated operation that will be removed, with its name in usage records. */
 export interface DeprecatedOperation {
   operation: string;
-  /** The earliest date of its removal. */
+  /** The earliest date on which the operation is removed. */
   removedAt: Date;
-  /** The operation to use instead. */
+  /** The operation that clients should use instead. */
   replacement: string;
 }
 
@@ -115,11 +115,11 @@ const usageOfOperations = namedStatement(
     ORDER BY 1, 2`,
 );
 
-/** Reads the usage of keys from one database. */
+/** The functions that read the usage of keys from one database. */
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
- * Creates the reads of usage. Lookups in the same turn of the event loop share one statement.
+ * Creates the functions that read usage. Look-ups in the same turn of the event loop share one statement.
  *
  * @param options.deprecated the operations that `deprecatedUse` counts
  */
@@ -140,7 +140,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     return row!.count > maxUsageRows;
   }
 
-  /** Answers all questions of one request together; undefined when their answers have too many rows. */
+  /** Answers all usage queries of one request together. The result is undefined when the answers have too many rows. */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
@@ -164,7 +164,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     const answers = new Map<object, UsageBucket[] | ServiceError>();
     await Promise.all(
       [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
-        // A question that several aliases repeat is read once.
+        // A query that several aliases repeat is sent to the database once.
         const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
         const found = await readTogether(same.map(([first]) => first!.question));
         for (const [index, equal] of same.entries()) {
@@ -176,7 +176,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   });
 
   return {
-    /** The deprecated operations that a key used in the last `deprecatedUseDays` days, sorted by name. */
+    /** Returns the deprecated operations that a key used in the last `deprecatedUseDays` days, sorted by name. */
     deprecatedUse: createStatementBatch<
       string,
       Omit<DeprecatedUse, keyof DeprecatedOperation> & { n: number; operation: string },
@@ -198,10 +198,10 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     }),
 
     /**
-     * The requests of a key, sorted by hour, operation and surface.
+     * Returns the requests of a key, sorted by hour, operation and surface.
      *
-     * @param reader the request that asks; the questions that it asks at the same time share one statement
-     * @throws {ServiceError} `VALIDATION_ERROR` when the answers to these questions have too many rows together
+     * @param reader the request that asks; queries of the same request at the same time share one statement
+     * @throws {ServiceError} `VALIDATION_ERROR` when the answers to these queries have too many rows together
      */
     byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>
       readHours({ question, reader }),

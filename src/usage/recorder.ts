@@ -8,30 +8,31 @@ import { newId } from '../ids.ts';
 /** The usage record of one request (docs/contract.md#all-use-is-logged). */
 export type Usage = Omit<UsageRecord, 'id'>;
 
-/** Records every request. */
+/** Writes a usage record for every request. */
 export interface UsageRecorder {
-  /** Adds the record of a request. It is written within a second, together with others. */
+  /** Adds the record of a request. The record is written within a second, together with other records. */
   record(usage: Usage): void;
-  /** Writes the pending records. */
+  /** Writes the pending usage records. */
   flush(): Promise<void>;
-  /** Writes the pending records and stops. */
+  /** Writes the pending usage records and stops the recorder. */
   close(): Promise<void>;
 }
 
 /** How often pending records are written, in milliseconds. */
 const writeIntervalMs = 1000;
-/** The maximum number of records per statement. Encoding thousands at once would delay requests. */
+/** The maximum number of records per statement. Encoding thousands of records at once would delay requests. */
 const maxRecordsPerStatement = 500;
 /**
- * How many records are kept while the database is unreachable. Beyond that the oldest are dropped, and the log says how
- * many.
+ * The maximum number of records that are kept while the database is unreachable. If there are more, the oldest records
+ * are dropped, and the log says how many.
  */
 const maxKeptRecords = 100_000;
 
 /**
- * Writes a batch unless a batch with this number was already written: a batch is repeated when its answer was lost.
- * Concurrent runs of one recorder wait for each other at its row. A trigger updates the totals (`UsageTotal`). Keys are
- * always locked in the same order, so that processes cannot deadlock.
+ * Writes a batch of records, unless a batch with the same number was already written. A batch is sent again when the
+ * answer to the first statement was lost. Concurrent runs of one recorder wait for each other, because they lock the
+ * row of the recorder. A trigger updates the totals (`UsageTotal`). The rows of the totals are always locked in the
+ * same order, so that processes cannot deadlock.
  */
 const insertUsage = namedStatement(
   'usage-insert',
@@ -60,11 +61,13 @@ const insertUsage = namedStatement(
     WHERE k.id = locked.id`,
 );
 
-/** Creates the usage recorder of a process. Requests never wait for it. */
+/** Creates the usage recorder of a process. Requests never wait for the recorder. */
 export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
   const recorderId = newId();
   let waiting: Usage[] = [];
-  /** The number of leading records in the current batch. They may have been written even if the batch failed. */
+  /**
+   * The number of leading records in the current batch. These records may have been written even if the batch failed.
+   */
   let sent = 0;
   let batch = 0;
   let lost = 0;
@@ -115,8 +118,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   }
 
   /**
-   * Halves the batch after the database rejected it, since nothing of it was written. A record that is rejected alone
-   * is dropped.
+   * Halves the batch after the database rejected the batch and wrote nothing. A record that is rejected alone is
+   * dropped.
    */
   function isolateRejectedRecord(error: unknown): void {
     if (sent > 1) {
@@ -131,7 +134,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     drop(1);
   }
 
-  /** Drops the oldest records. The current batch may become smaller, but never larger. */
+  /** Drops the oldest records. The current batch may become smaller by this, but never larger. */
   function drop(count: number): void {
     waiting = waiting.slice(count);
     sent = Math.max(0, sent - count);
@@ -150,7 +153,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   return {
     record(usage) {
       waiting.push(usage);
-      // Only once: while the database is unreachable, the timer retries.
+      // Only the first full batch starts a write here. While the database is unreachable, the timer retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

@@ -4,8 +4,8 @@ import { requestHeader } from '../request-header.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * Refuses bodies over a maximum size. Node enforces the `Content-Length`, so the check relies on it. Hono counts the
- * bytes of a body without one, for which it has to build the whole `Request`.
+ * Refuses bodies over a maximum size. The check trusts the `Content-Length`, because Node enforces it. Without a
+ * `Content-Length`, Hono counts the bytes, and has to build the whole `Request` for this.
  *
  * @param maxSize in bytes
  * @param onError answers a request whose body is too large
@@ -23,6 +23,6 @@ export function limitBody(
   };
 }
 
-/** Whether a Content-Type is JSON (RFC 8259, section 11). Its parameters do not matter. */
+/** Whether a Content-Type is JSON (RFC 8259, section 11). The parameters of the Content-Type do not matter. */
 export const isJson = (contentType: string | null | undefined) =>
   /^application\/json\s*(;|$)/i.test(contentType ?? '');

@@ -1,29 +1,39 @@
 import { ServiceError } from '../../errors/error-table.ts';
 import { parseExactly } from '../../json/exact-numbers.ts';
 
-/** The most values in a JSON text, including the values in arrays and objects. An import of 10,000 full rows fits. */
+/**
+ * The maximum number of values in a JSON text, including values inside arrays and objects. An import of 10,000 full
+ * rows is within this limit.
+ */
 const maxJsonValues = 150_000;
 
-/** The most levels of nesting in a JSON text. */
+/** The maximum number of nesting levels in a JSON text. */
 const maxJsonDepth = 40;
 
 /**
- * An object with many fields takes much time and memory. Fields beyond the first `maxNarrowFields` of an object count as
- * wide, and a JSON text may have `maxWideFields` of them. The largest legitimate objects are free JSON of 16 KiB.
+ * The maximum number of wide fields in a JSON text, because an object with many fields takes much time and memory.
+ * Fields of an object after the first `maxNarrowFields` count as wide. The largest legitimate objects are free JSON of
+ * 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
 
-/** The most characters of a string in a JSON text, quotes included. The service accepts no text as long as this. */
+/**
+ * The maximum length of a string in a JSON text, in characters with the quotes. The service accepts no text of this
+ * length.
+ */
 const maxStringCharacters = 32_768;
 
 /**
- * The most characters of a field name, quotes included. No legitimate name in free JSON is as long as this. Finding a
- * suggestion for a misspelt name takes time that grows with its length.
+ * The maximum length of a field name, in characters with the quotes. Legitimate names in free JSON are shorter. The
+ * limit exists because finding a suggestion for a misspelt name takes longer the longer the name is.
  */
 const maxNameCharacters = 1_000;
 
-/** The character that a decoder puts in place of bytes that are not UTF-8, here or before the request was sent. */
+/**
+ * The character that a decoder writes in place of bytes that are not UTF-8. The client may have sent this character,
+ * too.
+ */
 const replacementCharacter = '\u{fffd}';
 
 const quote = 0x22;
@@ -37,7 +47,7 @@ const closingBrace = 0x7d;
 
 /**
  * Parses a JSON text of a client after checking that its structure is within the limits. Parsing millions of small
- * values would block the process for seconds. Counting them takes milliseconds.
+ * values would block the process for seconds, and counting the values takes only milliseconds.
  *
  * @param options.isBounded true when the structure has already been checked
  * @throws {ServiceError} `VALIDATION_ERROR` with no field
@@ -48,12 +58,16 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
   try {
     return parseExactly(text);
   } catch {
-    // The parser's message could repeat the body, so the client gets this message instead.
+    // The client gets a fixed message, because the message of the parser could repeat the body.
     throw notJson;
   }
 }
 
-/** @throws {ServiceError} `VALIDATION_ERROR` for a text that was decoded from bytes that are not UTF-8 */
+/**
+ * Requires that a text was decoded from valid UTF-8.
+ *
+ * @throws {ServiceError} `VALIDATION_ERROR` for a text that was decoded from bytes that are not UTF-8
+ */
 export function requireWholeText(text: string): void {
   if (text.includes(replacementCharacter)) throw notJson;
 }
@@ -62,7 +76,9 @@ export function requireWholeText(text: string): void {
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /**
- * @param faultOf the structure check; for a text in parts, the check that has read the parts before
+ * Requires that the structure of a JSON text is within the limits.
+ *
+ * @param faultOf the structure check; for a text in parts, the check that has read the earlier parts
  * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure exceeds a limit
  */
 export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {
@@ -70,32 +86,39 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
   if (fault) throw new ServiceError('VALIDATION_ERROR', `Request body ${fault}`);
 }
 
-/** Says which limit a JSON text exceeds. Returns undefined for a text that can be parsed in little time. */
+/**
+ * Returns a description of the limit that a JSON text exceeds. The result is undefined for a text that can be parsed in
+ * little time.
+ */
 export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
 
 /**
- * Creates a structure check for one JSON text. The check counts values, levels and characters up to their limits, without
- * building any value. It reads the text whole, or part by part in order, and names the exceeded limit as soon as a part
- * shows it. It reads each character once and keeps no text. `bench/structure-check.ts` measures its speed.
+ * Creates a structure check for one JSON text. The check counts values, levels and characters up to their limits,
+ * without building any value. The text can be passed whole, or part by part in order. The check names an exceeded limit
+ * as soon as a part exceeds it. The check reads each character once and keeps no text. `bench/structure-check.ts`
+ * measures its speed.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
-  /** For each level, the number of fields of its object so far, or -1 for an array. */
+  /** For each nesting level, the number of fields of its object so far, or -1 for an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
-  /** The characters read so far of the current string, its opening quote included. 0 outside of strings. */
+  /**
+   * The number of characters of the current string that were read so far, with the opening quote. The number is 0
+   * outside of strings.
+   */
   let openCharacters = 0;
   /** Whether the next character of the current string follows an unescaped backslash. */
   let isEscaped = false;
-  /** Whether a long string has just ended. It is the name of a field if a colon comes next. */
+  /** Whether a long string has just ended. The string is the name of a field if a colon comes next. */
   let isLongName = false;
 
   return (part) => {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // Read up to the closing quote, the end of the part, or the longest text that is allowed.
+        // Reads up to the closing quote, the end of the part, or the maximum length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;
@@ -154,5 +177,5 @@ export function createStructureCheck(): (part: string) => string | undefined {
   };
 }
 
-/** Characters that may stand between a name and its colon (RFC 8259, section 2). */
+/** Whether a character may stand between a field name and its colon (RFC 8259, section 2). */
 const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

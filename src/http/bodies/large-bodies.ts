@@ -4,32 +4,45 @@ import { createFairTurns } from '../../scheduling/fair-turns.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
-/** A body with more bytes is large. Reading it takes memory that other requests need. */
+/** A body with more bytes than this is large. Reading a large body takes memory that other requests need. */
 export const largeBodyBytes = 1024 * 1024;
 
-/** A body up to this size is small, and needs no slot. Parsing and checking it takes less than 1 ms. */
+/**
+ * A body up to this size, in bytes, is small and needs no slot. Parsing and checking a small body takes less than 1 ms.
+ */
 const smallBodyBytes = 16 * 1024;
 
 /**
- * The slots of a process for requests with bodies between these two sizes, one for each key. Together they take at most
- * 32 MiB. There are many slots because some of these requests may wait for a locked location.
+ * The number of slots of a process for requests with bodies that are neither small nor large. Each key has at most one
+ * slot. The bodies of all slots take at most 32 MiB. The number of slots is high because some of these requests may
+ * wait for a locked location.
  */
 const maxMediumAtOnce = 32;
 
-/** The slots of a process for requests with large bodies, one for each key. Each request takes about 50 MiB. */
+/**
+ * The number of slots of a process for requests with large bodies. Each key has at most one slot. Each request takes
+ * about 50 MiB.
+ */
 const maxLargeAtOnce = 2;
 
-/** How many requests of a key with large bodies may wait in a process. Their bodies are not read yet. */
+/**
+ * The maximum number of requests of a key with large bodies that wait in a process. The body of a waiting request is
+ * not read yet.
+ */
 const maxWaitingLargeBodies = 10;
 
-/** How long a large body may take to arrive. A slow sender must not delay other requests of its key for longer. */
+/**
+ * How long a large body may take to arrive, in milliseconds. A slow client must not delay other requests of its key for
+ * longer.
+ */
 const largeBodyTimeoutMs = 30_000;
 
 /**
- * Reads and parses the JSON of a request, and answers the request. Small bodies are answered at once. All others wait for
- * a slot, of which each key has one at a time, and yield to the event loop while they are parsed.
+ * Reads and parses the JSON of a request, and answers the request. A request with a small body is answered at once. Any
+ * other request waits for a slot, of which each key has one at a time, and yields to the event loop while the body is
+ * parsed.
  *
- * @param keyId the key of the request; keys take turns
+ * @param keyId the key of the request; waiting keys are served in rotation
  * @param answer answers the request with the parsed body
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
@@ -40,7 +53,10 @@ type BodyAnswerer = <Answer>(
   answer: (body: unknown) => Promise<Answer>,
 ) => Promise<Answer>;
 
-/** Creates the body reader of one process. Large bodies, and bodies of unknown length, wait for a slot to be read. */
+/**
+ * Creates the body reader of one process. Large bodies, and bodies of unknown length, wait for a slot before they are
+ * read.
+ */
 export function createBodyAnswerer(): BodyAnswerer {
   const mediumTurns = createFairTurns(maxMediumAtOnce);
   const largeTurns = createFairTurns(maxLargeAtOnce);
@@ -78,8 +94,8 @@ async function parseInTurns(text: string, { isBounded = false } = {}): Promise<u
 }
 
 /**
- * Creates a JSON parser for texts whose request has been read already. A text that is not small waits for a slot, of
- * which each key has one at a time.
+ * Creates a JSON parser for texts whose request has already been read. A text that is not small waits for a slot. Each
+ * key has one slot at a time.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
   const turns = createFairTurns(maxMediumAtOnce);
@@ -87,12 +103,14 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
     text.length <= smallBodyBytes ? parseJson(text) : turns.run(keyId, () => parseInTurns(text));
 }
 
-/** A byte order mark is not part of the text (Encoding, "UTF-8 decode"). `Request.text` removes it, too. */
+/**
+ * The byte order mark, which is not part of the text (Encoding, "UTF-8 decode"). `Request.text` also removes the mark.
+ */
 const byteOrderMark = /^\ufeff/;
 
 /**
- * Reads a JSON text and checks its structure as it arrives. Other requests run between its parts. A text that exceeds a
- * limit is dropped as soon as the limit is exceeded.
+ * Reads a JSON text and checks its structure while the text arrives. Other requests run between the parts of the text.
+ * As soon as the text exceeds a limit, the text is dropped.
  */
 async function boundedText({ body }: Request): Promise<string> {
   if (!body) return '';
@@ -113,7 +131,7 @@ async function boundedText({ body }: Request): Promise<string> {
       const part = done ? decoder.end() : decoder.write(Buffer.from(value));
       parts.push(part);
       if (done) return parts.join('').replace(byteOrderMark, '');
-      // Check each part, because decoding megabytes that are not UTF-8 takes long.
+      // Each part is checked separately, because decoding megabytes of bytes that are not UTF-8 takes long.
       requireWholeText(part);
       requireBoundedStructure(part, faultOf);
     }

@@ -4,14 +4,17 @@ import ipaddr from 'ipaddr.js';
 import { requestHeader } from '../request-header.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
-/** The prefix of an IPv6 address that identifies one client. Internet providers assign a network of this size. */
+/**
+ * The length of the IPv6 prefix that identifies one client, in bits. Internet providers assign a network of this size
+ * to a client.
+ */
 const ipv6ClientPrefixBits = 64;
-/** How many characters are kept of an `X-Forwarded-For` entry that is not an address. */
+/** The maximum length of an `X-Forwarded-For` entry that is not an address, in characters. Longer entries are cut. */
 const maxNameLength = 64;
 
 /**
- * The client's address in canonical form. Behind a trusted proxy, it is the last entry of `X-Forwarded-For`, because
- * the client itself may have sent the entries before it.
+ * Returns the client's address in canonical form. Behind a trusted proxy, the address is the last entry of
+ * `X-Forwarded-For`, because the client itself may have sent the earlier entries.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   return addressOf(c.env?.incoming?.socket.remoteAddress, trustProxy && requestHeader(c, 'x-forwarded-for'));
@@ -33,7 +36,7 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
  * and in lower case (RFC 5952). The zone, and the port that some proxies add, are removed.
  */
 export function canonicalAddress(text: string): string {
-  if (isIPv4(text)) return text; // the usual case, which is already canonical
+  if (isIPv4(text)) return text; // an IPv4 address, which is the usual case, is already canonical
   const withoutPort = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const withoutZone = withoutPort.replace(/%.*$/, '');
   return ipaddr.isValid(withoutZone)
@@ -41,7 +44,7 @@ export function canonicalAddress(text: string): string {
     : text.slice(0, maxNameLength).toLowerCase();
 }
 
-/** The client behind a canonical address: the IPv4 address itself, or the network of an IPv6 address. */
+/** Returns the client behind a canonical address: the IPv4 address itself, or the network of an IPv6 address. */
 export function clientOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6ClientPrefixBits}`);

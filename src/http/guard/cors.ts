@@ -21,7 +21,10 @@ const exposedHeaders = [
   'ETag',
 ];
 
-/** The error that a developer reads in the browser's network tab. The browser's own message names no setting. */
+/**
+ * Creates the error that a developer reads in the browser's network tab. The browser's own message does not name the
+ * setting to change.
+ */
 function refusedPreflight(origin: string): ServiceError {
   const message =
     'This origin may not call the gateway from a browser; its operator can list it in CORS_ORIGINS';
@@ -29,10 +32,12 @@ function refusedPreflight(origin: string): ServiceError {
 }
 
 /**
- * Lets scripts of the listed origins call the gateway from a browser (Fetch standard, "CORS protocol"). Preflight
- * requests carry no key, so they are answered here, before the guards, and cost no points. Cookies are not used.
+ * Allows scripts of the listed origins to call the gateway from a browser (Fetch standard, "CORS protocol"). Preflight
+ * requests carry no API key, so they are answered before the guards and cost no rate limit points. Cookies are not
+ * used.
  *
- * @param origins exact origins, such as `https://app.example`; when empty, no other origin may call the gateway
+ * @param origins exact origins, such as `https://app.example`. If the list is empty, no other origin may call the
+ *   gateway
  * @throws {ServiceError} `FORBIDDEN` for a preflight request of an origin that is not listed
  */
 export function allowOrigins(origins: readonly string[]): MiddlewareHandler {

@@ -28,7 +28,8 @@ import { addressSubject, createUnauthenticatedClients } from './unauthenticated-
 /** The guards of one process. */
 export interface Guards {
   /**
-   * The guard of a surface. It authenticates, rate-limits and records every request, failed ones included.
+   * Creates the guard of a surface. The guard authenticates, rate-limits and records every request, including failed
+   * requests.
    *
    * @param render converts an error to an answer in the form of the surface
    */
@@ -37,19 +38,20 @@ export interface Guards {
     render: (error: unknown, source: ErrorSource) => Answer,
   ): MiddlewareHandler<GatewayEnv>;
   /**
-   * The guard of the public pages. It needs no key, and charges the client's address (docs/contract.md#what-is-public).
+   * Creates the guard of the public pages. The guard requires no key, and charges the client's address
+   * (docs/contract.md#what-is-public).
    *
    * @param render converts an error to an answer in the form that the clients of these pages expect
    */
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates the check that the server runs before the app. When this process already knows that a request will be
-   * refused, the check answers it as the guard of its surface would (known-refusals.ts).
+   * Creates the check that the server runs before the app. If this process already knows that a request will be
+   * refused, the check answers the request in the same way as the guard of its surface (known-refusals.ts).
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
-/** Creates the guards of all surfaces. They share one count of unauthenticated clients. */
+/** Creates the guards of all surfaces. All guards share one count of unauthenticated clients. */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
   const { authenticator } = services;
@@ -69,7 +71,10 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     heldBytes: 0,
   });
 
-  /** Finds the key of a request. Only a secret unknown to this process is checked against the address's budget. */
+  /**
+   * Finds the key of a request. A secret that this process does not know is first checked against the budget of the
+   * client's address.
+   */
   function authenticate(
     secret: string | undefined,
     state: RequestState,
@@ -79,7 +84,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // The key may be valid and issued by another process, while another client behind this address guesses keys.
+      // The known secrets are read again, because the key may be valid and issued by another process, while another
+      // client behind the same address guesses keys.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
@@ -101,7 +107,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
 
   /**
    * Charges the client's address for a request without a valid key. A failure that the client did not cause is not
-   * charged. Its response has no rate limit headers (docs/contract.md#rate-limit).
+   * charged, and its response has no rate limit headers (docs/contract.md#rate-limit).
    */
   async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
     const isRefusedKey = error instanceof ServiceError && error.code === 'UNAUTHORIZED';
@@ -137,7 +143,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // REST sets these two members in a copy. Adding members to a copy would take V8 microseconds.
+            // The next two members exist from the start, because REST sets them in a copy of the object, and V8 takes
+            // microseconds to add members to a copy.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };
@@ -154,7 +161,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         } finally {
           endAnswering();
         }
-        // All other requests end when their connection closes. Subscriptions have a limit of their own.
+        // Subscriptions are excluded, because they have a separate limit. All other requests count until their
+        // connection closes.
         if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
         record(state, c, performance.now() - startedAt);
       }),

@@ -13,21 +13,22 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// Refusing a flood of requests must cost less than answering them would. When the process already knows that it will
-// refuse a request, it answers before it matches a route or creates a `Request` or `Headers` object.
+// Refusing a flood of requests must cost less than answering the requests. When the process already knows that it will
+// refuse a request, it refuses the request before it matches a route or creates a `Request` or `Headers` object.
 
-/** A surface and the function that converts an error to its form. */
+/** A surface, and the function that converts an error to the form of the surface. */
 export interface RefusingSurface {
   surface: Surface;
   render: (error: unknown, source: ErrorSource) => Answer;
 }
 
-/** Answers a request that will certainly be refused, and returns true. Returns false for any other request. */
+/** Answers a request that is certain to be refused, and returns true. For any other request, the result is false. */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the check for known refusals. It refuses a request as the guard would, but only when that takes no look-up in
- * the database: when the secret is known to be invalid, and when the key or the address has exhausted its rate limit.
+ * Creates the check for known refusals. The check refuses a request as the guard would, but only when no look-up in the
+ * database is necessary: when the secret is known to be invalid, or when the key or the address has exhausted its rate
+ * limit.
  *
  * @param options.surfaceOf the surface of a request; undefined when the request needs no key
  */
@@ -41,7 +42,10 @@ export function createKnownRefusals(
   const { authenticator } = services;
   const { record, surfaceOf } = options;
 
-  /** The key of a secret, or the reason why it is invalid. Empty when only a look-up can decide. */
+  /**
+   * Returns the key of a secret, or the reason why the secret is invalid. The result is empty when only a look-up in
+   * the database can decide.
+   */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {
       const key = authenticator.cachedKey(secret);
@@ -54,7 +58,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // The app handles requests with an Origin header or without a Host header, and all requests while spans are recorded.
+    // Requests with an Origin header or without a Host header are left to the app, and so are all requests while spans
+    // are recorded.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;
@@ -83,7 +88,7 @@ export function createKnownRefusals(
       if (errorCode) state.errorCode = errorCode;
       const body = bodyOf(answer, state.requestId);
       const sent = Object.assign(surfaceHeaders(state, status), jsonHeaders);
-      const isHead = method === 'HEAD'; // like the app, send no Content-Length
+      const isHead = method === 'HEAD'; // like the app, this response to HEAD has no Content-Length
       if (!isHead) sent['Content-Length'] = String(Buffer.byteLength(body));
       outgoing.writeHead(status, sent);
       outgoing.end(isHead ? undefined : body);
@@ -98,6 +103,8 @@ export function createKnownRefusals(
   };
 }
 
-/** A header as one text. Node joins most repeated headers itself, but keeps a few as arrays. */
+/**
+ * Returns a header as one text. Node joins most repeated headers itself, but keeps a few repeated headers as arrays.
+ */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

@@ -2,7 +2,10 @@ import type { GuardDependencies } from './guard-dependencies.ts';
 import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
-/** How many characters of a client's text are logged: of a path without an operation, and of the path of an error. */
+/**
+ * The maximum number of characters that are logged of a path without an operation, and of the path of an error. A
+ * client chooses these texts.
+ */
 const maxLoggedPath = 200;
 
 /** Records a request in the log, in the metrics, and in the usage of its key. */
@@ -36,11 +39,12 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // A client can cause any number of refusals. They are counted instead of logged one by one.
+    // Refusals of requests without a valid key are only counted, not logged one by one, because a client can cause any
+    // number of refusals.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      // pino omits undefined members from the line.
+      // Members that are undefined do not appear in the log, because pino omits them.
       {
         requestId,
         surface,

@@ -3,10 +3,15 @@ import type { MiddlewareHandler } from 'hono';
 import { activeTracer, inSpan } from '../../observability/spans.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
-/** The lowest status of a server error. A client error does not make the span an error (OpenTelemetry, HTTP). */
+/**
+ * The lowest HTTP status of a server error. Only a server error makes the span an error; a client error does not
+ * (OpenTelemetry, HTTP).
+ */
 const lowestServerError = 500;
 
-/** Wraps a guard so that each request has a span. The span belongs to the trace in the client's `traceparent`. */
+/**
+ * Wraps a guard so that each request has a span. The span belongs to the trace that the client names in `traceparent`.
+ */
 export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
   return (c, next) => {
     const tracer = activeTracer();

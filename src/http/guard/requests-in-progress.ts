@@ -3,13 +3,25 @@ import { ServiceError } from '../../errors/error-table.ts';
 
 /** Limits on the concurrent requests of one key in a process. */
 export interface RequestLimits {
-  /** Requests of a key that run at once. The gates of a company send fewer while a location is locked. */
+  /**
+   * The maximum number of requests of a key that run at once. Even while a location is locked, the gates of a company
+   * send fewer requests.
+   */
   maxRunningPerKey: number;
-  /** Requests of a key that may wait. A waiting request holds its connection and headers; its body is not read yet. */
+  /**
+   * The maximum number of requests of a key that wait. A waiting request holds its connection and headers; its body is
+   * not read yet.
+   */
   maxWaitingPerKey: number;
-  /** Unread response bytes of a key. While the key has more, its next request waits. */
+  /**
+   * The maximum number of response bytes of a key that clients have not read. While the key has more, its next request
+   * waits.
+   */
   maxUnreadBytesPerKey: number;
-  /** Unread response bytes of all keys. While there are more, the key with the most unread bytes loses a connection. */
+  /**
+   * The maximum number of unread response bytes of all keys together. While there are more, the key with the most
+   * unread bytes loses a connection.
+   */
   maxUnreadBytes: number;
   /** How often the unread bytes are counted, in milliseconds. */
   checkIntervalMs: number;
@@ -26,10 +38,10 @@ export const requestLimits: RequestLimits = {
 /** The requests that one process is answering, by key. */
 export interface RequestsInProgress {
   /**
-   * Waits until a request may run, and counts it as running. The oldest waiting request of a key runs first.
+   * Waits until a request may run, and counts the request as running. The oldest waiting request of a key runs first.
    *
-   * @param answer the Node response: the request runs until it is written or its connection is closed. A request from
-   *   within the process has none, and runs until the returned function is called
+   * @param answer the Node response. The request counts as running until the response is written or its connection is
+   *   closed. A request from within the process has no Node response, and counts until the returned function is called
    * @param heldBytes counts the unread response bytes that are not in the buffers of the connection
    * @returns a function that ends the request earlier
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejection) when too many requests of the key wait
@@ -43,7 +55,7 @@ export interface RequestsInProgress {
 
 type EndRequest = () => void;
 
-/** A request with its Node response. */
+/** A request in progress, with its Node response. */
 interface AnsweredRequest {
   answer: ServerResponse | undefined;
   heldBytes: () => number;
@@ -55,7 +67,7 @@ interface RequestsOfKey {
   waiting: Set<{ start: () => void }>;
 }
 
-/** The response bytes of a request that the client has not read yet. */
+/** Returns the number of response bytes of a request that the client has not read yet. */
 const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writableLength ?? 0) + heldBytes();
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -90,7 +102,7 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     return end;
   }
 
-  /** Starts the waiting requests of a key that may run now. Forgets a key without requests. */
+  /** Starts the waiting requests of a key that may run now. A key without requests is removed from the map. */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {
       if (!mayRun(key)) return;
@@ -105,7 +117,7 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         key.waiting.delete(waiting);
-        reject(tooManyWaiting); // the client has disconnected, so no client sees this error
+        reject(tooManyWaiting); // no client sees this error, because the client has disconnected
       };
       const waiting = {
         start: () => {
@@ -145,7 +157,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
 
   return {
     begin(keyId, answer, heldBytes = () => 0) {
-      // The client disconnected during the look-up of its key, so no close event will end this request.
+      // A request whose client disconnected during the look-up of the key is not counted, because no close event would
+      // end it.
       if (answer?.closed) return () => undefined;
       timer ??= setInterval(check, limits.checkIntervalMs).unref();
       let key = keys.get(keyId);

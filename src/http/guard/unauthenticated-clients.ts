@@ -6,11 +6,14 @@ import { charge } from './charge.ts';
 import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** The rate limits of requests without a valid key, per client address. They equal the default limits of a key. */
+/**
+ * The rate limits of requests without a valid key, for each client address. The limits equal the default limits of a
+ * key.
+ */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
-/** How often the number of refused requests of unauthenticated clients is logged, in milliseconds. */
+/** How often the log reports the number of refused requests of unauthenticated clients, in milliseconds. */
 const summaryIntervalMs = 60_000;
-/** `Retry-After` in seconds for a client that already has too many key look-ups under way. */
+/** The `Retry-After` in seconds for a client that already has too many key look-ups in progress. */
 const lookUpRetrySeconds = 1;
 
 /** The rate limit subject of a request without a valid key. */
@@ -23,8 +26,9 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 /** The clients that have sent no valid key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up an unknown secret if the client's address has enough points left to pay for a failure. The look-up itself
-   * takes no points: only an invalid secret is charged. Concurrent requests with the same secret count as one look-up.
+   * Looks up an unknown secret if the client's address has enough points left to pay for a failure. Only an invalid
+   * secret is charged; the look-up itself takes no points. Concurrent requests with the same secret count as one
+   * look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without the look-up
    */
@@ -33,11 +37,14 @@ export interface UnauthenticatedClients {
     secret: string | undefined,
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
-  /** Counts a refusal. The count is logged every minute, because a line or a row for each could fill the disk. */
+  /**
+   * Counts a refusal. The log reports only the count, once a minute, because a line or a row for each refusal could
+   * fill the disk.
+   */
   countRefusal(code: ErrorCode): void;
 }
 
-/** Creates the count of unauthenticated clients of one process. */
+/** Creates the functions that limit and count the unauthenticated clients of one process. */
 export function createUnauthenticatedClients({
   limiter,
   log,
@@ -46,14 +53,17 @@ export function createUnauthenticatedClients({
   log: Logger;
 }): UnauthenticatedClients {
   /**
-   * The look-ups under way: for each client, the number of requests for each secret. A look-up ends within the time limit
-   * of the database.
+   * The look-ups in progress. For each client, the map has the number of requests for each secret. A look-up ends
+   * within the time limit of the database.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;
 
-  /** Counts a request in a look-up, and returns how many secrets of its client are being looked up. */
+  /**
+   * Changes the number of requests that wait for the look-up of a secret, and returns how many different secrets of the
+   * client are being looked up.
+   */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
     const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();
     const requests = (secrets.get(secret) ?? 0) + change;
@@ -71,7 +81,7 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // A refused charge takes no points, and the limiter remembers the refusal.
+        // A charge that is refused takes no points, but the limiter caches the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

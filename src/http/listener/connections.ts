@@ -5,29 +5,38 @@ import type { UnreadBodyLimits } from './unread-bodies.ts';
 
 /** Limits on the connections of a server. Times are in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
-  /** How long the headers of a request may take to arrive. Half-sent headers must not keep a file descriptor open. */
+  /**
+   * How long the headers of a request may take to arrive. A client that sends only half of its headers must not keep a
+   * file descriptor open.
+   */
   headersTimeoutMs: number;
-  /** How long a whole request may take to arrive, body included. 16 MiB in this time is about 1 Mbit/s. */
+  /** How long a whole request, with its body, may take to arrive. At 1 Mbit/s, 16 MiB arrive in about this time. */
   requestTimeoutMs: number;
-  /** How long an idle connection waits for its next request. This is longer than the 60 s of common load balancers. */
+  /**
+   * How long an idle connection waits for its next request. The time is longer than the 60 s of common load balancers.
+   */
   keepAliveTimeoutMs: number;
   /**
-   * How long a connection may transfer no byte while a request is being answered. A stalled client must not pin memory.
-   * This is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an incomplete request gets its 408 first.
+   * How long a connection may transfer no byte while a request is being answered. The limit exists because a stalled
+   * client must not pin memory. The time is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an
+   * incomplete request gets its 408 first.
    */
   silentTimeoutMs: number;
   /** How often Node checks `headersTimeoutMs` and `requestTimeoutMs`. */
   checkIntervalMs: number;
-  /** The most connections of a process. Each takes about 20 KiB and a file descriptor. */
+  /** The maximum number of connections of a process. Each connection takes about 20 KiB and a file descriptor. */
   maxConnections: number;
-  /** The most connections of one client that connects directly. An office behind one address needs fewer. */
+  /**
+   * The maximum number of connections of one client that connects directly. An office behind one address needs fewer
+   * connections.
+   */
   maxConnectionsPerClient: number;
   /**
    * How long a stopping server keeps idle connections open. A client that sends a request in this time gets a response
-   * that announces the end of the connection, instead of a closed connection.
+   * that announces the end of the connection. Without this time, the client would find its connection closed.
    */
   idleGraceMs: number;
-  /** How long a stopping server waits for requests in flight. */
+  /** How long a stopping server waits for requests in progress. */
   drainTimeoutMs: number;
 }
 
@@ -51,7 +60,8 @@ export interface Connections {
   isAnswering(socket: unknown): boolean;
   /**
    * Accepts no more connections, sends `Connection: close` with every response that has not begun, and waits until all
-   * responses are sent. Idle connections are closed after `idleGraceMs`, and all others after `drainTimeoutMs`.
+   * responses are sent. Idle connections are closed after `idleGraceMs`, and all other connections after
+   * `drainTimeoutMs`.
    */
   drain(): Promise<void>;
 }
@@ -62,7 +72,10 @@ export function trackConnections(
   limits: ConnectionLimits,
   { countByAddress }: { countByAddress: boolean },
 ): Connections {
-  /** The responses under way on each connection. There is more than one when the client pipelines requests. */
+  /**
+   * The responses in progress on each connection. A connection has several responses when the client pipelines
+   * requests.
+   */
   const answersOf = new Map<Socket, Set<ServerResponse>>();
   const connectionsOf = new Map<string, number>();
   let draining = false;
@@ -91,7 +104,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A response that began before the server stopped has promised to keep the connection open. It is idle now.
+      // A response that began before the server stopped did not announce the end of its connection, so the connection
+      // is closed here after the response.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -112,7 +126,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // The close() of node:http would end connections whose response is written but not sent yet.
+        // The close() of the TCP server is called, because the close() of node:http would end connections whose
+        // response is written but not sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

@@ -11,7 +11,9 @@ export type RefusalBody = (error: { code: ErrorCode; message: string }, requestI
 /** How long a refused client may take to read its answer before the connection is closed, in milliseconds. */
 const refusalReadMs = 1_000;
 
-/** The responses to requests that Node's parser rejects, by error code. Any other error is a malformed request. */
+/**
+ * The responses to requests that Node's parser rejects, by error code. Any other error code means a malformed request.
+ */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'Request body has too large chunk extensions' },
@@ -22,8 +24,8 @@ const malformed = { status: 400, message: 'Malformed HTTP request' };
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Answers requests that Node rejects with an error body of the usual form. Such a request never reaches the app, and
- * the body of Node's own response would be empty.
+ * Answers requests that Node rejects. The response has an error body of the usual form, because the body of Node's own
+ * response would be empty. Such a request never reaches the app.
  */
 export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Connections): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -45,7 +47,7 @@ export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Co
     );
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-    // Without this, a client that never stops sending would keep its connection.
+    // The connection is closed after some time, because a client that never stops sending would otherwise keep it open.
     setTimeout(() => socket.destroy(), refusalReadMs).unref();
   }
 }
@@ -73,7 +75,10 @@ function refuseRequest(response: ServerResponse, refusal: EarlyRefusal, bodyOf: 
   response.writeHead(refusal.status, headers).end(body);
 }
 
-/** Refuses a request with more than one Host header (RFC 9112, section 3.2); Node would take the first. */
+/**
+ * Refuses a request with more than one Host header (RFC 9112, section 3.2). Without this check, Node would use the
+ * first header.
+ */
 export function refuseSeveralHosts(
   { rawHeaders }: IncomingMessage,
   response: ServerResponse,
@@ -90,7 +95,10 @@ export function refuseSeveralHosts(
   return hosts > 1;
 }
 
-/** The response to a request that Hono cannot read, such as a request with a bad Host, or whose handler failed. */
+/**
+ * Creates the response to a request that Hono cannot read, for example because of an invalid Host, or whose handler
+ * failed.
+ */
 export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
   const requestId = randomUUID();
   const headers = { 'Content-Type': jsonType, 'X-Request-Id': requestId };

@@ -7,14 +7,16 @@ import type { RefuseKnown } from '../guard/known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from './early-answers.ts';
 import { createUnreadBodies } from './unread-bodies.ts';
 
-/** Hosts that stand for every address of the machine, each with an address that a browser can open. */
+/** Host names that mean every address of the machine, each with an address that a browser can open. */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** A server that accepts requests. */
 export interface Listener {
   /** The URL of the server on this machine, such as `http://127.0.0.1:3000`. */
   url: string;
-  /** Accepts no more connections, finishes the requests in flight, and gives up after 8 s. */
+  /**
+   * Accepts no more connections and finishes the requests in progress. After 8 s, the remaining connections are closed.
+   */
   close(): Promise<void>;
 }
 
@@ -26,7 +28,11 @@ interface ListenAddress {
   portVariable: 'PORT' | 'METRICS_PORT';
 }
 
-/** @throws when the server cannot listen on the address; the message names the variables */
+/**
+ * Binds a server to an address.
+ *
+ * @throws when the server cannot listen on the address; the message names the variables
+ */
 const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   new Promise<void>((resolve, reject) => {
     server.once('error', (error) =>
@@ -36,10 +42,10 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   });
 
 /**
- * Checks that a server can listen on an address, before the start does anything else. The address is free again when
- * this function returns.
+ * Checks that a server can listen on an address. The start runs this check before anything else. The address is free
+ * again when this function returns.
  *
- * @throws when a server cannot listen there; the message names the variables
+ * @throws when a server cannot listen on the address; the message names the variables
  */
 export async function requireFreeAddress(address: ListenAddress): Promise<void> {
   const server = createTcpServer();
@@ -69,13 +75,14 @@ export async function listen(
   const limits = { ...connectionLimits, ...options.limits };
   const answer = getRequestListener(app.fetch, {
     errorHandler: (error) => earlyResponse(error, refusalBody),
-    autoCleanupIncoming: false, // true would read the bodies of all answered requests at once
+    autoCleanupIncoming: false, // the value true would read the unread bodies of all answered requests at once
   });
   const followBody = createUnreadBodies(limits);
   const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
     followBody(incoming, outgoing);
     if (refuseSeveralHosts(incoming, outgoing, refusalBody)) return;
-    // Only HTTP/1.1 requires a Host header (RFC 9112, section 3.2). Health probes that use HTTP/1.0 send none.
+    // An HTTP/1.0 request gets a Host header here, because Hono requires one. Only HTTP/1.1 requires the header (RFC
+    // 9112, section 3.2), and health probes that use HTTP/1.0 send none.
     if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
     if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
   });
@@ -96,6 +103,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Node would answer a request without a Host header with an empty body. Hono rejects it with an error body.
+  // Node does not check the Host header, because Node's refusal would have an empty body. Hono rejects the request with
+  // an error body.
   requireHostHeader: false,
 });

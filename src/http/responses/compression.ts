@@ -1,22 +1,29 @@
 import { Duplex } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 
-/** The content codings that the gateway supports, the better one first. */
+/** The content codings that the gateway supports. The preferred coding comes first. */
 const codings = ['br', 'gzip'] as const;
 
 /** A content coding of a response (RFC 9110, "Content Codings"). */
 export type ContentCoding = (typeof codings)[number];
 
-/** The length from which a text is compressed, in characters. Shorter texts fit into a few packets anyway. */
+/**
+ * The minimum length of a text that is compressed, in characters. Shorter texts fit into a few packets without
+ * compression.
+ */
 const minCompressedCharacters = 4096;
 
-/** At this quality, Brotli is as fast as gzip at its default level, and its output is a fifth smaller. */
+/**
+ * The quality of Brotli compression. At this quality, Brotli is as fast as gzip at its default level, and its output is
+ * a fifth smaller.
+ */
 const brotliQuality = 4;
 
 /**
- * The coding that the client prefers, or undefined when it accepts none (RFC 9110, "Accept-Encoding").
+ * Returns the content coding that the client prefers, or undefined when the client accepts none of the codings (RFC
+ * 9110, "Accept-Encoding").
  *
- * @param offered the supported codings, the better one first
+ * @param offered the supported codings, the preferred coding first
  */
 export function contentCoding(
   acceptEncoding: string | undefined,
@@ -37,20 +44,20 @@ export function contentCoding(
   return best;
 }
 
-/** Whether compression may pay for a body: for a long text and for a streamed list. */
+/** Whether compressing a body is worth the time. The result is true for a long text and for a streamed list. */
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 
 /**
- * Counts response bytes that wait in memory for the client. A negative change counts bytes that were passed on to the
+ * Counts response bytes that wait in memory for the client. A negative change means that bytes were passed on to the
  * connection.
  */
 type HoldBytes = (change: number) => void;
 
-/** How many bytes of a text are compressed at once. The rest waits until the client has read the parts before. */
+/** How many bytes of a text are compressed at once. The rest waits until the client has read the earlier parts. */
 const bytesAtOnce = 64 * 1024;
 
-/** Converts a text to a stream that produces a part only when the consumer asks for one. */
+/** Converts a text to a stream. The stream produces a part only when the consumer asks for the next part. */
 function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   let passed = 0;
@@ -72,7 +79,7 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 
 /**
  * Compresses a body outside of the event loop. Each chunk of a stream is compressed and sent without waiting for the
- * next one. The first entries of a long list therefore arrive as early as without compression.
+ * next chunk. The first entries of a long list therefore arrive as early as without compression.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,

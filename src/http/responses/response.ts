@@ -3,12 +3,12 @@ import { compressed, contentCoding, isLarge } from './compression.ts';
 import { rateLimitHeaders } from '../../rate-limit/rate-limiter.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** An answer in JSON, before it is converted to a `Response`. */
+/** An answer in JSON, before the answer is converted to a `Response`. */
 export interface Answer {
   status: number;
   /**
-   * Null for an answer without a body, such as a 304. The body of an error is a function of the request id, so that
-   * one answer can serve all requests that are refused for the same reason.
+   * The body of the answer. The body is null for an answer without a body, such as a 304. The body of an error is a
+   * function of the request id, so that one answer can serve all requests that are refused for the same reason.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
@@ -20,15 +20,15 @@ export interface Answer {
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
- * `Retry-After` in seconds for a request that was refused although its key is within its rate limits. The cause is an
- * overload, such as too many changes of one location at once.
+ * The `Retry-After` in seconds for a request that was refused although its key is within its rate limits. The cause is
+ * an overload, such as too many changes of one location at once.
  */
 const busyRetryAfterSeconds = 1;
 
 /**
- * The headers that every response of a surface has.
+ * Returns the headers that every response of a surface has.
  *
- * @param status of the response; a 429 always has `Retry-After`
+ * @param status the status of the response; a 429 always has `Retry-After`
  */
 export function surfaceHeaders(
   { requestId, decision }: RequestState,
@@ -40,13 +40,14 @@ export function surfaceHeaders(
   return headers;
 }
 
-/** The body of an error answer. */
+/** Returns the body of an error answer. */
 export const bodyOf = ({ body }: Answer, requestId: string): string =>
   typeof body === 'function' ? body(requestId) : typeof body === 'string' ? body : '';
 
 /**
  * Creates the response of a request from an answer, with the headers of its surface. Adding the headers to a finished
- * response would cost lists a tenth of their throughput. Large bodies are compressed for clients that accept it.
+ * response would cost lists a tenth of their throughput. Large bodies are compressed for clients that accept
+ * compression.
  *
  * @param state the state of the request; undefined for a request that no guard handles
  */
@@ -73,6 +74,6 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   return response;
 }
 
-/** Whether a response is an event stream. It ends when the client disconnects or the key is no longer valid. */
+/** Whether a response is an event stream. A stream ends when the client disconnects or the key is no longer valid. */
 export const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;
