@@ -1,6 +1,7 @@
 import type { Context } from '../src/context.ts';
 import { DeferredJson } from '../src/scheduling/deferred-json.ts';
-import { createFairTurns } from '../src/scheduling/fair-turns.ts';
+import { slotLimits } from '../src/scheduling/limits.ts';
+import { createSlots } from '../src/scheduling/slots.ts';
 
 /** A part of a response: JSON, or a deferred value that is read when it is written. */
 export type Piece = string | DeferredJson;
@@ -22,17 +23,16 @@ export function piecesOf(value: unknown): Piece[] {
   return json.split(/"\\u0000(\d+)"/).map((text, index) => (index % 2 ? deferred[Number(text)]! : text));
 }
 
-/** The keys for which a large value is being written: at most one at a time for each key. */
-const writingTurns = createFairTurns(Number.POSITIVE_INFINITY);
+const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
  * Waits until no other request of the key writes a large value.
  *
- * @returns a function that lets the next request begin
+ * @returns a function that releases the slot
  */
-const turnToWrite = (keyId: string) =>
+const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {
-    void writingTurns.run(keyId, () => new Promise<void>(begin));
+    void writeSlots.run(keyId, () => new Promise<void>(begin));
   });
 
 /** Moves the end of a part by one when it would split a character of two code units. */
@@ -41,7 +41,7 @@ const endOfPart = (text: string, index: number) =>
 
 /** The bytes of a large value. Each part is encoded after the client has read the previous one. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
-  const giveTurnOn = await turnToWrite(context.key.id);
+  const releaseSlot = await takeWriteSlot(context.key.id);
   let held = 0;
   try {
     const text = await value.read();
@@ -57,7 +57,7 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
     }
   } finally {
     context.holdBytes(-held);
-    giveTurnOn();
+    releaseSlot();
   }
 }
 

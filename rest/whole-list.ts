@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../src/context.ts';
-import { createFairTurns } from '../src/scheduling/fair-turns.ts';
+import { slotLimits } from '../src/scheduling/limits.ts';
+import { createSlots } from '../src/scheduling/slots.ts';
 import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
@@ -16,12 +17,7 @@ const firstPartItems = 250;
 /** Number of items in each later part, about 200 KiB. Ten slow readers then hold a few parts each. */
 const furtherPartItems = 500;
 
-/**
- * Number of later parts that a process reads at the same time, at most one for each key. Between two parts other
- * requests run, even while many long lists are read.
- */
-const partsAtOnce = 2;
-const partTurns = createFairTurns(partsAtOnce);
+const partSlots = createSlots(slotLimits.listParts);
 
 /** Pause in milliseconds between two pages of the graph, so that other requests run. */
 const pauseBetweenPagesMs = 2;
@@ -102,7 +98,7 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   yield* first.items;
   for (let { next } = first; next;) {
     await context.reauthenticate();
-    const part: ListPart = await partTurns.run(context.key.id, next);
+    const part: ListPart = await partSlots.run(context.key.id, next);
     // A part is empty when the previous one was full, or when the remaining items were deleted meanwhile.
     if (part.items.length > 0) yield ',';
     yield* part.items;

@@ -60,7 +60,7 @@ interface FieldCost {
   /**
    * Whether a query with this field always waits for a slot, even at a low cost, because the field may read many rows.
    */
-  takesTurns?: boolean;
+  isHeavy?: boolean;
   /** For a list whose length depends on the arguments: its maximum number of items. It replaces `multiplier`. */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
   /** For a field with pages whose items count by `multiplier`: the default page size. */

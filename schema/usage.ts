@@ -53,7 +53,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
     description:
       'The requests of the key by hour, operation and surface, in this order. A request is counted within a few seconds. A request with an unknown key belongs to no key.',
     // Up to 31 days of hours, with several rows each. The cost limits the number of such fields in an operation.
-    complexity: { field: 200, multiplier: defaultHours, takesTurns: true },
+    complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
         type: 'DateTime',

@@ -29,7 +29,8 @@ import { answersInTime } from './database/session.ts';
 import { createRateLimiter } from './rate-limit/rate-limiter.ts';
 import { createLocationFinder } from './location-access/find-location.ts';
 import { createLocationReads } from './locations/reads.ts';
-import { createLocationTurns } from './scheduling/turns.ts';
+import { slotLimits } from './scheduling/limits.ts';
+import { createSlots } from './scheduling/slots.ts';
 import { createLocationWrites } from './locations/writes.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { applyMigrations } from './database/migrations.ts';
@@ -187,12 +188,12 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const feedCursors = createFeedCursors(pepper);
   const whitelist = createWhitelistReads({ sql, kind, feedCursors });
   const locations = createLocationFinder(database);
-  const locationTurns = createLocationTurns();
+  const locationSlots = createSlots(slotLimits.locationChanges);
   const auditChangesOf = createLargeValues(sql, 'AuditRecord', 'changes', {
     isBounded: isBoundedJson,
     tooLarge: valuesTooLarge('changes'),
   });
-  const stayExpiry = createStayExpiry({ ...heavy, log, locationTurns, statusNotices });
+  const stayExpiry = createStayExpiry({ ...heavy, log, locationSlots, statusNotices });
 
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal); // each open stream adds a listener to the signal
@@ -219,15 +220,15 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       locations: {
         ...locations,
         ...createLocationReads(database),
-        ...createLocationWrites({ prisma, locations, locationTurns, statusNotices }),
+        ...createLocationWrites({ prisma, locations, locationSlots, statusNotices }),
       },
       whitelist: {
         ...whitelist,
         ...createAccessDecisions(database),
         decideAccess: createAccessDecisions(gates).decideAccess,
         ...createWhitelistWrites({ sql, whitelistNotices }),
-        ...createWhitelistImport({ ...heavy, kind, locations, locationTurns, whitelistNotices }),
-        quotas: createQuotas({ prisma, sql, kind, locations, locationTurns }),
+        ...createWhitelistImport({ ...heavy, kind, locations, locationSlots, whitelistNotices }),
+        quotas: createQuotas({ prisma, sql, kind, locations, locationSlots }),
         feed: createWhitelistFeed({
           ...{ sql, whitelist, feedCursors },
           changesKeptDays: config.retentionDays.whitelistChanges,
@@ -236,9 +237,9 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
       parking: {
         ...createParkingReads(database),
         ...createOccupancyHistory({ sql: historySql }),
-        ...createParkingWrites({ prisma, locations, locationTurns, statusNotices }),
-        ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationTurns, statusNotices }),
-        ...createInsideCounts({ prisma: heavy.prisma, locations, locationTurns, statusNotices }),
+        ...createParkingWrites({ prisma, locations, locationSlots, statusNotices }),
+        ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationSlots, statusNotices }),
+        ...createInsideCounts({ prisma: heavy.prisma, locations, locationSlots, statusNotices }),
       },
       webhooks: {
         ...createWebhookReads({ prisma, changesOf: auditChangesOf }),

@@ -7,7 +7,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
-import { shareConnection, type SharedConnection } from './embedded-turns.ts';
+import { shareConnection, type SharedConnection } from './shared-connection.ts';
 import type { Connections, Database, Statement } from './types.ts';
 import { answersInTime, TRANSACTION_OPTIONS } from './session.ts';
 import { lockFolder } from './folder-lock.ts';

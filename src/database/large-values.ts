@@ -1,5 +1,6 @@
 import { DeferredJson } from '../scheduling/deferred-json.ts';
-import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { slotLimits } from '../scheduling/limits.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { namedStatement } from './named-statement.ts';
 import { createBatch } from './statement-batch.ts';
@@ -41,11 +42,7 @@ interface Question {
   reader: ValueReader;
 }
 
-/**
- * A process reads one large value at a time, because a read takes several times the size of the value in memory. The
- * API keys with waiting reads are served in rotation.
- */
-const readTurns = createFairTurns(1);
+const readSlots = createSlots(slotLimits.largeValueReads);
 
 /**
  * Creates the function that reads a JSON column with large values, for requests that select the column. Small values
@@ -96,7 +93,7 @@ export function createLargeValues(
 
   /** Reads the JSON of a value of any size. The result is `null` if the value was deleted in the meantime. */
   const readWhole = ({ id, reader }: Question) =>
-    readTurns.run(reader.key.id, async () => {
+    readSlots.run(reader.key.id, async () => {
       await yieldToEventLoop();
       const [row] = await sql.query<{ text: string | null }>(whole, whole.values({ id }));
       return row?.text ?? 'null';
@@ -104,7 +101,7 @@ export function createLargeValues(
 
   /** Reads a value. If the value does not fit into the response, the function returns an error. */
   const readBounded = (question: Question) =>
-    readTurns.run(question.reader.key.id, async () => {
+    readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
       // A value is not read when its response is already full.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);

@@ -1,7 +1,8 @@
 import { type DocumentNode, type GraphQLSchema, specifiedRules, type ValidationRule } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../errors/error-table.ts';
-import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { slotLimits } from '../scheduling/limits.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { parseDocument, validateDocument } from './document.ts';
 
@@ -26,22 +27,16 @@ export interface ClientDocuments {
  */
 const maxParsedDocuments = 100;
 
-/**
- * The number of slots of a process for new documents. One slot is enough, because parsing and validating only use the
- * processor.
- */
-const maxNewDocumentsAtOnce = 1;
-
 /** Creates the cache of clients' documents for a schema. */
 export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
   const parsed = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
   const faults = new WeakMap<DocumentNode, readonly ServiceError[]>();
-  const turns = createFairTurns(maxNewDocumentsAtOnce);
+  const slots = createSlots(slotLimits.newDocuments);
   return {
     parsed,
     async prepare(text, keyId) {
       if (typeof text !== 'string' || parsed.has(text)) return;
-      await turns.run(keyId, async () => {
+      await slots.run(keyId, async () => {
         if (parsed.has(text)) return;
         try {
           const document = parseDocument(text);

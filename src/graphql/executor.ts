@@ -9,7 +9,8 @@ import { authorizeOperation } from './authorize.ts';
 import { affordableCost, countValues, type OperationCost } from './cost.ts';
 import { asSent, explainVariables, requireValues } from './explain-variables.ts';
 import { maxLightCost, maxVariableFaults } from './limits.ts';
-import { createFairTurns } from '../scheduling/fair-turns.ts';
+import { slotLimits } from '../scheduling/limits.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { operationName, type OperationPlan, planOperation, type Variables } from './operation-plan.ts';
 import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
@@ -83,11 +84,10 @@ export interface GraphExecutor {
 }
 
 /**
- * The slots of a process for heavy queries. Each key has at most one slot. A query is heavy when it costs more than
- * `maxLightCost`, reads the schema, or has a field with `takesTurns`. Heavy queries would otherwise delay other
- * requests.
+ * The slots for heavy queries. A query is heavy when it costs more than `maxLightCost`, reads the schema, or has a field
+ * with `isHeavy`.
  */
-const heavyTurns = createFairTurns(2);
+const heavySlots = createSlots(slotLimits.heavyQueries);
 
 /** The maximum number of executed documents in the cache. The plans of their operations are cached, too. */
 const maxKnownDocuments = 500;
@@ -197,10 +197,10 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
         const cost = await admit(operation.plan, values, context);
         const known = operation;
         const { plan } = known;
-        const isLarge = cost.requested > maxLightCost || plan.takesTurns;
+        const isLarge = cost.requested > maxLightCost || plan.hasHeavyField;
         const isHeavy = plan.operation.operation === OperationTypeNode.QUERY && isLarge;
         const runNow = () => run(known, values, context);
-        result = isHeavy ? await heavyTurns.run(context.key.id, runNow) : await runNow();
+        result = isHeavy ? await heavySlots.run(context.key.id, runNow) : await runNow();
         if (context.showsCost) result = { ...result, extensions: { cost } };
       } catch (error) {
         result = { errors: [await explain(error, operation?.plan, values, context)] };

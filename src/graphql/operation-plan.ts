@@ -54,7 +54,7 @@ export interface OperationPlan {
   /** Whether the cost depends on variables: on a page size, on a list of rows, or on the length of a list. */
   hasVariableCost: boolean;
   /** Whether the operation has a field that always waits for a slot, even at a low cost. */
-  takesTurns: boolean;
+  hasHeavyField: boolean;
   /**
    * Whether graphql-jit may compile the operation. In an object literal of the type JSON, graphql-jit would lose
    * variables and members such as `__proto__`.
@@ -97,7 +97,7 @@ export function planOperation(
   const requiredVariables = new Set<string>();
   let hasVariableCost = false;
   let isCompilable = true;
-  let takesTurns = false;
+  let hasHeavyField = false;
   const rootType = schema.getRootType(operation.operation);
   const typeInfo = new TypeInfo(schema);
   const alone = separateOperations(document)[operation.name?.value ?? ''] ?? document;
@@ -124,10 +124,10 @@ export function planOperation(
         } = field.extensions as {
           permission?: Permission;
           errors?: readonly ErrorCode[];
-          cost?: { takesTurns?: boolean; fieldOf?: unknown; itemsOf?: unknown };
+          cost?: { isHeavy?: boolean; fieldOf?: unknown; itemsOf?: unknown };
           rowsPerPoint?: number;
         };
-        takesTurns ||= (cost?.takesTurns ?? false) || field === SchemaMetaFieldDef;
+        hasHeavyField ||= (cost?.isHeavy ?? false) || field === SchemaMetaFieldDef;
         hasVariableCost ||=
           (cost?.fieldOf ?? cost?.itemsOf) !== undefined &&
           (node.arguments ?? []).some(({ value }) => value.kind === Kind.VARIABLE);
@@ -157,7 +157,7 @@ export function planOperation(
     rootFields,
     hasVariableCost,
     isCompilable,
-    takesTurns,
+    hasHeavyField,
     variableArguments,
     requiredVariables,
     rowCharges,

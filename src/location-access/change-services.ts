@@ -1,7 +1,7 @@
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { LocationNotices } from './notices.ts';
 import type { LocationFinder } from './find-location.ts';
-import type { Turns } from '../scheduling/turns.ts';
+import type { Slots } from '../scheduling/slots.ts';
 
 /**
  * The services for changing a location. Changes of one location run one after another, and watchers of its status are
@@ -10,6 +10,6 @@ import type { Turns } from '../scheduling/turns.ts';
 export interface LocationChangeServices {
   prisma: PrismaClient;
   locations: LocationFinder;
-  locationTurns: Turns;
+  locationSlots: Slots;
   statusNotices: LocationNotices;
 }

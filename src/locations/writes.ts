@@ -47,7 +47,7 @@ export type LocationWrites = ReturnType<typeof createLocationWrites>;
 export function createLocationWrites({
   prisma,
   locations,
-  locationTurns,
+  locationSlots,
   statusNotices,
 }: LocationChangeServices) {
   return {
@@ -128,7 +128,7 @@ export function createLocationWrites({
           await announceState(transaction, author, after);
           return after;
         });
-      const location = await locationTurns.run(id, change).catch(slugTaken(slug));
+      const location = await locationSlots.run(id, change).catch(slugTaken(slug));
       statusNotices.publish(id);
       return location;
     },

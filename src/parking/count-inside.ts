@@ -48,7 +48,7 @@ export type InsideCounts = ReturnType<typeof createInsideCounts>;
 export function createInsideCounts({
   prisma,
   locations,
-  locationTurns,
+  locationSlots,
   statusNotices,
 }: LocationChangeServices) {
   /** Runs one change of a location, after the earlier changes of the location that are still waiting. */
@@ -58,7 +58,7 @@ export function createInsideCounts({
     work: (transaction: Transaction) => Promise<void>,
   ): Promise<void> {
     await locations.find(author.key, locationId);
-    await locationTurns.run(locationId, () => prisma.$transaction(work));
+    await locationSlots.run(locationId, () => prisma.$transaction(work));
     statusNotices.publish(locationId);
   }
 

@@ -7,7 +7,7 @@ import { newId } from '../ids.ts';
 import { everyLocation, lockLocation } from '../location-access/lock.ts';
 import type { LocationNotices } from '../location-access/notices.ts';
 import { announceState } from './occupancy.ts';
-import type { Turns } from '../scheduling/turns.ts';
+import type { Slots } from '../scheduling/slots.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 
 /**
@@ -62,10 +62,10 @@ export function createStayExpiry(services: {
   prisma: PrismaClient;
   sql: Sql;
   log: Logger;
-  locationTurns: Turns;
+  locationSlots: Slots;
   statusNotices: LocationNotices;
 }): StayExpiry {
-  const { prisma, sql, log, locationTurns, statusNotices } = services;
+  const { prisma, sql, log, locationSlots, statusNotices } = services;
   let closed = false;
   let running: Promise<unknown> = Promise.resolve();
 
@@ -74,7 +74,7 @@ export function createStayExpiry(services: {
    * changed.
    */
   const endBatch = (locationId: string) =>
-    locationTurns.run(
+    locationSlots.run(
       locationId,
       () =>
         prisma.$transaction(async (transaction) => {

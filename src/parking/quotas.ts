@@ -15,7 +15,7 @@ import { newId } from '../ids.ts';
 import { listOfLocation } from '../location-access/list-of-location.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
-import type { Turns } from '../scheduling/turns.ts';
+import type { Slots } from '../scheduling/slots.ts';
 import type { PagedList } from '../paging.ts';
 import { vehiclesOf } from './vehicle-inside.ts';
 
@@ -81,9 +81,9 @@ export function createQuotas(services: {
   sql: Sql;
   kind: Database['kind'];
   locations: LocationFinder;
-  locationTurns: Turns;
+  locationSlots: Slots;
 }) {
-  const { prisma, sql, kind, locations, locationTurns } = services;
+  const { prisma, sql, kind, locations, locationSlots } = services;
   const quotas = createKeysetList<Quota, { ownerId: string; referenceId?: string | undefined }>(sql, {
     kind,
     table: 'Quota',
@@ -129,7 +129,7 @@ export function createQuotas(services: {
     async set(author: Author, locationId: string, values: readonly QuotaValues[]): Promise<(Quota | null)[]> {
       await locations.find(author.key, locationId);
       const referenceIds = values.map(({ referenceId }) => referenceId);
-      return locationTurns.run(locationId, () =>
+      return locationSlots.run(locationId, () =>
         prisma.$transaction(async (transaction) => {
           const location = await lockLocation(transaction, locationId, author.key);
           const where = { locationId, referenceId: { in: referenceIds } };

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { Author } from '../auth/key.ts';
 import { type RowError, rowError } from '../errors/row-error.ts';
@@ -6,7 +5,8 @@ import { ServiceError } from '../errors/error-table.ts';
 import type { Database } from '../database/types.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
 import type { LocationNotices } from '../location-access/notices.ts';
-import { createTurns, type Turns } from '../scheduling/turns.ts';
+import { slotLimits } from '../scheduling/limits.ts';
+import { createSlots, type Slots } from '../scheduling/slots.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 
@@ -18,18 +18,6 @@ export const maxEventsPerCall = 1_000;
  * embedded database, all other requests wait for the transaction.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
-
-/**
- * The maximum number of batches that a process records at once. Each batch holds a database connection, and other
- * requests also need connections.
- */
-const maxBatchesAtOnce = 2;
-
-/**
- * The maximum number of batches of one key that wait in a process. Each waiting batch holds the rows of its call in
- * memory.
- */
-const maxWaitingBatchesPerKey = 20;
 
 /** The result of a call, as numbers of rows. */
 export interface ReadingsResult {
@@ -52,25 +40,18 @@ export interface RejectedReading {
 /** The functions that record many events at once in one database. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
-/**
- * Creates the functions that record many events. A process runs one batch per key at a time, so that a key whose
- * locations are locked does not delay the batches of other keys.
- */
+/** Creates the functions that record many events. */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
   locations: LocationFinder;
-  locationTurns: Turns;
+  locationSlots: Slots;
   statusNotices: LocationNotices;
   /** The kind of the database. */
   kind: Database['kind'];
 }) {
-  const { prisma, locations, locationTurns, statusNotices, kind } = services;
+  const { prisma, locations, locationSlots, statusNotices, kind } = services;
   const batchSize = eventsPerTransaction[kind];
-  const keyTurns = createTurns({
-    maxWaiting: maxWaitingBatchesPerKey,
-    refusal: `More than ${maxWaitingBatchesPerKey} batches of this key are waiting, please try again later`,
-  });
-  const limitOfProcess = pLimit(maxBatchesAtOnce);
+  const batchSlots = createSlots(slotLimits.eventBatches);
 
   return {
     /**
@@ -98,18 +79,16 @@ export function createParkingBatches(services: {
         rejected: [],
       };
       const recordBatch = (readings: readonly Reading[], mayRefuse: boolean) =>
-        keyTurns.run(
+        batchSlots.run(
           author.key.id,
           () =>
-            limitOfProcess(() =>
-              locationTurns.run(
-                locationId,
-                () =>
-                  prisma.$transaction((transaction) =>
-                    recordReadings(transaction, author, locationId, readings),
-                  ),
-                { mayRefuse },
-              ),
+            locationSlots.run(
+              locationId,
+              () =>
+                prisma.$transaction((transaction) =>
+                  recordReadings(transaction, author, locationId, readings),
+                ),
+              { mayRefuse },
             ),
           { mayRefuse },
         );

@@ -11,7 +11,7 @@ export type ParkingWrites = ReturnType<typeof createParkingWrites>;
 export function createParkingWrites({
   prisma,
   locations,
-  locationTurns,
+  locationSlots,
   statusNotices,
 }: LocationChangeServices) {
   return {
@@ -24,7 +24,7 @@ export function createParkingWrites({
      */
     async recordEvent(author: Author, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);
-      const [recorded] = await locationTurns.run(locationId, () =>
+      const [recorded] = await locationSlots.run(locationId, () =>
         prisma.$transaction((transaction) => recordReadings(transaction, author, locationId, [reading])),
       );
       const { event, outcome } = recorded!;

@@ -1,19 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { LRUCache } from 'lru-cache';
-import { createTurns } from '../scheduling/turns.ts';
+import { slotLimits } from '../scheduling/limits.ts';
+import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
-
-/**
- * The maximum number of concurrent lookups of one company, half of its concurrent deliveries. There is no limit for all
- * companies together: unresponsive name servers of some companies would then delay the others. The sum is limited by
- * the attempts and requests in progress.
- */
-export const maxLookupsPerCompany = 10;
-/**
- * The maximum number of lookups of one company that wait for a slot. Each belongs to an attempt or request in progress,
- * and a company's attempts need fewer.
- */
-export const maxWaitingPerCompany = 100;
 
 /** How long a failed lookup is cached, in milliseconds: not longer than the shortest pause before the next attempt. */
 const failureLifetimeMs = 5_000;
@@ -23,7 +12,7 @@ export const maxRememberedFailures = 1_000;
 /** A lookup could not start because its company has too many in progress. This says nothing about the receiver. */
 export class LookupNotStartedError extends Error {}
 
-const refusal = 'Too many lookups of host names are in progress for this company';
+const { refusal } = slotLimits.nameLookups.waiting;
 
 /** Looks up the host names of webhooks, with a concurrency limit per company. */
 export interface Lookups {
@@ -40,7 +29,7 @@ export interface Lookups {
 
 /** Creates the lookups of one process, with their limits and the cache of failures. */
 export function createLookups(resolve: Resolve): Lookups {
-  const turns = createTurns({ maxAtOnce: maxLookupsPerCompany, maxWaiting: maxWaitingPerCompany, refusal });
+  const slots = createSlots(slotLimits.nameLookups);
   const failures = new LRUCache<string, Error>({ max: maxRememberedFailures, ttl: failureLifetimeMs });
 
   async function lookUp(hostname: string, signal: AbortSignal): Promise<LookupAddress[]> {
@@ -66,7 +55,7 @@ export function createLookups(resolve: Resolve): Lookups {
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
         // A lookup that is aborted while it waits keeps its place in the queue, and does nothing when it gets a slot.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
-        turns.run(company, work).then(fulfil, fail);
+        slots.run(company, work).then(fulfil, fail);
       }),
   };
 }

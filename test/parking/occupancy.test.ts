@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { createLocationTurns } from '../../src/scheduling/turns.ts';
+import { slotLimits } from '../../src/scheduling/limits.ts';
+import { createSlots } from '../../src/scheduling/slots.ts';
 import { createStayExpiry } from '../../src/parking/end-stays.ts';
 import { actionsAt, openActivity, type Seen } from '../support/activity.ts';
 import { sharedTestGateway } from '../support/harness.ts';
@@ -352,7 +353,7 @@ describe('the longest stay of a location', () => {
       createStayExpiry({
         ...gateway.database,
         log: pino({ level: 'silent' }),
-        locationTurns: createLocationTurns(),
+        locationSlots: createSlots(slotLimits.locationChanges),
         statusNotices: {
           publish: (id) => published.push(id),
           watch: () => Promise.reject(new Error('unused')),

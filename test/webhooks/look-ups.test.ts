@@ -1,14 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
-import {
-  createLookups,
-  LookupNotStartedError,
-  maxLookupsPerCompany,
-  maxRememberedFailures,
-  maxWaitingPerCompany,
-} from '../../src/webhooks/look-ups.ts';
+import { createLookups, LookupNotStartedError, maxRememberedFailures } from '../../src/webhooks/look-ups.ts';
+import { slotLimits } from '../../src/scheduling/limits.ts';
 import { addressesInHosts, type Resolve } from '../../src/webhooks/name-resolver.ts';
 import { createWebhookTarget } from '../../src/webhooks/sender.ts';
+
+const { runningPerOwner: maxLookupsPerCompany, waiting } = slotLimits.nameLookups;
+const maxWaitingPerCompany = waiting.perOwner;
 
 const publicAddresses: LookupAddress[] = [{ address: '8.8.8.8', family: 4 }];
 /** A signal that never aborts. */

@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { ServiceError } from '../../errors/error-table.ts';
-import { createFairTurns } from '../../scheduling/fair-turns.ts';
+import { slotLimits } from '../../scheduling/limits.ts';
+import { createSlots } from '../../scheduling/slots.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
@@ -13,25 +14,6 @@ export const largeBodyBytes = 1024 * 1024;
 const smallBodyBytes = 16 * 1024;
 
 /**
- * The number of slots of a process for requests with bodies that are neither small nor large. Each key has at most one
- * slot. The bodies of all slots take at most 32 MiB. The number of slots is high because some of these requests may
- * wait for a locked location.
- */
-const maxMediumAtOnce = 32;
-
-/**
- * The number of slots of a process for requests with large bodies. Each key has at most one slot. Each request takes
- * about 50 MiB.
- */
-const maxLargeAtOnce = 2;
-
-/**
- * The maximum number of requests of a key with large bodies that wait in a process. The body of a waiting request is
- * not read yet.
- */
-const maxWaitingLargeBodies = 10;
-
-/**
  * How long a large body may take to arrive, in milliseconds. A slow client must not delay other requests of its key for
  * longer.
  */
@@ -42,7 +24,7 @@ const largeBodyTimeoutMs = 30_000;
  * other request waits for a slot, of which each key has one at a time, and yields to the event loop while the body is
  * parsed.
  *
- * @param keyId the key of the request; waiting keys are served in rotation
+ * @param keyId the key of the request; each key has one slot at a time
  * @param answer answers the request with the parsed body
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
@@ -58,31 +40,25 @@ type BodyAnswerer = <Answer>(
  * read.
  */
 export function createBodyAnswerer(): BodyAnswerer {
-  const mediumTurns = createFairTurns(maxMediumAtOnce);
-  const largeTurns = createFairTurns(maxLargeAtOnce);
+  const mediumSlots = createSlots(slotLimits.mediumBodies);
+  const largeSlots = createSlots(slotLimits.largeBodies);
   return async (request, keyId, answer) => {
     const { headers } = request;
     const bytes = headers.has('transfer-encoding') ? Infinity : Number(headers.get('content-length') ?? 0);
     if (bytes <= smallBodyBytes) return answer(parseJson(await request.text()));
     if (bytes <= largeBodyBytes) {
       const text = await request.text();
-      return mediumTurns.run(keyId, async () => answer(await parseInTurns(text)));
+      return mediumSlots.run(keyId, async () => answer(await parseYielding(text)));
     }
-    if (largeTurns.waiting(keyId) >= maxWaitingLargeBodies) {
-      throw new ServiceError(
-        'RATE_LIMIT_EXCEEDED',
-        'Too many large requests of this API key are waiting, please try again later',
-      );
-    }
-    return largeTurns.run(keyId, async () => {
+    return largeSlots.run(keyId, async () => {
       const text = await boundedText(request);
-      return answer(await parseInTurns(text, { isBounded: true }));
+      return answer(await parseYielding(text, { isBounded: true }));
     });
   };
 }
 
 /** Parses a JSON text as `parseJson` does, and yields to the event loop between the steps. */
-async function parseInTurns(text: string, { isBounded = false } = {}): Promise<unknown> {
+async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
   if (!isBounded) {
     requireBoundedStructure(text);
@@ -98,9 +74,9 @@ async function parseInTurns(text: string, { isBounded = false } = {}): Promise<u
  * key has one slot at a time.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
-  const turns = createFairTurns(maxMediumAtOnce);
+  const slots = createSlots(slotLimits.mediumBodies);
   return (text, keyId) =>
-    text.length <= smallBodyBytes ? parseJson(text) : turns.run(keyId, () => parseInTurns(text));
+    text.length <= smallBodyBytes ? parseJson(text) : slots.run(keyId, () => parseYielding(text));
 }
 
 /**

@@ -92,7 +92,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   /** Waits until a request of a key may run. A refused request still gets the headers with the key's limits. */
-  async function waitForTurn(
+  async function waitForSlot(
     begun: Promise<() => void>,
     key: AuthenticatedKey,
     state: RequestState,
@@ -133,7 +133,7 @@ export function createGuards(dependencies: GuardDependencies): Guards {
           const key = authenticated instanceof Promise ? await authenticated : authenticated;
           state.key = key;
           const begun = requests.begin(key.id, c.env?.outgoing, () => state.heldBytes);
-          endRequest = begun instanceof Promise ? await waitForTurn(begun, key, state) : begun;
+          endRequest = begun instanceof Promise ? await waitForSlot(begun, key, state) : begun;
           await charge(limiter, state, keySubject(key));
           const context: Context = {
             services,

@@ -1,17 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { ServiceError } from '../../errors/error-table.ts';
+import { slotLimits } from '../../scheduling/limits.ts';
 
 /** Limits on the concurrent requests of one key in a process. */
 export interface RequestLimits {
-  /**
-   * The maximum number of requests of a key that run at once. Even while a location is locked, the gates of a company
-   * send fewer requests.
-   */
+  /** The maximum number of requests of a key that run at once. */
   maxRunningPerKey: number;
-  /**
-   * The maximum number of requests of a key that wait. A waiting request holds its connection and headers; its body is
-   * not read yet.
-   */
+  /** The maximum number of requests of a key that wait. */
   maxWaitingPerKey: number;
   /**
    * The maximum number of response bytes of a key that clients have not read. While the key has more, its next request
@@ -28,8 +23,8 @@ export interface RequestLimits {
 }
 
 export const requestLimits: RequestLimits = {
-  maxRunningPerKey: 50,
-  maxWaitingPerKey: 1_000,
+  maxRunningPerKey: slotLimits.requests.runningPerOwner,
+  maxWaitingPerKey: slotLimits.requests.waiting.perOwner,
   maxUnreadBytesPerKey: 16 * 1024 * 1024,
   maxUnreadBytes: 128 * 1024 * 1024,
   checkIntervalMs: 100,
@@ -72,10 +67,7 @@ const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writabl
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
-const tooManyWaiting = new ServiceError(
-  'RATE_LIMIT_EXCEEDED',
-  'Too many requests of this API key are waiting, please try again later',
-);
+const tooManyWaiting = new ServiceError('RATE_LIMIT_EXCEEDED', slotLimits.requests.waiting.refusal);
 
 /** Creates the limiter of concurrent requests of one process (docs/contract.md#effect-of-one-request-on-others). */
 export function createRequestsInProgress(limits: RequestLimits = requestLimits): RequestsInProgress {

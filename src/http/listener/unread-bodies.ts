@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createFairTurns } from '../../scheduling/fair-turns.ts';
+import { slotLimits } from '../../scheduling/limits.ts';
+import { createSlots } from '../../scheduling/slots.ts';
 import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 
 /** Limits on the rest of a body that a client still sends after its request has been answered. */
@@ -21,7 +22,7 @@ export interface UnreadBodyLimits {
  * @returns a function to call at the start of each request, so that the connection stays usable for the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
-  const turns = createFairTurns(1);
+  const slots = createSlots(slotLimits.unreadBodies);
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (!hasBody(incoming)) return;
     // Without this call, Node would read the rest of an unread body at once when the response ends.
@@ -40,7 +41,7 @@ export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: 
         incoming.once('end', end);
         socket.once('close', end);
       });
-      void turns.run(client, () => {
+      void slots.run(client, () => {
         drop(incoming, maxUnreadBodyBytes);
         return ended;
       });

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
 import type { Author } from '../../auth/key.ts';
 import type { Database, Sql } from '../../database/types.ts';
@@ -7,7 +6,8 @@ import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { type RowError, rowError } from '../../errors/row-error.ts';
 import type { LocationNotices } from '../../location-access/notices.ts';
 import type { LocationFinder } from '../../location-access/find-location.ts';
-import { createTurns, type Turns } from '../../scheduling/turns.ts';
+import { slotLimits } from '../../scheduling/limits.ts';
+import { createSlots, type Slots } from '../../scheduling/slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { createDryRun } from './dry-run.ts';
 import { type MergeMode, type MergeResult, rowsPerStatement } from './rows.ts';
@@ -63,24 +63,12 @@ export type ReadRow = (row: unknown) => WhitelistEntryValues;
 /** Imports rows into the whitelists of one database. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
-/** How many imports of one key may wait in a process. Each holds the rows of its call in memory. */
-const maxWaitingImportsPerKey = 20;
-
-/**
- * How many imports a process runs at once. Each holds a database connection for seconds, and other requests need
- * connections too.
- */
-const maxImportsAtOnce = 2;
-
-/**
- * Creates the imports. A process runs one import per key at a time, so that no key delays the imports of other keys for
- * long.
- */
+/** Creates the imports. */
 export function createWhitelistImport(services: {
   prisma: PrismaClient;
   sql: Sql;
   locations: LocationFinder;
-  locationTurns: Turns;
+  locationSlots: Slots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
   /** The kind of the database. */
   kind: Database['kind'];
@@ -89,11 +77,7 @@ export function createWhitelistImport(services: {
   const merge = createWhitelistMerge(services);
   const replace = createWhitelistReplace(services);
   const dryRun = createDryRun(services);
-  const keyTurns = createTurns({
-    maxWaiting: maxWaitingImportsPerKey,
-    refusal: `More than ${maxWaitingImportsPerKey} imports of this key are waiting, please try again later`,
-  });
-  const limitOfProcess = pLimit(maxImportsAtOnce);
+  const importSlots = createSlots(slotLimits.imports);
 
   function take(
     author: Author,
@@ -177,8 +161,8 @@ export function createWhitelistImport(services: {
       options: ImportOptions,
     ): Promise<ImportResult> {
       await locations.find(author.key, locationId);
-      return keyTurns.run(author.key.id, () =>
-        limitOfProcess(() => importInBatches(author, locationId, rows, readRow, options)),
+      return importSlots.run(author.key.id, () =>
+        importInBatches(author, locationId, rows, readRow, options),
       );
     },
   };

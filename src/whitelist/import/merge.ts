@@ -5,7 +5,7 @@ import { namedStatement } from '../../database/named-statement.ts';
 import type { Sql } from '../../database/types.ts';
 import { locationNotFound } from '../../errors/error-table.ts';
 import { lockedLocation } from '../../location-access/lock.ts';
-import type { Turns } from '../../scheduling/turns.ts';
+import type { Slots } from '../../scheduling/slots.ts';
 import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, writeRows } from './rows.ts';
 
@@ -40,7 +40,7 @@ const mergeStatement = (mode: MergeMode) =>
 const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
 /** Creates the merge of batches. */
-export function createWhitelistMerge({ sql, locationTurns }: { sql: Sql; locationTurns: Turns }) {
+export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: Slots }) {
   /**
    * Merges a batch of rows into the whitelist of a location, and writes an audit record if something changed. All rows
    * have different plates.
@@ -56,7 +56,7 @@ export function createWhitelistMerge({ sql, locationTurns }: { sql: Sql; locatio
     const statement = mergeStatements[mode];
     const input = inputParameters(entries);
     const parameters = { locationId, ...input, ...scopeParameters(author.key), ...auditParameters(author) };
-    const [merged] = await locationTurns.run(
+    const [merged] = await locationSlots.run(
       locationId,
       () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
       { mayRefuse: false }, // Other batches of the import may already be committed.

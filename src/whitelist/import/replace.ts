@@ -5,7 +5,7 @@ import { scopeParameters } from '../../auth/scope.ts';
 import { namedStatement, queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
 import { lockedLocation, lockLocation } from '../../location-access/lock.ts';
-import type { Turns } from '../../scheduling/turns.ts';
+import type { Slots } from '../../scheduling/slots.ts';
 import { plateColumnList, type WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeResult, statementParts, writeRows } from './rows.ts';
 
@@ -53,10 +53,10 @@ const removeEntries = namedStatement(
 /** Creates the REPLACE import. */
 export function createWhitelistReplace(services: {
   prisma: PrismaClient;
-  locationTurns: Turns;
+  locationSlots: Slots;
   kind: Database['kind'];
 }) {
-  const { prisma, locationTurns, kind } = services;
+  const { prisma, locationSlots, kind } = services;
 
   /**
    * Removes the entries whose plates no row has.
@@ -142,6 +142,6 @@ export function createWhitelistReplace(services: {
         deleted: deleted.length,
       };
     };
-    return locationTurns.run(locationId, () => prisma.$transaction(work), { mayRefuse: false });
+    return locationSlots.run(locationId, () => prisma.$transaction(work), { mayRefuse: false });
   };
 }

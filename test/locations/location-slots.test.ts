@@ -1,52 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { createTurns, maxWaitingPerLocation } from '../../src/scheduling/turns.ts';
 import { newId } from '../../src/ids.ts';
+import { slotLimits } from '../../src/scheduling/limits.ts';
 import { newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-/** A promise, and the function that resolves it. */
-function deferred() {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => (resolve = settle));
-  return { promise, resolve };
-}
-
-describe('queue of works with one name', () => {
-  test('works of one name run in order, also after a failure; works of other names do not wait', async () => {
-    const turns = createTurns({ maxWaiting: 10, refusal: 'Too many' });
-    const started: string[] = [];
-    const first = deferred();
-    const works = [
-      turns.run('a', () => (started.push('a1'), first.promise)),
-      turns.run('a', () => (started.push('a2'), Promise.reject(new Error('broken')))),
-      turns.run('a', async () => void started.push('a3')),
-    ];
-    await turns.run('b', async () => void started.push('b1'));
-    expect(started).toEqual(['a1', 'b1']);
-    first.resolve();
-    expect((await Promise.allSettled(works)).map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-    expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);
-  });
-
-  test('works beyond the limit are refused unless they continue admitted work, and accepted again after others end', async () => {
-    const turns = createTurns({ maxWaiting: 2, refusal: 'Too many' });
-    const end = deferred();
-    const works = [1, 2, 3].map(() => turns.run('a', () => end.promise));
-    await expect(turns.run('a', async () => undefined)).rejects.toMatchObject({
-      code: 'RATE_LIMIT_EXCEEDED',
-      message: 'Too many',
-    });
-    works.push(turns.run('a', async () => undefined, { mayRefuse: false }));
-    end.resolve();
-    await Promise.all(works);
-    expect(await turns.run('a', async () => 'taken')).toBe('taken');
-  });
-});
+const maxWaitingPerLocation = slotLimits.locationChanges.waiting.perOwner;
 
 describe.runIf(testServerUrl)('a location that is locked by a stopped process', async () => {
   const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '4' });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 
 /** The connection of the embedded database, or a transaction on it. */
@@ -21,10 +21,10 @@ export interface SharedConnection {
 }
 
 /**
- * How many turns of the event loop pass until a gate's request, which waits on its socket, has its statement in this
+ * How many iterations of the event loop pass until a gate's request, which waits on its socket, has its statement in this
  * queue.
  */
-const turnsForGates = 4;
+const iterationsForGates = 4;
 
 /** The maximum number of gate statements between two other statements, so that gates cannot starve other requests. */
 const maxGatesInARow = 20;
@@ -34,7 +34,7 @@ const maxGatesInARow = 20;
  * a gate waits only for the statement or transaction that is running. It overtakes all other waiting work.
  *
  * The database runs in the thread of the event loop. Before each statement, this queue therefore yields to the event
- * loop for a few turns. Otherwise, waiting statements would run without a pause, and no request of a gate would be read
+ * loop for a few iterations. Otherwise, waiting statements would run without a pause, and no request of a gate would be read
  * from its socket.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
@@ -43,12 +43,13 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting statements of gates, including the statements of requests that arrive within the next turns of the
+   * Runs the waiting statements of gates, including the statements of requests that arrive within the next iterations of the
    * event loop.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
-      for (let turn = 0; turn < turnsForGates && gates.length === 0; turn += 1) await nextTurn();
+      for (let iteration = 0; iteration < iterationsForGates && gates.length === 0; iteration += 1)
+        await nextIteration();
       const work = gates.shift();
       if (!work) return;
       await work(connection);
@@ -71,20 +72,20 @@ export function shareConnection(pglite: PGlite): SharedConnection {
       void runAll();
     });
 
-  const inTurn = <Result>(work: () => Promise<Result>) =>
+  const queued = <Result>(work: () => Promise<Result>) =>
     new Promise<Result>((resolve, reject) => {
       others.push(() => work().then(resolve, reject));
       void runAll();
     });
 
   const forOthers: Client = {
-    query: (text, values, options) => inTurn(() => pglite.query(text, values, options)),
-    exec: (text, options) => inTurn(() => pglite.exec(text, options)),
-    transaction: (callback) => inTurn(() => pglite.transaction(callback)),
+    query: (text, values, options) => queued(() => pglite.query(text, values, options)),
+    exec: (text, options) => queued(() => pglite.exec(text, options)),
+    transaction: (callback) => queued(() => pglite.transaction(callback)),
   };
 
   /** Wraps a transaction so that waiting statements of gates run before each statement of the transaction. */
-  function withTurnsOfGates(transaction: Transaction): Transaction {
+  function answeringGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {
       async query<Row>(...statement: Parameters<Transaction['query']>) {
@@ -104,7 +105,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     heavy: {
       ...forOthers,
       transaction: (callback) =>
-        inTurn(() => pglite.transaction((transaction) => callback(withTurnsOfGates(transaction)))),
+        queued(() => pglite.transaction((transaction) => callback(answeringGates(transaction)))),
     },
   };
 }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, test } from 'vitest';
-import { shareConnection } from '../../src/database/embedded-turns.ts';
+import { shareConnection } from '../../src/database/shared-connection.ts';
 
 /** A database that answers in the same turn of the event loop, like the embedded one, with a list of its queries. */
 function newDatabase() {

@@ -1,0 +1,158 @@
+/** How many tasks of one kind a process runs, and how many may wait. */
+export interface SlotLimits {
+  /** What runs, for the table in docs/decisions/concurrency.md. */
+  task: string;
+  /** Whose tasks are counted together. Owners alternate when slots are scarce. */
+  owner: 'key' | 'location' | 'company' | 'client address';
+  /** Tasks of one owner that run at once. */
+  runningPerOwner: number;
+  /** Tasks of all owners that run at once. */
+  running: number;
+  /** How many tasks of one owner may wait, and the error message of the refused ones. Any number when omitted. */
+  waiting?: { perOwner: number; refusal: string };
+  /**
+   * How long a task holds its slot, in milliseconds. A task that takes longer waits for something, such as a locked
+   * location or a slow client. It goes on without a slot, so that it does not delay the tasks of other owners.
+   */
+  holdMs: number;
+  /** Whether the process yields to the event loop before a slot passes to the next task. */
+  yields: boolean;
+  /** Why the numbers are as they are. */
+  reason: string;
+}
+
+/** Slots for work of the processor or in memory. One slow task must not delay others for long. */
+const short = {
+  owner: 'key',
+  runningPerOwner: 1,
+  holdMs: 2_000,
+  yields: true,
+} as const;
+
+/** Slots for work that the database does. A task holds its slot until it ends. */
+const whole = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
+
+const waitingImports = 20;
+
+/**
+ * All limits of concurrent tasks in one process. A waiting request counts as a request in progress, so tasks that only
+ * requests start need no limit of their own for waiting.
+ */
+export const slotLimits = {
+  requests: {
+    ...whole,
+    task: 'requests until their response is read (`src/http/guard/requests-in-progress.ts`)',
+    owner: 'key',
+    runningPerOwner: 50,
+    waiting: {
+      perOwner: 1_000,
+      refusal: 'Too many requests of this API key are waiting, please try again later',
+    },
+    reason:
+      'The gates of a company send fewer while a location is locked. A waiting request holds its connection and headers; its body is not read yet.',
+  },
+  mediumBodies: {
+    ...short,
+    task: 'requests with a body of 16 KiB to 1 MiB, for each surface',
+    running: 32,
+    reason: 'Together they take at most 32 MiB. Some of these requests may wait for a locked location.',
+  },
+  largeBodies: {
+    ...short,
+    task: 'requests with a body over 1 MiB',
+    running: 2,
+    waiting: {
+      perOwner: 10,
+      refusal: 'Too many large requests of this API key are waiting, please try again later',
+    },
+    reason: 'Each takes about 50 MiB. The body of a waiting request is not read yet.',
+  },
+  unreadBodies: {
+    ...short,
+    task: 'reads of a body whose request has been answered',
+    owner: 'client address',
+    running: 1,
+    reason: 'Node would read all of them as fast as they arrive, which would delay other requests.',
+  },
+  newDocuments: {
+    ...short,
+    task: 'parsing and validation of a new document',
+    running: 1,
+    reason: 'It takes tens of milliseconds of the processor, and more slots would not make it faster.',
+  },
+  heavyQueries: {
+    ...short,
+    task: 'queries that cost more than 500, read the schema, or select a heavy field',
+    running: 2,
+    reason: 'They take long and delay other requests.',
+  },
+  listParts: {
+    ...short,
+    task: 'reads of a later part of a streamed list',
+    running: 2,
+    reason: 'Between two parts other requests run, even while many long lists are read.',
+  },
+  largeValueReads: {
+    ...short,
+    task: 'reads of a large JSON value',
+    running: 1,
+    reason: 'A read takes several times its size in memory.',
+  },
+  largeValueWrites: {
+    ...short,
+    task: 'writes of a large JSON value to a client',
+    running: Infinity,
+    reason: 'The value stays in memory until the client has read it.',
+  },
+  imports: {
+    ...whole,
+    task: 'imports of whitelist entries',
+    owner: 'key',
+    running: 2,
+    waiting: {
+      perOwner: waitingImports,
+      refusal: `More than ${waitingImports} imports of this key are waiting, please try again later`,
+    },
+    reason:
+      'Each holds a database connection for seconds, and other requests need connections too. A waiting import holds its rows in memory.',
+  },
+  eventBatches: {
+    ...whole,
+    task: 'batches of parking events',
+    owner: 'key',
+    running: 2,
+    waiting: {
+      perOwner: waitingImports,
+      refusal: `More than ${waitingImports} batches of this key are waiting, please try again later`,
+    },
+    reason:
+      'Each holds a database connection, and other requests need connections too. A waiting call holds its rows in memory.',
+  },
+  /**
+   * Callers must first check that the location is in the key's scope. Otherwise, a key could fill the queue of another
+   * company's location.
+   */
+  locationChanges: {
+    ...whole,
+    task: 'changes that lock a location: events, imports, counts, quotas and settings',
+    owner: 'location',
+    waiting: {
+      perOwner: 100,
+      refusal: 'Too many changes of this location are waiting, please try again later',
+    },
+    reason:
+      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 at once, and the last one is still answered within seconds.',
+  },
+  nameLookups: {
+    ...whole,
+    task: 'look-ups of the host names of webhooks',
+    owner: 'company',
+    runningPerOwner: 10,
+    waiting: {
+      perOwner: 100,
+      refusal: 'Too many lookups of host names are in progress for this company',
+    },
+    reason:
+      'Half of the concurrent deliveries of a company. There is no limit for all companies together, because unresponsive name servers of some would delay the others. Each look-up belongs to an attempt or request in progress, and those of a company need fewer than 100.',
+  },
+} as const satisfies Record<string, SlotLimits>;

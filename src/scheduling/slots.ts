@@ -1,0 +1,84 @@
+import { ServiceError } from '../errors/error-table.ts';
+import type { SlotLimits } from './limits.ts';
+import { yieldToEventLoop } from './yield.ts';
+
+/** The slots of one process for one kind of task. A waiting task holds no database connection. */
+export interface Slots {
+  /**
+   * Runs a task when a slot is free. Tasks of one owner start in the order of the calls. Owners alternate, so that heavy
+   * callers cannot starve light ones.
+   *
+   * @param owner the identifier of the owner, such as a key or a location
+   * @param options.mayRefuse false for the later parts of a task that has begun
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait
+   */
+  run<Result>(owner: string, work: () => Promise<Result>, options?: { mayRefuse: boolean }): Promise<Result>;
+}
+
+type ReleaseSlot = () => Promise<void>;
+
+/** Creates the slots of one process for one kind of task. */
+export function createSlots(limits: SlotLimits): Slots {
+  const { runningPerOwner, holdMs, yields } = limits;
+  /** The waiting tasks by owner. The first owner is the next one. */
+  const waiting = new Map<string, ((releaseSlot: ReleaseSlot) => void)[]>();
+  /** How many tasks of each owner run, with or without their slot. */
+  const running = new Map<string, number>();
+  let usedSlots = 0;
+
+  const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
+
+  /** Takes a slot. It is released after `holdMs` at the latest. */
+  function takeSlot(owner: string): ReleaseSlot {
+    running.set(owner, (running.get(owner) ?? 0) + 1);
+    usedSlots += 1;
+    let holdsSlot = true;
+    const freeSlot = () => {
+      if (holdsSlot) usedSlots -= 1;
+      holdsSlot = false;
+      startWaiting();
+    };
+    const timer = holdMs === Infinity ? undefined : setTimeout(freeSlot, holdMs).unref();
+    return async () => {
+      if (yields && waiting.size > 0) await yieldToEventLoop();
+      clearTimeout(timer);
+      const others = running.get(owner)! - 1;
+      if (others === 0) running.delete(owner);
+      else running.set(owner, others);
+      freeSlot();
+    };
+  }
+
+  function startWaiting(): void {
+    for (const [owner, tasks] of waiting) {
+      if (usedSlots >= limits.running) return;
+      if (!mayRun(owner)) continue;
+      const start = tasks.shift()!;
+      waiting.delete(owner);
+      if (tasks.length > 0) waiting.set(owner, tasks); // behind the other owners
+      start(takeSlot(owner));
+    }
+  }
+
+  function waitForSlot(owner: string): Promise<ReleaseSlot> {
+    return new Promise((start) => {
+      const tasks = waiting.get(owner);
+      if (tasks) tasks.push(start);
+      else waiting.set(owner, [start]);
+    });
+  }
+
+  return {
+    async run(owner, work, { mayRefuse } = { mayRefuse: true }) {
+      const tasks = (running.get(owner) ?? 0) + (waiting.get(owner)?.length ?? 0);
+      if (mayRefuse && limits.waiting && tasks >= runningPerOwner + limits.waiting.perOwner)
+        throw new ServiceError('RATE_LIMIT_EXCEEDED', limits.waiting.refusal);
+      const releaseSlot = mayRun(owner) ? takeSlot(owner) : await waitForSlot(owner);
+      try {
+        return await work();
+      } finally {
+        void releaseSlot();
+      }
+    },
+  };
+}
