@@ -17,7 +17,7 @@ const eventOf = (index: number, changes: Record<string, unknown> = {}) => ({
 const linesOf = (events: readonly unknown[]) => events.map((event) => JSON.stringify(event)).join('\n');
 const countEvents = (locationId: string) => prisma.parkingEvent.count({ where: { locationId } });
 
-test('pms events import records a file in calls of 1,000 events, and a second run changes nothing', async () => {
+test('pms events import sends a file in calls of 1,000 events, and a second import of the file changes nothing', async () => {
   const { key, locationId } = await gateway.newTenant();
   const location = ['--location', locationId];
   const events = Array.from({ length: 1_200 }, (_, index) => eventOf(index));
@@ -39,7 +39,7 @@ test('pms events import records a file in calls of 1,000 events, and a second ru
   expect(await countEvents(locationId)).toBe(1_200);
 });
 
-test('pms events import writes the rejected events with their reasons to a file that can be corrected and imported', async () => {
+test('pms events import writes the rejected events with their reasons to a file that a user can correct and import', async () => {
   const { key, locationId } = await gateway.newTenant();
   const plate = { plateType: 'DXB', plateCode: 'A' };
   const wrong = [
@@ -80,7 +80,7 @@ test('pms events import writes the rejected events with their reasons to a file 
   expect(await countEvents(locationId)).toBe(2);
 });
 
-test('pms events import accepts texts that cameras read as well as plates in three columns', async () => {
+test('pms events import accepts texts that a camera read, and plates in three columns', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
     key,
@@ -136,7 +136,7 @@ test('pms events import accepts texts that cameras read as well as plates in thr
   });
 });
 
-test('pms events import names the error for an empty file, a missing file and a refused call', async () => {
+test('pms events import prints a clear error for an empty file, a missing file and a refused call', async () => {
   const { key, locationId } = await gateway.newTenant();
   const location = ['--location', locationId];
   expect(await pms(key, 'events', 'import', fileOf(''), ...location)).toMatchObject({

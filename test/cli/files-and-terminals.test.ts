@@ -22,7 +22,7 @@ async function newTenant() {
   return tenant;
 }
 
-describe('files with personal data', () => {
+describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
@@ -39,7 +39,7 @@ describe('files with personal data', () => {
     ['a copy of a whitelist', () => ['sync', '--output']],
     ['rejected rows', () => ['import', rejectedCsv(), '--rejects']],
     ['rejected events', () => ['events', 'import', rejectedJson(), '--rejects']],
-  ])('a file with %s is readable only by its owner', async (name, command) => {
+  ])('pms makes a file with %s readable only by its owner', async (name, command) => {
     const { key, locationId } = await newTenant();
     const path = join(folder, name.replaceAll(' ', '-'));
     for (const round of ['new', 'existing']) {
@@ -50,7 +50,7 @@ describe('files with personal data', () => {
     }
   });
 
-  test('an existing file loses its wider access rights when pms overwrites it', async () => {
+  test('pms removes the wider access rights of an existing file when pms overwrites the file', async () => {
     const { key, locationId } = await newTenant();
     const path = fileOf('');
     chmodSync(path, 0o644);
@@ -59,21 +59,24 @@ describe('files with personal data', () => {
   });
 });
 
-describe('pms --safe-csv', () => {
+describe('the option --safe-csv of pms', () => {
   test.each([
     ['a whitelist', ['export']],
     ['quotas', ['quotas', 'export']],
-  ])('an apostrophe precedes each formula in %s', async (_, command) => {
-    const { key, locationId } = await newTenant();
-    const plain = await pms(key, ...command, '--location', locationId);
-    expect(plain.out).toContain('\n"=HYPERLINK');
-    const safe = await pms(key, ...command, '--safe-csv', '--location', locationId);
-    expect({ code: safe.code, err: safe.err }).toEqual({ code: 0, err: '' });
-    expect(safe.out).toContain(`\n"'=HYPERLINK`);
-    expect(safe.out).not.toMatch(/(^|,|\n)"?[=+@-]/);
-  });
+  ])(
+    'with --safe-csv, pms writes an apostrophe before each spreadsheet formula in %s',
+    async (_, command) => {
+      const { key, locationId } = await newTenant();
+      const plain = await pms(key, ...command, '--location', locationId);
+      expect(plain.out).toContain('\n"=HYPERLINK');
+      const safe = await pms(key, ...command, '--safe-csv', '--location', locationId);
+      expect({ code: safe.code, err: safe.err }).toEqual({ code: 0, err: '' });
+      expect(safe.out).toContain(`\n"'=HYPERLINK`);
+      expect(safe.out).not.toMatch(/(^|,|\n)"?[=+@-]/);
+    },
+  );
 
-  test('an apostrophe precedes each formula in rejected rows', async () => {
+  test('with --safe-csv, pms writes an apostrophe before each spreadsheet formula in the file of rejected rows', async () => {
     const { key, locationId } = await newTenant();
     const path = fileOf('');
     const file = fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
@@ -98,7 +101,7 @@ const answering =
   (_, response) =>
     void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 
-describe('control characters in answers of a server', () => {
+describe('control characters in responses of a server to pms', () => {
   const hostile = 'a\u001b[31m\u009b2J\u202egate\nforged';
   const shown = String.raw`a\u001b[31m\u009b2J\u202egate\nforged`;
   const company = { id: '1', slug: 'a', name: hostile, address: 'x', createdAt: 'x', updatedAt: 'x' };
@@ -114,14 +117,14 @@ describe('control characters in answers of a server', () => {
     expect(out).not.toMatch(acting);
   });
 
-  test('pms escapes control characters in JSON output, and programs parse the same values from it', async () => {
+  test('pms escapes control characters in JSON output, and a JSON parser still reads the original values', async () => {
     const url = await startHttpServer(answering(200, { data: { companies: page } }));
     const { out } = await pms('key', '--url', url, '--json', 'companies', 'list');
     expect(out).not.toMatch(acting);
     expect(JSON.parse(out)[0].name).toBe(hostile);
   });
 
-  test('pms escapes control characters in errors', async () => {
+  test('pms escapes control characters in error messages', async () => {
     const details = { field: hostile, value: hostile };
     const url = await startHttpServer(
       answering(200, { errors: [{ message: hostile, extensions: { code: hostile, details } }] }),
@@ -132,7 +135,7 @@ describe('control characters in answers of a server', () => {
   });
 });
 
-test('pms status --watch waits as long as the gateway asks before it reopens a stream', async () => {
+test('pms status --watch reopens a stream only after the delay that the gateway asks for', async () => {
   const status = {
     locationId: '1',
     slug: 'a',

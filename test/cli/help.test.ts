@@ -42,7 +42,7 @@ test('pms arranges its commands in groups', () => {
 describe.each(helps)('the help text of pms $path', ({ path, help }) => {
   const examples = sectionOf(help, 'Examples').map((line) => line.replace(/^ {2}\$ /, ''));
 
-  test('every example in the help is accepted by the command', async () => {
+  test('a command of pms accepts every example in its own help text', async () => {
     expect(examples.join('\n')).toContain(`pms ${path}`.trim());
     for (const example of examples) {
       const [program, ...args] = shellCommands(example)[0] ?? [];
@@ -53,7 +53,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
     }
   });
 
-  test('the help marks the options that the command requires', async () => {
+  test('the help text of pms marks the options that a command requires', async () => {
     const required = sectionOf(help, 'Options').flatMap(
       (line) => /^ {2}(?:-\w, )?(--\S+).*\(required\)/.exec(line)?.[1] ?? [],
     );

@@ -42,7 +42,7 @@ describe('pms import', () => {
     ]);
   });
 
-  test('pms import upserts and replaces entries, and a dry run changes nothing', async () => {
+  test('pms import updates or replaces entries, and a dry run of pms import changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [kept, gone] = [newEntry(), newEntry()];
     const first = fileOf([header, line(kept), line(gone)].join('\n'));
@@ -62,7 +62,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
   });
 
-  test('pms import writes the rejected rows in the order of the file, ready to be corrected and imported', async () => {
+  test('pms import writes the rejected rows in the order of the file, so that a user can correct and import them', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [good, twice] = [newEntry(), newEntry()];
     const file = fileOf(
@@ -101,7 +101,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
-  test('pms import stores hours and numbers of entries, and keeps stored values whose column the file lacks', async () => {
+  test('pms import stores hours and numbers of entries, and keeps the stored values of columns that the file does not have', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const columns = 'referenceId,plateType,plateCode,plateNumber';
@@ -137,7 +137,7 @@ describe('pms import', () => {
     expect(await read()).toEqual({ hours: null, maxEntries: 2 });
   });
 
-  test('pms import waits when the rate limit is reached, and then continues', async () => {
+  test('pms import waits when the key reaches its rate limit, and then continues', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
     const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
@@ -147,7 +147,7 @@ describe('pms import', () => {
     expect(await plateNumbersOf(locationId)).toHaveLength(8);
   });
 
-  test('the rate limit notice does not break the progress bar of pms import', async () => {
+  test('the message about the rate limit does not break the progress bar of pms import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
     const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
@@ -164,7 +164,7 @@ describe('pms import', () => {
       expect(notice).toMatch(/^The rate limit of the key is reached; retrying in [12] seconds?$/);
   });
 
-  test('pms import replaces nothing when the file exceeds one call or repeats a plate', async () => {
+  test('pms import --mode replace changes nothing when the file is too long for one call or repeats a plate', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');
@@ -184,7 +184,7 @@ describe('pms import', () => {
     ['only a byte order mark', '\ufeff', 'is empty'],
     ['semicolons', header.replaceAll(',', ';'), 'Line 1: the columns are separated by semicolons (";")'],
     ['tabs', header.replaceAll(',', '\t'), 'Line 1: the columns are separated by tabs ("\\t")'],
-  ])('pms import refuses a file with %s and names the place', async (_, text, message) => {
+  ])('pms import refuses a file with %s and names the line or column', async (_, text, message) => {
     const { key, locationId } = await gateway.newTenant();
     const { code, err } = await pms(key, 'import', fileOf(text), '--location', locationId);
     expect(code).toBe(2);
@@ -193,7 +193,7 @@ describe('pms import', () => {
     expect(await plateNumbersOf(locationId)).toEqual([]);
   });
 
-  test('pms import reports a missing file, and a folder in place of a file', async () => {
+  test('pms import reports a missing file, and a folder that is given instead of a file', async () => {
     const missing = join(folder, 'none.csv');
     const run = (path: string) => pms('key', 'import', path, '--location', 'x');
     expect(await run(missing)).toEqual({ code: 2, out: '', err: `Cannot read ${missing}: no such file\n` });

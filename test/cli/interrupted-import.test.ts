@@ -78,8 +78,8 @@ async function continueAsSaid(said: string, key: string) {
   return JSON.parse(stdout);
 }
 
-describe('Ctrl-C during an import', () => {
-  test('pms import waits for the answer to the batch it sent, and prints the command that imports the rest', async () => {
+describe('Ctrl-C during an import by pms', () => {
+  test('after Ctrl-C, pms import waits for the response to the current batch, and prints the command that imports the other rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row(), row(), row());
     const slow = await startSlowGateway(key, 2);
@@ -108,7 +108,7 @@ describe('Ctrl-C during an import', () => {
     expect(await countEntries(locationId)).toBe(4);
   });
 
-  test('Ctrl-C ends a wait for the rate limit at once, and the same command continues an upsert', async () => {
+  test('Ctrl-C ends a wait for the rate limit at once, and the printed command continues the upsert', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
     const file = csvOf(row(), row(), row(), row());
@@ -125,7 +125,7 @@ describe('Ctrl-C during an import', () => {
     expect(await continueAsSaid(importing.err, fast)).toMatchObject({ created: 2, unchanged: 2 });
   });
 
-  test('Ctrl-C does not interrupt an import whose last rows are sent', async () => {
+  test('Ctrl-C does not interrupt pms import when the last rows of the file are already sent', async () => {
     const { key, locationId } = await gateway.newTenant();
     const slow = await startSlowGateway(key, 1);
     const file = csvOf(row(), row());
@@ -138,7 +138,7 @@ describe('Ctrl-C during an import', () => {
     expect(JSON.parse(importing.out)).toMatchObject({ created: 2 });
   });
 
-  test('a second Ctrl-C ends the import at once', async () => {
+  test('a second Ctrl-C ends pms import at once', async () => {
     const { key, locationId } = await gateway.newTenant();
     const slow = await startSlowGateway(key, 1);
     const importing = start(slow.address, key, ['import', csvOf(row()), '--location', locationId]);
@@ -149,7 +149,7 @@ describe('Ctrl-C during an import', () => {
     expect(await importing.ended).toEqual({ code: null, signal: 'SIGINT' });
   });
 
-  test('Ctrl-C ends an import whose standard input is still open', async () => {
+  test('Ctrl-C ends pms import while its standard input is still open', async () => {
     const { key, locationId } = await gateway.newTenant();
     const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
     importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
@@ -161,7 +161,7 @@ describe('Ctrl-C during an import', () => {
     expect(importing.err).toMatch(/To continue, with the same input:\n {2}pms import - .* --after-line 3\n$/);
   });
 
-  test('the message after a dry run says that nothing changed', async () => {
+  test('after Ctrl-C during a dry run, pms import says that nothing changed', async () => {
     const { key, locationId } = await gateway.newTenant();
     const slow = await startSlowGateway(key, 1);
     const args = ['import', csvOf(row(), row()), '--location', locationId, '--dry-run', '--batch-size', '1'];
@@ -175,7 +175,7 @@ describe('Ctrl-C during an import', () => {
     expect(await countEntries(locationId)).toBe(0);
   });
 
-  test('an interrupted import of events or quotas prints the same command, because repeated rows change nothing', async () => {
+  test('an interrupted import of events or quotas prints its own command again, because repeated rows change nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       eventId: `gate-${index}`,
@@ -209,7 +209,7 @@ describe('Ctrl-C during an import', () => {
   });
 });
 
-test('pms import --after-line skips earlier rows, and is refused for a replacement', async () => {
+test('pms import --after-line skips the rows before that line, and pms refuses the option in the mode replace', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());
@@ -222,7 +222,7 @@ test('pms import --after-line skips earlier rows, and is refused for a replaceme
   });
 });
 
-test('Ctrl-C during an export or a sync keeps the previous file and leaves no partial file', async () => {
+test('Ctrl-C during pms export or pms sync keeps the previous file and leaves no partial file', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (const command of ['export', 'sync']) {
     const name = `${command}-of-before`;

@@ -6,7 +6,7 @@ const gateway = await sharedTestGateway();
 const { pms, json, fileOf } = openCommandLine(await serve(gateway));
 
 describe('pms whoami and keys', () => {
-  test('pms whoami shows the key in use, as a table and as JSON', async () => {
+  test('pms whoami shows the key in use as a table or as JSON', async () => {
     const { key, companyId } = await gateway.newTenant();
     expect(await json(key, 'whoami')).toMatchObject({ name: 'Test', companyIds: [companyId] });
     const { out, code } = await pms(key, 'whoami');
@@ -14,7 +14,7 @@ describe('pms whoami and keys', () => {
     expect(out).toMatch(/companies\s+[0-9a-f-]{36}/);
   });
 
-  test('pms keys issues, lists, changes, rotates and revokes a key', async () => {
+  test('pms keys can issue, list, change, rotate and revoke a key', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const created = await json(
@@ -51,7 +51,7 @@ describe('pms whoami and keys', () => {
     expect((await gateway.rest('GET', '/health', { key: rotated.secret })).status).toBe(401);
   });
 
-  test("pms keys issues an operator's key only with the explicit option", async () => {
+  test("pms keys issues an operator's key only when the user gives the explicit option", async () => {
     const operator = await gateway.newKey({ unrestricted: true });
     const command = ['keys', 'create', '--name', 'x', '--permission', 'ADMIN'];
     expect(await json(operator, ...command)).toMatchObject({ unrestricted: false });
@@ -69,7 +69,7 @@ describe('pms whoami and keys', () => {
     }
   });
 
-  test('pms reads the key from a file', async () => {
+  test('pms reads the API key from a file', async () => {
     const { key } = await gateway.newTenant();
     const file = fileOf(`${key}\n`);
     expect((await pms(undefined, '--key-file', file, 'whoami')).code).toBe(0);
@@ -77,7 +77,7 @@ describe('pms whoami and keys', () => {
 });
 
 describe('pms usage', () => {
-  test('pms usage shows the requests of a key by hour and operation', async () => {
+  test('pms usage shows how many requests a key sent, by hour and operation', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     await gateway.rest('GET', '/health', { key: admin });

@@ -40,7 +40,7 @@ function startListening(key: string, ...args: string[]) {
 const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
 
 describe('pms listen', () => {
-  test('pms listen forwards messages with their headers, acknowledges accepted ones, and deletes its webhook', async () => {
+  test('pms listen forwards webhook messages with their headers, acknowledges the accepted ones, and deletes its webhook at the end', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(
@@ -81,7 +81,7 @@ describe('pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test('pms listen subscribes to every event that the key may read, and deletes its webhook at SIGTERM too', async () => {
+  test('pms listen subscribes to every event that the key may read, and deletes its webhook at SIGTERM', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],
@@ -108,7 +108,7 @@ describe('pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test('pms listen deletes its webhook when it fails, and creates none for an invalid address', async () => {
+  test('pms listen deletes its webhook when pms fails, and creates no webhook for an invalid address', async () => {
     const { companyId, key } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });
@@ -121,7 +121,7 @@ describe('pms listen', () => {
 });
 
 describe('pms trigger', () => {
-  test('pms trigger sends a sample to the only pull webhook that is subscribed to the event', async () => {
+  test('pms trigger sends a sample message to the only pull webhook that subscribes to the event', async () => {
     const { key } = await gateway.newTenant();
     const none = await pms(key, 'trigger', 'whitelist.created');
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('start `pms listen`') });
@@ -140,7 +140,7 @@ describe('pms trigger', () => {
   });
 });
 
-test('pms webhooks create creates a pull webhook, and accepts either a URL or --pull', async () => {
+test('pms webhooks create needs either a URL or the option --pull', async () => {
   const { key } = await gateway.newTenant();
   const create = ['webhooks', 'create'];
   const event = ['--event', 'whitelist.created'];

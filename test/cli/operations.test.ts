@@ -14,7 +14,7 @@ const { prisma } = gateway.database;
 const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 
-test("pms companies and pms locations list the rows in the key's scope", async () => {
+test('pms companies and pms locations list only companies and locations in the scope of the key', async () => {
   const { key, companyId, locationId } = await gateway.newTenant();
   const company = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   const location = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
@@ -25,7 +25,7 @@ test("pms companies and pms locations list the rows in the key's scope", async (
   expect((await pms(key, 'locations', 'list')).out).toContain(location.slug);
 });
 
-test('pms locations update sets the longest stay of a vehicle', async () => {
+test('pms locations update sets the longest stay of the vehicles at a location', async () => {
   const { key, companyId, locationId } = await gateway.newTenant();
   const update = (hours: string) => ['locations', 'update', locationId, '--longest-stay', hours];
   expect(await json(key, ...update('72'))).toMatchObject({ id: locationId, longestStayHours: 72 });
@@ -52,7 +52,7 @@ test('pms locations update sets the longest stay of a vehicle', async () => {
 });
 
 describe('pms events and status', () => {
-  test('pms events record stores an event once per event id', async () => {
+  test('pms events record stores only one event for an event id that is sent twice', async () => {
     const { key, locationId } = await gateway.newTenant();
     const command = [
       'events',
@@ -79,7 +79,7 @@ describe('pms events and status', () => {
     expect(await json(key, 'status', locationId)).toMatchObject([{ locationId, occupied: 0 }]);
   });
 
-  test('pms status --watch accepts at most 50 locations, because each one is a stream', async () => {
+  test('pms status --watch accepts at most 50 locations, because each location needs its own stream', async () => {
     const { key, companyId } = await gateway.newTenant();
     for (let index = 0; index < 50; index += 1) await gateway.newLocation(companyId);
     const { code, out, err } = await pms(key, 'status', '--watch');
@@ -87,7 +87,7 @@ describe('pms events and status', () => {
     expect(err).toContain('At most 50 locations can be watched at once');
   });
 
-  test('pms status --watch prints each change as a line of JSON', async () => {
+  test('pms status --watch prints each change of a status as a line of JSON', async () => {
     const { key, locationId } = await gateway.newTenant();
     const watching: ChildProcess = spawn('node', ['dist/pms.js', '--json', 'status', locationId, '--watch'], {
       cwd: projectFolder,
@@ -103,7 +103,7 @@ describe('pms events and status', () => {
 });
 
 describe('pms occupancy', () => {
-  test('pms occupancy lists the vehicles inside, and their number', async () => {
+  test('pms occupancy lists the vehicles inside a location, and prints their number', async () => {
     const { key, locationId } = await gateway.newTenant();
     const folder = await mkdtemp(join(tmpdir(), 'pms-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -129,7 +129,7 @@ describe('pms occupancy', () => {
 });
 
 describe('pms webhooks', () => {
-  test('pms webhooks creates, lists, changes, rotates and deletes a webhook', async () => {
+  test('pms webhooks can create, list, change, rotate and delete a webhook', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const hook = `https://203-0-113.example/${companyId}`;
     const created = await pms(key, '--json', 'webhooks', 'create', hook, '--event', 'PARKING_ENTERED');
@@ -157,7 +157,7 @@ describe('pms webhooks', () => {
     expect(await json(key, 'webhooks', 'list')).toEqual([]);
   });
 
-  test('pms webhooks tests a webhook, lists its deliveries and resends failed ones', async () => {
+  test('pms webhooks can test a webhook, list its deliveries and resend failed deliveries', async () => {
     const { key } = await gateway.newTenant();
     const receiver = await startReceiver();
     const created = await pms(

@@ -57,7 +57,7 @@ async function distorted(
 }
 
 describe('pms parity', () => {
-  test('pms parity compares every read that the key used, and finds no difference', async () => {
+  test('pms parity compares the REST and GraphQL results of every read that the key used, and finds no difference', async () => {
     const { key, locationId } = await newWhitelist(230);
     const reads = routes.filter(({ method }) => method === 'GET');
     await use(
@@ -96,7 +96,7 @@ describe('pms parity', () => {
     ['its locations', { permissions: ['READ_WHITELIST', 'READ_LOCATIONS'] }],
     ['its statuses', { permissions: ['READ_WHITELIST', 'READ_STATUS'] }],
     ['the locations in its scope', { permissions: ['READ_WHITELIST'] }],
-  ] as const)('pms parity takes the locations of a key from %s', async (_, { permissions }) => {
+  ] as const)('pms parity lists the locations of the key from %s', async (_, { permissions }) => {
     const { locationId } = await newWhitelist(2);
     const key = await gateway.newKey({ permissions, locationIds: [locationId] });
     await use(key, `/locations/${newId()}/whitelist`, '/companies');
@@ -107,7 +107,7 @@ describe('pms parity', () => {
     ]);
   });
 
-  test('pms parity reports each difference between the surfaces and exits with 3', async () => {
+  test('pms parity reports each difference between REST and GraphQL, and exits with 3', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     const address = await distorted((_, text) => {

@@ -21,7 +21,7 @@ describe('error messages of pms', () => {
     expect(err).toMatch(/^UNAUTHORIZED: Invalid or missing API key\n {2}request: [0-9a-f-]{36}\n$/);
   });
 
-  test('pms prints the field and the value that the gateway names', async () => {
+  test('pms prints the field and the value that the gateway names in an error', async () => {
     const { key } = await gateway.newTenant();
     const unknown = '01900000-0000-7000-8000-000000000000';
     const { code, err } = await pms(key, 'export', '--location', unknown);
@@ -51,14 +51,14 @@ describe('error messages of pms', () => {
     expect(err).toContain(message);
   });
 
-  test('pms reports at once that nothing listens at the address', async () => {
+  test('pms reports at once that nothing listens at the given address', async () => {
     const closedServer = await listen(() => undefined, { isOpen: false });
     const { code, err } = await pms('key', '--url', closedServer, 'whoami');
     expect(code).toBe(1);
     expect(err).toBe(`No answer from ${closedServer} (ECONNREFUSED). Is the gateway running there?\n`);
   });
 
-  describe('an address where another server listens', () => {
+  describe('an address of pms where another server listens', () => {
     const json = (body: unknown) => listen((_, response) => response.end(JSON.stringify(body)));
     const page = (_: unknown, response: ServerResponse) =>
       response.setHeader('Content-Type', 'text/html; charset=utf-8').end('<html>');
@@ -79,16 +79,19 @@ describe('error messages of pms', () => {
         () => listenRaw((socket) => socket.destroy()),
         'it closed the connection',
       ],
-    ])('pms says that the server is no gateway when it answers with %s', async (_, start, difference) => {
-      const address = await start();
-      expect(await pms('key', '--url', address, 'whoami')).toEqual({
-        code: 1,
-        out: '',
-        err: `${address}/graphql is not a parking gateway: ${difference}. Check the address.\n`,
-      });
-    });
+    ])(
+      'pms says that the server is not a gateway when the server answers with %s',
+      async (_, start, difference) => {
+        const address = await start();
+        expect(await pms('key', '--url', address, 'whoami')).toEqual({
+          code: 1,
+          out: '',
+          err: `${address}/graphql is not a parking gateway: ${difference}. Check the address.\n`,
+        });
+      },
+    );
 
-    test('pms says that the server does not speak TLS when the address is https', async () => {
+    test('pms says that the server does not speak TLS when the given address begins with https', async () => {
       const address = (await listen(page)).replace('http:', 'https:');
       const { err } = await pms('key', '--url', address, 'whoami');
       expect(err).toBe(
@@ -96,7 +99,7 @@ describe('error messages of pms', () => {
       );
     });
 
-    test('pms translate says that the server is no gateway', async () => {
+    test('pms translate says that the server is not a gateway', async () => {
       for (const status of [200, 404]) {
         const other = await listen((_, response) => response.writeHead(status).end('{"hello":1}'));
         const { err } = await pms('key', '--url', other, 'translate', `curl ${other}/api/locations`);
@@ -104,7 +107,7 @@ describe('error messages of pms', () => {
       }
     });
 
-    test.runIf(testServerUrl)('pms says that PostgreSQL and Redis are no gateway', async () => {
+    test.runIf(testServerUrl)('pms says that PostgreSQL and Redis are not gateways', async () => {
       for (const server of [testServerUrl!, process.env.REDIS_URL!]) {
         const { hostname, port } = new URL(server);
         const { err } = await pms('key', '--url', `http://${hostname}:${port}`, 'whoami');
@@ -136,9 +139,9 @@ async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('a gateway that redirects', () => {
+describe('redirects of the server that pms calls', () => {
   test.each([301, 302, 307, 308])(
-    'pms sends no key to the target of a redirect with status %s',
+    'pms does not send its key to the target of a redirect with status %s',
     async (status) => {
       const keysSeen: unknown[] = [];
       const other = await listen((request, response) => {
@@ -161,7 +164,7 @@ describe('a gateway that redirects', () => {
   );
 });
 
-test('pms retries when a gateway fails after earlier requests succeeded', async () => {
+test('pms retries a request when the gateway fails after it answered earlier requests', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -181,8 +184,8 @@ test('pms retries when a gateway fails after earlier requests succeeded', async 
   expect(requests).toBe(3);
 });
 
-describe('names in place of ids', () => {
-  test('pms finds a location by its slug or name', async () => {
+describe('names that pms accepts in place of ids', () => {
+  test('pms finds a location by the slug or name that the user gives in place of an id', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     await prisma.location.update({ where: { id: locationId }, data: { name: 'North gate' } });
     const { slug } = await prisma.location.findUniqueOrThrow({ where: { id: locationId } });
@@ -195,7 +198,7 @@ describe('names in place of ids', () => {
     ]);
   });
 
-  test('pms lists the candidates when several locations have the name', async () => {
+  test('pms lists the possible locations when several locations have the given name', async () => {
     const { key, companyId } = await gateway.newTenant();
     const ids = [await gateway.newLocation(companyId), await gateway.newLocation(companyId)];
     await prisma.location.updateMany({ where: { id: { in: ids } }, data: { name: 'Twin' } });
@@ -205,7 +208,7 @@ describe('names in place of ids', () => {
     for (const id of ids) expect(err).toContain(`  ${id}  `);
   });
 
-  test('pms reports a name that no location has', async () => {
+  test('pms reports an error when no location has the given name', async () => {
     const { key } = await gateway.newTenant();
     expect(await pms(key, 'status', 'nowhere')).toMatchObject({
       code: 1,
@@ -213,7 +216,7 @@ describe('names in place of ids', () => {
     });
   });
 
-  test('pms names the missing permission when the key may not look up locations', async () => {
+  test('pms names the missing permission when the key may not look up a location by name', async () => {
     const { companyId } = await gateway.newTenant();
     const gate = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_STATUS'] });
     expect(await pms(gate, 'status', 'north')).toMatchObject({
@@ -223,7 +226,7 @@ describe('names in place of ids', () => {
   });
 });
 
-describe('the installed program', () => {
+describe('the installed program pms', () => {
   const runShell = async (script: string) =>
     promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
       cwd: projectFolder,
@@ -238,12 +241,12 @@ describe('the installed program', () => {
       'a key file on the standard input',
       `unset PMS_API_KEY; echo $KEY | node dist/pms.js --key-file - --json whoami | ${printName}`,
     ],
-  ])('%s prints only JSON into a pipe', async (_, script) => {
+  ])('pms prints only JSON when its output is a pipe: %s', async (_, script) => {
     const { key } = await gateway.newTenant();
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
   });
 
-  test('pms ends silently when the reader closes the pipe', async () => {
+  test('pms ends without an error message when the reader closes the pipe', async () => {
     expect(await runShell('set +o pipefail; node dist/pms.js --json whoami | true')).toMatchObject({
       stderr: '',
     });
@@ -253,7 +256,7 @@ describe('the installed program', () => {
     expect(await pms(undefined, '--version')).toEqual({ code: 0, out: `${packageJson.version}\n`, err: '' });
   });
 
-  test('pms completes commands, options and their values in bash', async () => {
+  test('the bash completion of pms suggests commands, options and their values', async () => {
     const complete = (...words: string[]) =>
       runShell(
         `source <(node dist/pms.js completion bash); COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); ` +
@@ -266,7 +269,7 @@ describe('the installed program', () => {
     expect((await complete('pms', 'completion', '')).stdout).toBe('bash zsh fish --help\n');
   });
 
-  test('pms completes commands, options, values and files in fish, with explanations', async () => {
+  test('the fish completion of pms suggests commands, options, values and files, with explanations', async () => {
     const complete = async (line: string) => {
       const { stdout } = await promisify(execFile)(
         'fish',
@@ -291,7 +294,7 @@ describe('the installed program', () => {
     expect(await named('pms keys pack')).not.toContain('package.json');
   });
 
-  test('pms prints a zsh script with the same commands', async () => {
+  test('pms prints a zsh completion script with the same commands as the bash script', async () => {
     const { out } = await pms(undefined, 'completion', 'zsh');
     expect(out).toMatch(/^#compdef pms\n/);
     expect(out).toContain("'whitelist add')");

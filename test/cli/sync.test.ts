@@ -33,7 +33,7 @@ async function newWhitelist(name: string) {
 }
 
 describe('pms sync', () => {
-  test('pms sync writes the whole list once, and later only the changes', async () => {
+  test('pms sync writes the whole whitelist in its first run, and only the changes in later runs', async () => {
     const { key, locationId, at, file, sync } = await newWhitelist('changes');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 2, removals: 0, reset: true });
     expect(copyIn(file)).toMatchObject({
@@ -52,7 +52,7 @@ describe('pms sync', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  test('pms sync copies the whole list again when the gateway refuses its cursor', async () => {
+  test('pms sync copies the whole whitelist again when the gateway refuses the stored cursor', async () => {
     const { key, file, sync } = await newWhitelist('cursor');
     await json(key, ...sync);
     const copy = copyIn(file);
@@ -62,7 +62,7 @@ describe('pms sync', () => {
     expect(numbersIn(file)).toEqual(['1', '2']);
   });
 
-  test('pms sync does not overwrite a file of another kind', async () => {
+  test('pms sync does not overwrite a file that pms sync did not write', async () => {
     const { key, at } = await newWhitelist('else');
     const { sync: other, key: otherKey, file: otherFile } = await newWhitelist('other');
     await json(otherKey, ...other);
@@ -101,7 +101,7 @@ function start(args: string[], env: Record<string, string>) {
   return started;
 }
 
-test('pms sync --watch polls when the stream is refused', async () => {
+test('pms sync --watch polls for changes when the gateway refuses the stream', async () => {
   const { key, at, file, sync } = await newWhitelist('polling');
   const proxy = createHttpServer(async (request, response) => {
     if (request.headers.accept?.includes('text/event-stream')) return void response.writeHead(404).end();
@@ -125,7 +125,7 @@ test('pms sync --watch polls when the stream is refused', async () => {
   await expect.poll(() => numbersIn(file)).toEqual(['1', '2', '3']);
 });
 
-test('pms sync --watch and the gate example keep working when the gateway or sync is killed', async () => {
+test('pms sync --watch and the gate example continue after the gateway or pms sync is killed', async () => {
   const data = mkdtempSync(join(tmpdir(), 'parking-sync-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const operator = 'operator-key-of-the-tests-0123456789';

@@ -25,8 +25,8 @@ async function newVerboseTenant() {
   return { ...tenant, admin, name, slug, reference, hook };
 }
 
-describe('tables of pms', () => {
-  test('a table in a pipe has a header, two spaces between columns, and neither borders nor cut texts', async () => {
+describe('tables that pms prints', () => {
+  test('a table that pms prints into a pipe has a header, two spaces between columns, no borders and no cut texts', async () => {
     const { admin, locationId, name, slug, reference, hook } = await newVerboseTenant();
     const tables = [
       [['companies', 'list'], /^ID {2,}SLUG {2,}NAME\n/, name],
@@ -46,7 +46,7 @@ describe('tables of pms', () => {
     expect((await pms(admin, 'companies', 'list')).out.split('\n')).toHaveLength(3);
   });
 
-  test('a table on a terminal is cut to its width, the widest columns first', async () => {
+  test('pms cuts a table to the width of the terminal, and shortens the widest columns first', async () => {
     const { admin, locationId, slug } = await newVerboseTenant();
     const lists = [['companies'], ['locations'], ['keys'], ['webhooks'], ['whitelist', locationId]] as const;
     for (const [list, location] of lists) {
@@ -58,7 +58,7 @@ describe('tables of pms', () => {
     expect((await pmsOnTerminal(200, admin, 'locations', 'list')).out).toContain(slug);
   });
 
-  test('wide characters are cut at the column where the terminal ends', async () => {
+  test('pms cuts wide characters at the column where the terminal ends', async () => {
     const { key, companyId } = await gateway.newTenant();
     await prisma.company.update({ where: { id: companyId }, data: { name: '停車場'.repeat(30) } });
     const { out } = await pmsOnTerminal(60, key, 'companies', 'list');
@@ -69,8 +69,8 @@ describe('tables of pms', () => {
   });
 });
 
-describe('single results of pms', () => {
-  test('a single result shows complete identifiers, one line per list item, and uncut texts on a terminal', async () => {
+describe('single objects that pms prints', () => {
+  test('pms prints a single object on a terminal with complete identifiers and texts, and with one line per list item', async () => {
     const { admin, companyId, locationId, reference } = await newVerboseTenant();
     const { out } = await pmsOnTerminal(40, admin, 'whoami');
     expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));
@@ -80,8 +80,8 @@ describe('single results of pms', () => {
   });
 });
 
-describe('identifiers in tables', () => {
-  test('an identifier is shortened to its unique end, and complete with --full-ids and in JSON', async () => {
+describe('identifiers in tables of pms', () => {
+  test('pms shortens an identifier in a table to its unique end, and prints it completely with --full-ids and in JSON', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
@@ -109,7 +109,7 @@ describe('identifiers in tables', () => {
     expect(err).toContain(twin);
   });
 
-  test('the commands for companies, keys and webhooks accept shortened identifiers', async () => {
+  test('the commands of pms for companies, keys and webhooks accept shortened identifiers', async () => {
     const { key: owner, companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const shownBy = async (...list: string[]) =>
@@ -136,14 +136,14 @@ describe('identifiers in tables', () => {
     });
   });
 
-  test('the identifier of a delivery is complete, because the resend command accepts no shorter one', async () => {
+  test('pms prints the complete identifier of a delivery, because the resend command accepts no shortened one', async () => {
     const { key } = await gateway.newTenant();
     const { id } = await json(key, 'webhooks', 'create', '--pull', '--event', 'WHITELIST_CREATED');
     const delivery = await json(key, 'webhooks', 'test', id);
     expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain(`\n${delivery.id}  `);
   });
 
-  test('the identifier of an entry is shortened, because commands name an entry by its plate', async () => {
+  test('pms shortens the identifier of a whitelist entry, because commands name an entry by its plate', async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry();
     const entry = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

@@ -18,7 +18,7 @@ const body = { referenceId: "O'Hara, مواقف!", ...plate };
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
 describe('pms translate', () => {
-  test('pms translate prints the equivalent GraphQL request for a curl line, and executes nothing', async () => {
+  test('pms translate prints the equivalent GraphQL request for a curl command, and does not execute the request', async () => {
     const { key, locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const entry = newEntry();
@@ -59,7 +59,7 @@ describe('pms translate', () => {
       'with double quotes',
       (address) => `curl ${address} -d "${JSON.stringify(body).replaceAll('"', '\\"')}"`,
     ],
-  ])('pms translate reads a curl line %s', async (_, line) => {
+  ])('pms translate reads a curl command %s', async (_, line) => {
     const { key, locationId } = await gateway.newTenant();
     const written = line(`${url}/api/locations/${locationId}/whitelist`);
     const { code, out, err } = await pmsWithInput(written, key, '--json', 'translate');
@@ -75,7 +75,7 @@ describe('pms translate', () => {
   const bodyFile = join(folder, 'body.json');
   writeFileSync(bodyFile, JSON.stringify(body));
 
-  test('pms translate reads query parameters, and the expected version of a change', async () => {
+  test('pms translate keeps the query parameters and the If-Match header of a REST request', async () => {
     const { key, locationId } = await gateway.newTenant();
     const list = `${url}/api/locations/${locationId}/whitelist`;
     for (const line of [
@@ -121,7 +121,7 @@ describe('pms translate', () => {
     expect(err).toContain('Skipped requests that are repeated or are not REST requests: 3');
   });
 
-  test('pms translate works with any valid key, without permissions', async () => {
+  test('pms translate works with any valid key, even without permissions', async () => {
     const { locationId } = await gateway.newTenant();
     const line = `curl -X DELETE ${url}/api/locations/${locationId}/whitelist/1`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
@@ -132,7 +132,7 @@ describe('pms translate', () => {
     });
   });
 
-  test('pms translate sends only a harmless request to a gateway without translation', async () => {
+  test('pms translate sends only a harmless request when the gateway cannot translate requests', async () => {
     const seen: string[] = [];
     const old = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`);
@@ -170,14 +170,14 @@ describe('pms translate', () => {
       '{"log":{"entries":[]}}',
       'The input is neither a curl line nor a HAR file',
     ],
-  ])('pms translate explains %s', async (_, input, message) => {
+  ])('pms translate explains the error for %s', async (_, input, message) => {
     const { key } = await gateway.newTenant();
     const { code, out, err } = await pmsWithInput(input, key, 'translate');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
   });
 
-  test('pms translate reports a missing file', async () => {
+  test('pms translate reports that the recording does not exist', async () => {
     const { code, err } = await pms('key', 'translate', '/nowhere.har');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Cannot read /nowhere.har') });
   });

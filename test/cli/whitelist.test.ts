@@ -36,7 +36,7 @@ describe('pms export', () => {
     validFrom: fc.option(fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })),
   });
 
-  test('pms import accepts an exported file, and changes nothing', async () => {
+  test('pms import accepts a file that pms export wrote, and the import changes nothing', async () => {
     const { key, companyId } = await gateway.newTenant();
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { minLength: 1, maxLength: 12 }), async (entries) => {
@@ -61,7 +61,7 @@ describe('pms export', () => {
     );
   });
 
-  test('pms export writes all pages to a file', async () => {
+  test('pms export writes all pages of a whitelist to one file', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 250 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     await json(key, 'import', fileOf([header, ...rows].join('\n')), '--location', locationId);
@@ -74,7 +74,7 @@ describe('pms export', () => {
     expect(readFileSync(file, 'utf8')).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('pms export sends one request per 5,000 entries', async () => {
+  test('pms export sends one request for every 5,000 entries', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 5001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     await json(
@@ -92,7 +92,7 @@ describe('pms export', () => {
     expect(out).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('pms export keeps the previous file when it fails', async () => {
+  test('pms export keeps the previous file when the export fails', async () => {
     const file = fileOf('earlier');
     expect(await pms('key', 'export', '--location', 'x', '--output', file)).toMatchObject({ code: 1 });
     expect(readFileSync(file, 'utf8')).toBe('earlier');
@@ -100,7 +100,7 @@ describe('pms export', () => {
 });
 
 describe('pms whitelist', () => {
-  test('pms whitelist adds, finds, lists and removes a vehicle', async () => {
+  test('pms whitelist can add, find, list and remove a vehicle', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -129,7 +129,7 @@ describe('pms whitelist', () => {
     });
   });
 
-  test('pms whitelist finds entries that a camera may have misread', async () => {
+  test('pms whitelist finds the entries whose plates a camera may have misread', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -137,7 +137,7 @@ describe('pms whitelist', () => {
     expect(out).toContain('DXB B 7001');
   });
 
-  test('pms whitelist sets hours and the number of entries', async () => {
+  test('pms whitelist sets the hours and the number of entries of a whitelist entry', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -158,7 +158,7 @@ describe('pms whitelist', () => {
     expect(await pms(key, 'whitelist', 'hours', 'DXB/A/7001', 'often', ...at)).toMatchObject({ code: 2 });
   });
 
-  test('pms whitelist checks a text that a camera read', async () => {
+  test('pms whitelist checks whether a text that a camera read may enter', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -181,7 +181,7 @@ describe('pms whitelist', () => {
 });
 
 describe('pms quotas', () => {
-  test('pms quotas sets, lists, exports and imports quotas', async () => {
+  test('pms quotas can set, list, export and import quotas', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     expect(
@@ -213,7 +213,7 @@ describe('pms quotas', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   });
 
-  test('pms quotas names the line that the gateway refuses, and how many quotas were set before it', async () => {
+  test('pms quotas names the line that the gateway refuses, and prints how many quotas are already set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;

@@ -49,14 +49,14 @@ async function statistics(column: string): Promise<string[]> {
 }
 
 describe('three gateways behind a balancer', { timeout }, () => {
-  test('the gateways get requests alternately, and share limits exactly', async () => {
+  test('three gateways behind a balancer get requests alternately, and enforce the limit of a key exactly', async () => {
     await expect.poll(() => statistics('status')).toEqual(['UP', 'UP', 'UP']);
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-limits');
     await expectExactLimit(fleet, [balancer.url], limitedKey);
     for (const count of await statistics('stot')) expect(Number(count)).toBeGreaterThan(0);
   });
 
-  test('a key that is revoked at one gateway stops working at all of them', async () => {
+  test('a key that is revoked at one gateway stops working at every gateway', async () => {
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-revoked');
     const viewer = await askGraph<{ id: string }>(balancer.url, limitedKey, '{ viewer { id } }', {});
     const statuses = () =>
@@ -71,7 +71,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
-  test('subscribers of every gateway get the events that any gateway records', async () => {
+  test('subscribers of each gateway get the events that any other gateway records', async () => {
     const { key, locationId } = await newTenant(balancer.url, operatorKey, 'balancer-pushed');
     const streams = [balancer.url, ...fleet.urls].map((url) =>
       createClient({ url: `${url}/graphql`, headers: { 'X-API-Key': operatorKey } }).iterate<{
@@ -106,7 +106,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
       .toEqual(streams.map(() => 'pushed'));
   });
 
-  test('the gateways restart one at a time under load without a failed request', async () => {
+  test('three gateways restart one after the other under load, and no request fails', async () => {
     const tenant = await newTenant(balancer.url, operatorKey, 'balancer-restarts');
     const load = startLoad([balancer.url], tenant);
     try {

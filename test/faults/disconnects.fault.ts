@@ -24,7 +24,7 @@ const databases = {
 describe.each(Object.entries(databases))('a gateway on %s', (_, open) => {
   // CORS middleware creates a new response around each stream, so the test runs with and without it.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
-    `the gateway survives ${clientCount} clients that leave at the first bytes during repeated imports of 10,000 rows, with %j`,
+    `the gateway survives ${clientCount} clients that disconnect at the first bytes during repeated imports of 10,000 rows, with %j`,
     { timeout: 900_000 },
     async (settings) => {
       const { env, remove } = await open();

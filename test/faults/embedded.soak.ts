@@ -27,7 +27,7 @@ async function withDatabase(work: (database: Queries) => Promise<unknown>): Prom
 const noConnections = async () => ({ databaseConnections: 0, redisConnections: 0 });
 
 test(
-  `memory and descriptors of a gateway do not grow in ${soakMinutes} minutes, and every change is stored`,
+  `memory and file descriptors of an embedded gateway do not grow in ${soakMinutes} minutes, and the gateway stores every change`,
   async () => {
     gateway = await startSoakedGateway({ DATA_DIR: dataDir });
     await gateway.process.end();

@@ -142,14 +142,14 @@ async function under(
   await checker.end();
 }
 
-describe('acknowledged changes are stored exactly once', { timeout: 400_000 }, () => {
+describe('acknowledged changes during faults are stored exactly once', { timeout: 400_000 }, () => {
   test('every acknowledged change is stored once when a gateway is killed', () =>
     under('gateway-killed', async () => {
       await gateways[0]!.end('SIGKILL');
       await startGateway(0);
     }));
 
-  test('the other gateway serves the same location while a gateway is frozen', () =>
+  test('one gateway serves a location while another gateway is frozen', () =>
     under('gateway-frozen', async (load) => {
       gateways[0]!.child.kill('SIGSTOP');
       try {
@@ -338,7 +338,7 @@ describe('acknowledged changes are stored exactly once', { timeout: 400_000 }, (
   );
 });
 
-test('every change has reached its receiver under one id', { timeout: 400_000 }, async () => {
+test('a webhook receiver gets every change under exactly one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
   // A failed message waits for as long as it was tried, which is long on a busy machine. The test skips the pause, not
   // the retry.

@@ -97,13 +97,13 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       }),
     );
 
-  test('limits of keys on all nodes are exact, and concurrent requests share a command', async () => {
+  test('rate limits are exact on all nodes of a Redis cluster, and concurrent requests share a Redis command', async () => {
     await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
   });
 
-  test('a notice reaches processes that are connected to other nodes', async () => {
+  test('a notice reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
     // Enough channels that they are on several nodes.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
@@ -115,7 +115,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     await Promise.all(processes.map((pubSub) => pubSub.close()));
   });
 
-  test('a node that is lost under load causes no failed request, and keys on the other nodes stay exact', async () => {
+  test('losing a Redis node under load causes no failed request, and limits on the other nodes stay exact', async () => {
     const [lost] = cluster.nodes;
     const subjects = newSubjects();
     await unnoticed(fleet, 'cluster-node-lost', async (load) => {
@@ -133,7 +133,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
   });
 
-  test('a node that hangs under load causes no failed request', () =>
+  test('a Redis node that hangs under load causes no failed request', () =>
     unnoticed(fleet, 'cluster-node-hung', async (load) => {
       const [, hung] = cluster.nodes;
       hung!.freeze();
@@ -163,14 +163,14 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
     await group.remove();
   });
 
-  test('limits are shared through the primary that the sentinels name', async () => {
+  test('gateways share rate limits through the Redis primary that the sentinels name', async () => {
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
     const { limitedKey } = await newTenant(fleet.urls[0]!, operatorKey, 'sentinels-exact');
     await expectExactLimit(fleet, fleet.urls, limitedKey);
   });
 
   test.each(['freeze', 'kill'] as const)(
-    'a failover after a %s of the primary causes no failed request',
+    'a Redis failover after a %s of the primary causes no failed request',
     (fault) =>
       unnoticed(fleet, `sentinels-${fault}`, async (load) => {
         const before = await group.primaryPort();
@@ -186,7 +186,7 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
   );
 });
 
-test('limits are shared through one server with TLS and a password', { timeout }, async () => {
+test('gateways share rate limits through one Redis server with TLS and a password', { timeout }, async () => {
   const redis = await createRedis([], { password, certificate });
   await redis.start();
   const fleet = await startFleet(2, {

@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('a primary with a synchronous standby', { timeout }, () => {
-  test('usage and the audit log are read from the standby', async () => {
+  test('the gateway reads usage and the audit log from the standby database', async () => {
     const auditLog = () =>
       askGraph<{ edges: { node: { action: string } }[] }>(
         fleet.urls[0]!,
@@ -70,7 +70,7 @@ describe('a primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('every acknowledged change is kept when the primary is lost under load and the standby is promoted', async () => {
+  test('the standby has every acknowledged change when the primary is lost under load and the standby is promoted', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const load = startLoad(fleet.urls, tenant);
     try {

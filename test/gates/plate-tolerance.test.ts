@@ -40,18 +40,21 @@ describe('checks of a plate with a tolerance', () => {
     ['DXB A 12S', 'DXB A 125', { field: 'plateNumber', position: 3, read: 'S', listed: '5' }],
     ['DXB Z 1', 'DXB 2 1', { field: 'plateCode', position: 1, read: 'Z', listed: '2' }],
     ['5HJ 1 1', 'SHJ 1 1', { field: 'plateType', position: 1, read: '5', listed: 'S' }],
-  ])('the plate %s finds %s, and the answer lists the difference', async (read, listed, difference) => {
-    const ask = await whitelistOf(listed);
-    const { plateCode, plateNumber } = plateOf(listed);
-    expect(await ask(read)).toEqual({
-      allowed: true,
-      reason: 'LISTED',
-      entry: { plateCode, plateNumber },
-      candidates: [{ entry: { plateCode, plateNumber }, differences: [difference] }],
-    });
-  });
+  ])(
+    'a check of the plate %s with a tolerance finds %s, and the response lists the differing character',
+    async (read, listed, difference) => {
+      const ask = await whitelistOf(listed);
+      const { plateCode, plateNumber } = plateOf(listed);
+      expect(await ask(read)).toEqual({
+        allowed: true,
+        reason: 'LISTED',
+        entry: { plateCode, plateNumber },
+        candidates: [{ entry: { plateCode, plateNumber }, differences: [difference] }],
+      });
+    },
+  );
 
-  test('an exactly listed plate wins over similar ones', async () => {
+  test('an entry with exactly the checked plate wins over entries with similar plates', async () => {
     const ask = await whitelistOf('DXB B 1', 'DXB 8 1');
     expect(await ask('DXB 8 1')).toEqual({
       allowed: true,
@@ -61,7 +64,7 @@ describe('checks of a plate with a tolerance', () => {
     });
   });
 
-  test('a plate that resembles several entries admits no vehicle', async () => {
+  test('a plate that is similar to several entries admits no vehicle', async () => {
     const ask = await whitelistOf('DXB B 81', 'DXB 8B 1', 'DXB 8 81');
     expect(await ask('DXB 8 B1')).toMatchObject({
       allowed: true,
@@ -77,7 +80,7 @@ describe('checks of a plate with a tolerance', () => {
     });
   });
 
-  test('a similar entry that has expired admits no vehicle', async () => {
+  test('an expired entry with a similar plate admits no vehicle', async () => {
     const ask = await whitelistOf({ ...plateOf('DXB B 1'), validUntil: '2020-01-01T00:00:00Z' });
     expect(await ask('DXB 8 1')).toMatchObject({
       allowed: false,
@@ -91,12 +94,12 @@ describe('checks of a plate with a tolerance', () => {
     ['a character that cameras do not confuse', 'DXB A 1', 'DXB A 7'],
     ['an additional character', 'DXB A 1', 'DXB A 11'],
     ['upper and lower case only', 'DXB b 1', 'DXB B 1'],
-  ])('a plate is NOT_LISTED when it differs by %s', async (_, listed, read) => {
+  ])('a check with a tolerance answers NOT_LISTED when the plate differs by %s', async (_, listed, read) => {
     const ask = await whitelistOf(listed);
     expect(await ask(read)).toEqual({ allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] });
   });
 
-  test('a tolerance of null, 0 or none compares plates exactly', async () => {
+  test('a check with the tolerance null, 0 or none compares plates exactly', async () => {
     const ask = await whitelistOf('DXB B 1');
     const exact = { allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] };
     expect(await ask('DXB 8 1', 0)).toEqual(exact);
@@ -112,12 +115,12 @@ describe('checks of a plate with a tolerance', () => {
     [-1, 'DXB A 1', 'tolerance'],
     [1, 'DXB A 1-2', 'plateNumber'],
     [1, 'DXBXX A 1', 'plateType'],
-  ])('a check with tolerance %s and plate %s is refused', async (tolerance, read, field) => {
+  ])('a plate check with tolerance %s and plate %s is refused', async (tolerance, read, field) => {
     const ask = await whitelistOf();
     expect(await ask(read, tolerance)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a check with a tolerance takes one statement', async () => {
+  test('a plate check with a tolerance takes one SQL statement', async () => {
     const ask = await whitelistOf('DXB B 1');
     const statements = await statementsOfRequest(() => ask('DXB 8 1'));
     expect(statements).toHaveLength(1);
@@ -131,7 +134,7 @@ describe('similar plates', () => {
     plateNumber: fc.stringMatching(/^[A-Z0-9]{1,20}$/),
   });
 
-  test('the similar plates are the plate itself and plates with exactly one difference, without duplicates', () => {
+  test('the list of similar plates has the plate itself and all plates with one difference, without duplicates', () => {
     fc.assert(
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);
@@ -143,7 +146,7 @@ describe('similar plates', () => {
     );
   });
 
-  test('similarity is symmetric', () => {
+  test('when plate A is similar to plate B, plate B is similar to plate A', () => {
     fc.assert(
       fc.property(plate, (read) => {
         for (const other of similarPlates(read)) expect(similarPlates(other)).toContainEqual(read);

@@ -227,7 +227,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       },
       quotas: inNone,
     },
-  ])('$title', async ({ steps, quotas }) => {
+  ])('a quota of a unit follows the current whitelist: $title', async ({ steps, quotas }) => {
     const unit = await unitWithQuota();
     await steps(unit);
     expect(await unit.quotas()).toEqual(quotas);
@@ -247,7 +247,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
     expect(event).toMatchObject({ overQuota: true });
   });
 
-  test('an entry event that is corrected to another vehicle frees the place, even if the first plate is listed later', async () => {
+  test('correcting the plate of an entry event frees the place of the first plate, even if the first plate is listed later', async () => {
     const { enter, create, isOver } = await unitWithQuota();
     await enter('DXB/A/2', { eventId: 'one' });
     await create('DXB/A/2');

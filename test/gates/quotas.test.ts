@@ -96,7 +96,7 @@ describe('quotas', () => {
     ).toEqual({ allowed: true, overQuota: false });
   });
 
-  test('a quota with REPORT admits the vehicle and says that it is over the quota', async () => {
+  test('a quota with REPORT admits one vehicle too many, and the decision says that the quota is exceeded', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     await setQuota(1, 'REPORT');
     await record(1);
@@ -114,7 +114,7 @@ describe('quotas', () => {
     });
   });
 
-  test('a quota is checked again when a vehicle enters, and an entry over it is recorded, marked and sent', async () => {
+  test('the gateway checks a quota again when a vehicle enters, and marks, records and announces an entry over the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -139,7 +139,7 @@ describe('quotas', () => {
     expect(await record('99')).toEqual({ overQuota: false });
   });
 
-  test('a corrected plate no longer counts as inside', async () => {
+  test('a vehicle no longer counts as inside after its event is corrected to another plate', async () => {
     const { setQuota, record, exceeded, quotas } = await unitWith(2);
     await setQuota(1);
     await record(1, { eventId: 'misread' });
@@ -150,7 +150,7 @@ describe('quotas', () => {
     expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
   });
 
-  test('a batch of events is counted like single events', async () => {
+  test('a quota counts a batch of events like single events', async () => {
     const { setQuota, run, locationId, exceeded } = await unitWith(3);
     await setQuota(1);
     const events = [
@@ -179,7 +179,7 @@ describe('quotas', () => {
     expect(await exceeded()).toHaveLength(2);
   });
 
-  test('a quota applies to its own location and reference only', async () => {
+  test('a quota applies only to its own location and reference', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     const other = await unitWith(2);
     await setQuota(1);
@@ -189,7 +189,7 @@ describe('quotas', () => {
     expect(await record(2)).toEqual({ overQuota: false });
   });
 
-  test('setting, replacing and deleting a quota leaves an audit record each, and lists show the quota', async () => {
+  test('setting, replacing and deleting a quota leaves an audit record each, and lists show the current quota', async () => {
     const { setQuota, quotas, record, run, key, locationId } = await unitWith(2);
     await record(1);
     await setQuota(2);
@@ -238,7 +238,7 @@ describe('quotas', () => {
     ).toMatchObject({ code: 'VALIDATION_ERROR', ...(field !== 'enforcement' && { details: { field } }) });
   });
 
-  test('a call may set each quota only once', async () => {
+  test('one call may set each quota only once', async () => {
     const { run, quotas } = await unitWith(0);
     const twice = '[{ referenceId: "a", inside: 1 }, { referenceId: "a", inside: 2 }]';
     expect(
@@ -265,7 +265,7 @@ describe('quotas', () => {
     }
   });
 
-  test('a decision reads the quota in its single statement', async () => {
+  test('a gate decision reads the quota in its only SQL statement', async () => {
     const { setQuota, decide } = await unitWith(2);
     await setQuota(1);
     const statements = await statementsOfRequest(() => decide(1));
@@ -273,8 +273,8 @@ describe('quotas', () => {
   });
 });
 
-describe.runIf(testServerUrl)('vehicles of one reference that enter concurrently', () => {
-  test('exactly the vehicles over the quota are marked', async () => {
+describe.runIf(testServerUrl)('vehicles of one reference that enter at the same time', () => {
+  test('when vehicles enter at the same time, exactly the vehicles over the quota are marked', async () => {
     const { setQuota, record, decide, exceeded } = await unitWith(24);
     await setQuota(5);
     const marks = await Promise.all(

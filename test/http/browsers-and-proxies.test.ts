@@ -8,7 +8,7 @@ const appOrigin = 'https://app.example';
 const closed = await sharedTestGateway();
 const open = await openTestGateway({ CORS_ORIGINS: `${appOrigin}, http://localhost:5173` });
 
-describe('requests of a browser from another origin', () => {
+describe('requests of browsers from other origins', () => {
   const preflight = (origin: string, method = 'POST') => ({
     method: 'OPTIONS',
     headers: {
@@ -20,7 +20,7 @@ describe('requests of a browser from another origin', () => {
   const allowedOrigin = (response: Response) => response.headers.get('Access-Control-Allow-Origin');
 
   test.each(['/api/locations', '/graphql', '/api/openapi.json'])(
-    'a browser of another origin may not send %s by default',
+    'by default, a browser may not send %s from another origin',
     async (path) => {
       const { key } = await closed.newTenant();
       const answer = await closed.app.request(path, { headers: { Origin: appOrigin, 'X-API-Key': key } });
@@ -30,7 +30,7 @@ describe('requests of a browser from another origin', () => {
   );
 
   test.each(['/api/locations', '/graphql'])(
-    'a browser of a listed origin may send %s, and the preflight costs nothing',
+    'a browser may send %s from a listed origin, and the preflight costs no points',
     async (path) => {
       const { companyId } = await open.newTenant();
       const key = await open.newKey({ companyIds: [companyId], hourlyLimit: 2 });
@@ -55,12 +55,12 @@ describe('requests of a browser from another origin', () => {
     },
   );
 
-  test('a browser of a listed origin can read refusals', async () => {
+  test('a browser from a listed origin can read refused responses', async () => {
     const answer = await open.app.request('/api/locations', { headers: { Origin: appOrigin } });
     expect([answer.status, allowedOrigin(answer)]).toEqual([401, appOrigin]);
   });
 
-  test('a browser of an origin that is not listed is refused', async () => {
+  test('a preflight from an origin that is not listed gets no Access-Control-Allow-Origin header', async () => {
     for (const origin of [
       'https://evil.example',
       'https://app.example.evil.example',
@@ -74,7 +74,7 @@ describe('requests of a browser from another origin', () => {
   test.each([
     ['no origin is listed', closed],
     ['others are listed', open],
-  ])('a refused preflight says to list the origin in CORS_ORIGINS when %s', async (_, { app }) => {
+  ])('the refusal of a preflight names the variable CORS_ORIGINS when %s', async (_, { app }) => {
     for (const path of ['/api/locations', '/graphql']) {
       const answer = await app.request(path, preflight('https://evil.example'));
       expect([answer.status, allowedOrigin(answer)]).toEqual([403, null]);
@@ -105,7 +105,7 @@ describe('requests of a browser from another origin', () => {
     'https://app.example,',
     'https://a.example/path',
     'null',
-  ])('the value %s of CORS_ORIGINS stops the start', (list) => {
+  ])('the gateway does not start with the value %s of CORS_ORIGINS', (list) => {
     expect(() => loadConfig({ CORS_ORIGINS: list })).toThrow(ConfigError);
   });
 });
@@ -134,27 +134,30 @@ describe('compression of responses', () => {
   test.each([
     ['REST', list],
     ['the graph', graphList],
-  ])("a large response of %s is compressed with the client's preferred encoding", async (_, path) => {
-    const { get } = await newListHolder();
-    const plain = await get(path);
-    expect(plain.headers.get('Content-Encoding')).toBeNull();
-    expect(plain.headers.get('Vary')).toContain('Accept-Encoding');
-    const text = await plain.text();
-    const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
-    const gzip = await get(path, { 'Accept-Encoding': 'gzip, br;q=0.2' });
-    expect(gzip.headers.get('Content-Encoding')).toBe('gzip');
-    expect(gunzipSync(await bytes(gzip)).toString()).toBe(text);
-    const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
-    expect(br.headers.get('Content-Encoding')).toBe('br');
-    const compressedBytes = await bytes(br);
-    expect(brotliDecompressSync(compressedBytes).toString()).toBe(text);
-    expect(compressedBytes.length).toBeLessThan(text.length / 4);
-    for (const refusing of ['identity', 'gzip;q=0, br;q=0', 'deflate']) {
-      expect((await get(path, { 'Accept-Encoding': refusing })).headers.get('Content-Encoding')).toBeNull();
-    }
-  });
+  ])(
+    'the gateway compresses a large response of %s with the encoding that the client prefers',
+    async (_, path) => {
+      const { get } = await newListHolder();
+      const plain = await get(path);
+      expect(plain.headers.get('Content-Encoding')).toBeNull();
+      expect(plain.headers.get('Vary')).toContain('Accept-Encoding');
+      const text = await plain.text();
+      const bytes = async (response: Response) => Buffer.from(await response.arrayBuffer());
+      const gzip = await get(path, { 'Accept-Encoding': 'gzip, br;q=0.2' });
+      expect(gzip.headers.get('Content-Encoding')).toBe('gzip');
+      expect(gunzipSync(await bytes(gzip)).toString()).toBe(text);
+      const br = await get(path, { 'Accept-Encoding': 'gzip, deflate, br, zstd' });
+      expect(br.headers.get('Content-Encoding')).toBe('br');
+      const compressedBytes = await bytes(br);
+      expect(brotliDecompressSync(compressedBytes).toString()).toBe(text);
+      expect(compressedBytes.length).toBeLessThan(text.length / 4);
+      for (const refusing of ['identity', 'gzip;q=0, br;q=0', 'deflate']) {
+        expect((await get(path, { 'Accept-Encoding': refusing })).headers.get('Content-Encoding')).toBeNull();
+      }
+    },
+  );
 
-  test('the response to a repeated document is compressed too', async () => {
+  test('the gateway also compresses the response to a repeated GraphQL document', async () => {
     const { key } = await newListHolder();
     const query = '{ locations { nodes { whitelist(first: 100) { nodes { id plateNumber createdAt } } } } }';
     for (let sent = 0; sent < 3; sent += 1) {
@@ -169,7 +172,7 @@ describe('compression of responses', () => {
     }
   });
 
-  test('a small response is not compressed', async () => {
+  test('the gateway does not compress a small response', async () => {
     const { get } = await newListHolder(1);
     for (const path of ['/api/health', list, '/graphql?query={health{status}}']) {
       const answer = await get(path, { 'Accept-Encoding': 'gzip, br' });
@@ -180,7 +183,7 @@ describe('compression of responses', () => {
   /** The number of entries of a list that is sent in more than two chunks. */
   const listLength = 1_500;
 
-  test('a long list arrives compressed and in chunks', async () => {
+  test('a long list arrives compressed and in several chunks', async () => {
     const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'gzip' });
     expect(answer.headers.get('Content-Encoding')).toBe('gzip');
@@ -199,7 +202,7 @@ describe('compression of responses', () => {
     expect(early).toBeLessThan(texts.join('').length / 2);
   });
 
-  test('a client that leaves in the middle of a compressed list causes no error', async () => {
+  test('a client that disconnects in the middle of a compressed list causes no error', async () => {
     const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'br' });
     const reader = answer.body!.getReader();
@@ -208,7 +211,7 @@ describe('compression of responses', () => {
     expect((await get('/api/health')).status).toBe(200);
   });
 
-  test('a subscription is never compressed', async () => {
+  test('the gateway never compresses the stream of a subscription', async () => {
     const { key, locationId } = await newListHolder(1);
     const url = await serve(closed);
     const leave = new AbortController();
@@ -234,7 +237,7 @@ describe('compression of responses', () => {
 test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['127.0.0.1', '127.0.0.1'],
-])('the gateway with HOST %s prints a link that opens', async (host, shown) => {
+])('a gateway with HOST %s prints a link that a browser can open', async (host, shown) => {
   const { url, close } = await listen(closed.app, {
     host,
     port: 0,

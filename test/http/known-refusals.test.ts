@@ -53,14 +53,14 @@ async function bothWays(surface: keyof typeof surfaces, call: Call) {
 const limited = { hourlyLimit: 1, burstLimit: 1 };
 
 describe.each(['rest', 'graphql'] as const)(
-  'refusals on %s are equal before the app and in it',
+  'refusals on %s are equal from the app and from the listener',
   (surface) => {
     test.each<[string, number, () => Promise<string | undefined>]>([
       ['a request without a key', 401, async () => undefined],
       ['a request with a mistyped key', 401, async () => 'pms_test_mistyped'],
       ['a request with an unknown key', 401, async () => newSecret('development')],
       ['a request with a key over its limit', 429, () => gateway.newKey(limited)],
-    ])('%s gets equal responses', async (_, status, newKey) => {
+    ])('%s gets the same response from the listener and from the app', async (_, status, newKey) => {
       const key = await newKey();
       const call = { ...(key !== undefined && { key }), address: newAddress() };
       // From the second request on, the process remembers the refusal.
@@ -71,7 +71,7 @@ describe.each(['rest', 'graphql'] as const)(
       expect(served.text).toContain('of-this-test');
     });
 
-    test('a request from an address over its limit gets equal responses', async () => {
+    test('a request from an address over its limit gets the same response from the listener and from the app', async () => {
       const call = { key: 'pms_test_mistyped', address: newAddress() };
       const { path, init } = surfaces[surface];
       const ask = async () => {
@@ -88,7 +88,7 @@ describe.each(['rest', 'graphql'] as const)(
   },
 );
 
-test('each request with a refused key is recorded', async () => {
+test('each refused request of a key over its limit is recorded in the usage of the key', async () => {
   const key = await gateway.newKey(limited);
   const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
   for (const requestId of requestIds) {
@@ -108,7 +108,7 @@ test('each request with a refused key is recorded', async () => {
     .toEqual([[200, null], ...Array.from({ length: 2 }, () => [429, 'RATE_LIMIT_EXCEEDED'])]);
 });
 
-test('public pages need no key', async () => {
+test('the OpenAPI document and the GraphQL schema need no key', async () => {
   for (const path of ['/api/openapi.json', '/graphql/schema.graphql']) {
     const response = await fetch(url + path, { headers: { 'X-Forwarded-For': newAddress() } });
     await response.arrayBuffer();
@@ -116,7 +116,7 @@ test('public pages need no key', async () => {
   }
 });
 
-test('a response to HEAD has no body', async () => {
+test('a refused HEAD request gets a response without a body', async () => {
   const response = await fetch(`${url}/api/companies`, {
     method: 'HEAD',
     headers: { 'X-Forwarded-For': newAddress() },
@@ -125,7 +125,7 @@ test('a response to HEAD has no body', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a HEAD request has the same headers whether the app or the listener refuses it', async () => {
+test('a refused HEAD request gets the same headers from the app and from the listener', async () => {
   const headers = headersOf({ key: newSecret('development'), address: newAddress() });
   const head = async () => {
     const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });

@@ -34,14 +34,14 @@ async function graphError(query: string, call: Call) {
 }
 
 describe.each(errors)('request ids of errors: %s', (_, ask) => {
-  test('an error shows a new request id, in the header too', async () => {
+  test('an error response has a new request id in its body and its header', async () => {
     const key = await gateway.newKey();
     const { headers, shown } = await ask({ key });
     expect(shown).toMatch(uuid);
     expect(headers.get('X-Request-Id')).toBe(shown);
   });
 
-  test('an error shows the request id that the client sent, also when the id repeats', async () => {
+  test('an error response repeats the request id that the client sent', async () => {
     const key = await gateway.newKey();
     for (const id of ['gate-7:open.1', 'gate-7:open.2']) {
       const { headers, shown } = await ask({ key, headers: { 'X-Request-Id': id } });
@@ -55,12 +55,12 @@ test.each([
   ['with a space', 'two words'],
   ['with a quote', 'a"b'],
   ['that is empty', ''],
-])('a request id %s is replaced by a new one', async (_, id) => {
+])('a request id %s is replaced by a new id', async (_, id) => {
   const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
   expect(headers.get('X-Request-Id')).toMatch(uuid);
 });
 
-test('a request id of 100 characters is accepted, and recorded in the usage of the key', async () => {
+test('a request id of 100 characters is accepted, and the usage of the key records that id', async () => {
   const id = 'b'.repeat(100);
   const key = await gateway.newKey();
   await gateway.rest('GET', '/health', { key, headers: { 'X-Request-Id': id } });

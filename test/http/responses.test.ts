@@ -10,21 +10,24 @@ test.each([
   ['of some bytes', 0],
   ['of more than 16 KiB', 40],
   ['of more than 1 MiB', 4_000],
-])('a body %s may begin with a byte order mark and contain multi-byte characters', async (_, texts) => {
-  const { key, locationId } = await gateway.newTenant();
-  const notes = Array.from({ length: texts }, () => '\u{1f697}\u00e9'.repeat(100));
-  const response = await fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-    body: `\ufeff${JSON.stringify({
-      query: `query ($plate: PlateInput!) { plateAccess(locationId: "${locationId}", plate: $plate) { reason } }`,
-      variables: { plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '1' }, notes },
-    })}`,
-  });
-  expect(await response.json()).toMatchObject({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
-});
+])(
+  'a request body %s may begin with a byte order mark and contain multi-byte characters',
+  async (_, texts) => {
+    const { key, locationId } = await gateway.newTenant();
+    const notes = Array.from({ length: texts }, () => '\u{1f697}\u00e9'.repeat(100));
+    const response = await fetch(`${url}/graphql`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: `\ufeff${JSON.stringify({
+        query: `query ($plate: PlateInput!) { plateAccess(locationId: "${locationId}", plate: $plate) { reason } }`,
+        variables: { plate: { plateType: 'DXB', plateCode: 'A', plateNumber: '1' }, notes },
+      })}`,
+    });
+    expect(await response.json()).toMatchObject({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
+  },
+);
 
-describe('invalid requests', () => {
+describe('invalid REST requests', () => {
   test.each([
     ['no JSON', '{"referenceId":'],
     ['nothing', ''],
@@ -34,21 +37,24 @@ describe('invalid requests', () => {
     ['a number', '7'],
     ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-  ])('a body with %s is answered with VALIDATION_ERROR and without a field', async (_, body) => {
-    const { locationId, key } = await gateway.newTenant();
-    const response = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
-      method: 'POST',
-      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-      body,
-    });
-    const answer = await response.json();
-    expect(response.status).toBe(400);
-    expect(answer).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
-    expect(answer.error.details).toBeUndefined();
-    expect(response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
-  });
+  ])(
+    'a request body with %s is answered with VALIDATION_ERROR, and the error names no field',
+    async (_, body) => {
+      const { locationId, key } = await gateway.newTenant();
+      const response = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+        body,
+      });
+      const answer = await response.json();
+      expect(response.status).toBe(400);
+      expect(answer).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
+      expect(answer.error.details).toBeUndefined();
+      expect(response.headers.get('X-RateLimit-Remaining')).toMatch(/^\d+$/);
+    },
+  );
 
-  test('unknown fields of a body, such as __proto__, are ignored', async () => {
+  test('the gateway ignores unknown fields of a request body, such as __proto__', async () => {
     const { locationId, key } = await gateway.newTenant();
     const body = JSON.stringify(newEntry()).replace(
       '{',
@@ -61,41 +67,47 @@ describe('invalid requests', () => {
   test.each([
     ['a body with Content-Type text/plain', { 'Content-Type': 'text/plain' }, 415],
     ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, 415],
-  ])('%s is refused', async (_, headers, status) => {
+  ])('the gateway refuses %s with status 415', async (_, headers, status) => {
     const { key } = await gateway.newTenant();
     const answer = await gateway.rest('POST', '/locations', { key, headers, body: '{}' });
     expect(answer).toMatchObject({ status, body: { success: false, error: { code: 'VALIDATION_ERROR' } } });
   });
 
-  test.each(['length', 'chunks'])('a body over 1 MiB with %s is refused', async (sentWith) => {
-    const { key } = await gateway.newTenant();
-    const text = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
-    const response = await fetch(`${url}/api/locations`, {
-      method: 'POST',
-      headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Connection: 'close' },
-      body: sentWith === 'length' ? text : new Blob([text]).stream(),
-      ...(sentWith === 'chunks' && { duplex: 'half' }),
-    });
-    expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
-    expect(response.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
-  });
+  test.each(['length', 'chunks'])(
+    'a request body over 1 MiB, sent with %s, is refused with status 413',
+    async (sentWith) => {
+      const { key } = await gateway.newTenant();
+      const text = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
+      const response = await fetch(`${url}/api/locations`, {
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json', Connection: 'close' },
+        body: sentWith === 'length' ? text : new Blob([text]).stream(),
+        ...(sentWith === 'chunks' && { duplex: 'half' }),
+      });
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ success: false, error: { code: 'VALIDATION_ERROR' } });
+      expect(response.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+    },
+  );
 
   test.each([
     ['PATCH', '/companies', 'GET'],
     ['OPTIONS', '/locations', 'GET'],
     ['DELETE', '/locations/status', 'GET'],
     ['GET', '/register/company', 'POST'],
-  ])('%s %s is answered with 405 and the allowed methods', async (method, path, allowed) => {
-    const { key } = await gateway.newTenant();
-    const answer = await gateway.rest(method, path, { key });
-    expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
-    expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
-    expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
-  });
+  ])(
+    'the request %s %s is answered with status 405 and the allowed methods',
+    async (method, path, allowed) => {
+      const { key } = await gateway.newTenant();
+      const answer = await gateway.rest(method, path, { key });
+      expect(answer).toMatchObject({ status: 405, body: { error: { code: 'VALIDATION_ERROR' } } });
+      expect(answer.headers.get('Allow')?.split(', ')).toContain(allowed);
+      expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+    },
+  );
 
   test.each(['/nothing', '/companies/', '/locations/x/y/z', '/..%2f..%2fetc'])(
-    '%s is answered with 404',
+    'a request for the unknown path %s is answered with status 404',
     async (path) => {
       const { key } = await gateway.newTenant();
       const answer = await gateway.rest('GET', path, { key });
@@ -103,7 +115,7 @@ describe('invalid requests', () => {
     },
   );
 
-  test('HEAD is answered like GET, without a body', async () => {
+  test('a HEAD request is answered like a GET request, but without a body', async () => {
     const { key } = await gateway.newTenant();
     const response = await fetch(`${url}/api/companies`, {
       method: 'HEAD',
@@ -114,8 +126,8 @@ describe('invalid requests', () => {
   });
 });
 
-describe('health probes', () => {
-  test('the probes need no key and answer only ok', async () => {
+describe('health endpoints', () => {
+  test('the health endpoints need no key and answer only `ok`', async () => {
     const live = await fetch(`${url}/livez`);
     expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
     const ready = await fetch(`${url}/readyz`);
@@ -129,7 +141,7 @@ describe('health probes', () => {
 describe('rate limit headers and budgets', () => {
   const budget = 'rateLimit { name limit remaining windowSeconds resetAt }';
 
-  test('every response of both surfaces has the limit headers of both windows', async () => {
+  test('every response of REST and GraphQL has the headers of the hourly limit and of the burst limit', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const rest = await gateway.rest('GET', '/companies', { key });
     expect(rest.headers.get('RateLimit-Policy')).toBe('"hour";q=50;w=3600, "burst";q=10;w=60');
@@ -150,7 +162,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('the graph shows the limit after the charge of the current request', async () => {
+  test('the field `rateLimit` of the graph includes the charge of the current request', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
     expect(answer.body.errors).toBeUndefined();
@@ -162,7 +174,7 @@ describe('rate limit headers and budgets', () => {
     expect(resetSeconds).toBeLessThan(3700);
   });
 
-  test('reading the limit of another key costs that key nothing', async () => {
+  test('reading the rate limit of another key does not charge that key', async () => {
     const { companyId } = await gateway.newTenant();
     const [admin, other] = await Promise.all([
       gateway.newKey({ companyIds: [companyId] }),
@@ -175,7 +187,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('both surfaces share one budget, and a 429 has Retry-After', async () => {
+  test('REST and GraphQL share one budget, and a response with status 429 has Retry-After', async () => {
     const key = await gateway.newKey({ hourlyLimit: 3 });
     const remaining: (string | null)[] = [];
     for (const call of [
@@ -199,7 +211,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('each root mutation field costs one point', async () => {
+  test('each root field of a mutation costs one point', async () => {
     const { locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ hourlyLimit: 4, unrestricted: true });
     const rename = (name: string) =>
@@ -213,7 +225,7 @@ describe('rate limit headers and budgets', () => {
     expect(location.name).toBe('c');
   });
 
-  test('requests without a valid key are counted by address', async () => {
+  test('requests without a valid key are counted by client address', async () => {
     const headers = { 'X-Forwarded-For': `flood-${process.hrtime.bigint()}` };
     const statuses = [];
     for (let index = 0; index < 101; index += 1) {
@@ -227,7 +239,7 @@ describe('rate limit headers and budgets', () => {
 });
 
 describe('a client that obeys the limit headers', () => {
-  test('the client never gets a 429, over both surfaces and two processes', async () => {
+  test('a client that obeys the limit headers never gets status 429, even over both surfaces and two processes', async () => {
     const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
     const first = await openTestGateway(windows);
     // Without Redis and PostgreSQL each process has its own budget, so the test uses one process.

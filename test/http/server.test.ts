@@ -13,7 +13,7 @@ async function answerOfNewConnection(port: number): Promise<string> {
 const envelope =
   /X-Request-Id: (\S+)\r\n[^]*\r\n\r\n\{"success":false,"error":\{"code":"VALIDATION_ERROR","message":"[^"]+","requestId":"\1"\}\}$/i;
 
-describe('responses to requests that never reach the app', () => {
+describe('requests that the listener answers before the app', () => {
   test.each([
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['headers of 20 KB', `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
@@ -29,7 +29,7 @@ describe('responses to requests that never reach the app', () => {
       'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
-  ])('%s is answered with an error in the envelope', async (_, bytes, status) => {
+  ])('the listener answers %s with an error in the REST envelope', async (_, bytes, status) => {
     const { port } = await serveApp(newApp().app);
     const { received, closed } = await open(port, bytes);
     await closed;
@@ -38,18 +38,18 @@ describe('responses to requests that never reach the app', () => {
   });
 });
 
-test('an HTTP/1.0 request without Host is answered', async () => {
+test('an HTTP/1.0 request without a Host header is answered', async () => {
   const { port } = await serveApp(newApp().app);
   const { received, closed } = await open(port, 'GET / HTTP/1.0\r\n\r\n');
   await closed;
   expect(received()).toMatch(/^HTTP\/1\.1 200 [^]*ok$/);
 });
 
-describe('connections that hold a descriptor', () => {
+describe('connections that hold a file descriptor', () => {
   test.each([
     ['no byte', ''],
     ['half of the headers', 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:'],
-  ])('a connection that sent %s is closed', async (_, bytes) => {
+  ])('the gateway closes a connection that sent %s', async (_, bytes) => {
     const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100 });
     const { received, closed } = await open(port, bytes);
     await closed;
@@ -57,7 +57,7 @@ describe('connections that hold a descriptor', () => {
     expect(received()).toMatch(envelope);
   });
 
-  test('a connection that sent half of a body is closed', async () => {
+  test('the gateway closes a connection that sent only half of a body', async () => {
     const { port } = await serveApp(newApp().app, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const half = 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
     const { received, closed } = await open(port, half);
@@ -65,7 +65,7 @@ describe('connections that hold a descriptor', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('a connection that stalls in the middle of a body gets a response before the idle timeout closes it', async () => {
+  test('a connection that stalls in the middle of a body gets an error response before the idle timeout closes the connection', async () => {
     const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
     expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
     // The limits of production, divided by 100.
@@ -84,7 +84,7 @@ describe('connections that hold a descriptor', () => {
     expect(received()).toMatch(envelope);
   });
 
-  test('a connection whose client stops reading a response is closed', async () => {
+  test('the gateway closes a connection whose client stops reading a response', async () => {
     const { port } = await serveApp(newApp().app, { silentTimeoutMs: 200 });
     const { socket, closed } = await open(port);
     socket.pause();
@@ -112,7 +112,7 @@ describe('connections that hold a descriptor', () => {
   test.each([
     ['the process has too many connections', { maxConnections: 2 }],
     ['the client has too many connections', { maxConnectionsPerClient: 2 }],
-  ])('a new connection is refused when %s', async (_, limits) => {
+  ])('the gateway refuses a new connection when %s', async (_, limits) => {
     const { port } = await serveApp(newApp().app, limits);
     const first = await open(port);
     await open(port);
@@ -125,7 +125,7 @@ describe('connections that hold a descriptor', () => {
   });
 });
 
-describe('bodies of requests that were answered before the body was read', () => {
+describe('request bodies that arrive after the response', () => {
   const bodyBytes = 8 * 1024 * 1024;
   const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
   /** Sends a part of a body, or all of it, after the response has arrived. */
@@ -135,7 +135,7 @@ describe('bodies of requests that were answered before the body was read', () =>
   }
   const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
 
-  test('the body is discarded, and the connection serves the next request', async () => {
+  test('a request body that arrives after the response is discarded, and the connection serves the next request', async () => {
     const { port } = await serveApp(newApp().app);
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, bodyBytes);
@@ -144,7 +144,7 @@ describe('bodies of requests that were answered before the body was read', () =>
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('bodies are discarded one at a time, in their order', async () => {
+  test('request bodies that arrive after the response are discarded one at a time, in their order', async () => {
     const { port } = await serveApp(newApp().app);
     const first = await open(port, head(bodyBytes));
     await sendBody(first, bodyBytes - 1);
@@ -158,14 +158,14 @@ describe('bodies of requests that were answered before the body was read', () =>
     for (const { socket } of [first, ...others]) socket.destroy();
   });
 
-  test('the connection is closed when the body does not arrive in time', async () => {
+  test('the gateway closes the connection when a refused request body does not arrive in time', async () => {
     const { port } = await serveApp(newApp().app, { unreadBodyTimeoutMs: 100 });
     const { closed, received } = await open(port, head(bodyBytes));
     await closed;
     expect(received()).toContain('refused');
   });
 
-  test('the connection is closed when the body is too large', async () => {
+  test('the gateway closes the connection when a refused request body is too large', async () => {
     const { port } = await serveApp(newApp().app, { maxUnreadBodyBytes: 1000 });
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, 2000);

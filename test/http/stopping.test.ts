@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { connectionLimits } from '../../src/http/listener/connections.ts';
 import { newApp, open, serveApp } from '../support/raw-connections.ts';
 
-describe('a server that stops', () => {
+describe('a gateway server that is stopping', () => {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-  test('the server finishes requests of keep-alive connections, announces their end, and closes idle connections', async () => {
+  test('a stopping server finishes requests of keep-alive connections, sends Connection: close, and closes idle connections', async () => {
     const { app, release, arrival } = newApp();
     const { port, close } = await serveApp(app);
     const idle = await open(port, request('/'));
@@ -26,7 +26,7 @@ describe('a server that stops', () => {
     await Promise.all([idle.closed, stopped]);
   });
 
-  test('the server answers every request that has arrived from many clients', async () => {
+  test('a stopping server answers every request that has already arrived', async () => {
     const { app, release, arrivals } = newApp();
     const { port, close } = await serveApp(app);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(port, request('/slow'))));
@@ -44,7 +44,7 @@ describe('a server that stops', () => {
   /** Longer than most clients pause between two requests, and shorter than the keep-alive time. */
   const pauseMs = 1_000;
 
-  test('the server answers the next request of an idle connection for most of the keep-alive time, and then closes it', async () => {
+  test('a stopping server answers one more request of an idle connection within the keep-alive time, and then closes the connection', async () => {
     expect(idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const idle = await open(port, request('/'));
@@ -58,7 +58,7 @@ describe('a server that stops', () => {
     await stopped;
   });
 
-  test('a connection is idle when its last response promised keep-alive', async () => {
+  test('a stopping server still accepts one request on a connection whose last response promised keep-alive', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const { socket, received, closed } = await open(port);
     socket.pause();
@@ -75,7 +75,7 @@ describe('a server that stops', () => {
     await stopped;
   });
 
-  test('a written response is not cut while the client still reads it', async () => {
+  test('a stopping server does not cut a response that the client still reads', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs: 0 });
     const { socket, received, closed } = await open(port);
     socket.pause();
@@ -89,7 +89,7 @@ describe('a server that stops', () => {
     await stopped;
   });
 
-  test('the server aborts requests that do not end', async () => {
+  test('a stopping server aborts requests that do not end in time', async () => {
     const { app, arrival } = newApp();
     const { port, close } = await serveApp(app, { drainTimeoutMs: 200 });
     const busy = await open(port, request('/slow'));

@@ -141,9 +141,9 @@ const orders: [Step[], Step[]][] = [
   ],
 ];
 
-describe.each(Object.entries(kinds))('%s whose client leaves', (kind, open) => {
+describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open) => {
   test.each(orders)(
-    'the process has no uncaught error when the source does %j and the client does %j',
+    'a client that disconnects causes no uncaught error when the source of the stream does %j and the client does %j',
     async (source, reader) => {
       const faults = collectProcessFaults();
       for (const steps of interleavings(source, reader)) {
@@ -175,7 +175,7 @@ describe.each(Object.entries(kinds))('%s whose client leaves', (kind, open) => {
   }
 });
 
-test('a whole list is not reported as broken off when its client leaves during a read', async () => {
+test('the gateway does not report a whole list as broken off when the client disconnects during a read', async () => {
   const failures: unknown[] = [];
   const source = new Source();
   const body = streamPieces(source, context, (error) => failures.push(error) > 0).getReader();

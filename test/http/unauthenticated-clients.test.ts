@@ -30,7 +30,7 @@ async function spend(headers: Record<string, string>): Promise<void> {
 }
 
 describe('an unauthenticated client over its budget', () => {
-  test('the client causes no look-up in the database, for any number of invented keys', async () => {
+  test('an unauthenticated client over its budget causes no look-up in the database, for any number of invented keys', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     const statuses = new Set<number>();
@@ -45,7 +45,7 @@ describe('an unauthenticated client over its budget', () => {
     expect(statements.filter((text) => text.includes('ApiKeySecret'))).toEqual([]);
   });
 
-  test('the client has at most as many concurrent look-ups as its remaining budget', async () => {
+  test('an unauthenticated client has at most as many concurrent look-ups as its remaining budget', async () => {
     const headers = fromNewAddress();
     const answers = await Promise.all(
       Array.from({ length: 150 }, () =>
@@ -57,7 +57,7 @@ describe('an unauthenticated client over its budget', () => {
     for (const { headers: told } of refused) expect(told.get('Retry-After')).toMatch(/^[1-9]\d*$/);
   });
 
-  test('valid keys of the same address still work', async () => {
+  test('a valid key still works when other clients of its address are over the budget', async () => {
     const headers = fromNewAddress();
     const { key } = await gateway.newTenant();
     await gateway.rest('GET', '/health', { key });
@@ -74,7 +74,7 @@ describe('an unauthenticated client over its budget', () => {
     expect((await gateway.rest('GET', '/health', { key: secret, headers })).status).toBe(200);
   });
 
-  test('a new key that sends many concurrent requests still works', async () => {
+  test('a new key works although it sends many concurrent requests at once', async () => {
     const headers = fromNewAddress();
     const key = await gateway.newKey();
     const answers = await Promise.all(
@@ -83,7 +83,7 @@ describe('an unauthenticated client over its budget', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  test('refusals are counted, and not recorded one by one', async () => {
+  test('the gateway counts refusals of unauthenticated clients, and does not record each refusal', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
@@ -100,7 +100,7 @@ describe('an unauthenticated client over its budget', () => {
   });
 });
 
-test('refusals of unauthenticated clients are logged in one line a minute', () => {
+test('the gateway logs the refusals of unauthenticated clients in one line a minute', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines: object[] = [];
@@ -130,18 +130,18 @@ describe('client addresses', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['Not-An-Address', 'not-an-address'],
     ['x'.repeat(1000), 'x'.repeat(64)],
-  ])('the address %s is read as %s', (text, expected) => {
+  ])('the client address %s is read as %s', (text, expected) => {
     expect(canonicalAddress(text)).toBe(expected);
   });
 
-  test('all IPv6 addresses of a /64 network are one client', () => {
+  test('all IPv6 addresses of a /64 network count as one client', () => {
     expect(clientOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
     expect(clientOf('2001:db8:1:2::ffff')).toBe('2001:db8:1:2::/64');
     expect(clientOf('2001:db8:1:3::1')).toBe('2001:db8:1:3::/64');
     expect(clientOf('192.0.2.1')).toBe('192.0.2.1');
   });
 
-  test('an IPv6 network has one budget for all its addresses', async () => {
+  test('an IPv6 /64 network has one budget for all its addresses', async () => {
     let refused = 0;
     const network = newAddress().slice(0, -1);
     for (let index = 0; index < 300; index += 1) {
@@ -151,7 +151,7 @@ describe('client addresses', () => {
     expect(refused).toBe(200);
   });
 
-  test("the client's address is the last one in X-Forwarded-For", async () => {
+  test('the client address is the last address in X-Forwarded-For', async () => {
     const address = newAddress();
     const headers = (first: number) => ({ 'X-Forwarded-For': `10.0.0.${first}, ${address}` });
     for (let index = 0; index < burstOfAddress; index += 1)
@@ -164,7 +164,7 @@ describe('public pages', () => {
   const page = (headers: Record<string, string>) =>
     gateway.app.request('/graphql', { headers: { Accept: 'text/html', ...headers } });
 
-  test('public pages need no key, draw on the budget of the address, and show it in headers', async () => {
+  test('public pages need no key, use the budget of the client address, and show that budget in headers', async () => {
     const headers = fromNewAddress();
     const first = await page(headers);
     expect(first.status).toBe(200);
@@ -204,7 +204,7 @@ describe('a database failure during authentication', () => {
     guards.ofSurface('rest', () => ({ status: 500, body: '{}', errorCode: 'INTERNAL_ERROR' })),
   );
 
-  test('the request is not charged, and its response has no limit headers', async () => {
+  test('a request that fails because the database is unreachable is not charged, and its response has no limit headers', async () => {
     const headers = { 'X-API-Key': newSecret('development'), ...fromNewAddress() };
     for (let index = 0; index < 3 * burstOfAddress; index += 1) {
       const answer = await app.request('/', { headers });
@@ -214,7 +214,7 @@ describe('a database failure during authentication', () => {
   });
 });
 
-test('health probes ask the database at most once per interval, one query at a time', async () => {
+test('health endpoints query the database at most once per interval, with one query at a time', async () => {
   let now = 0;
   let asked = 0;
   const ready = askAtMostEvery(

@@ -9,10 +9,10 @@ import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 
 // Memory held for clients that do not read: it is counted, and limited per key.
 
-describe('memory of compressed texts', () => {
+describe('memory of compressed responses', () => {
   const text = 'مواقف'.repeat(300_000);
 
-  test('a compressed text counts as held memory until it is passed on', async () => {
+  test('a compressed response counts as held memory until the connection has sent it', async () => {
     let held = 0;
     const stream = compressed(text, 'br', (change) => (held += change));
     expect(held).toBe(Buffer.byteLength(text));
@@ -21,7 +21,7 @@ describe('memory of compressed texts', () => {
     expect(held).toBe(0);
   });
 
-  test('a compressed text stops counting when its client leaves', async () => {
+  test('a compressed response stops counting as held memory when its client disconnects', async () => {
     let held = 0;
     const reader = compressed(text, 'gzip', (change) => (held += change)).getReader();
     await reader.read();
@@ -35,7 +35,7 @@ describe('whole lists of stalled clients', async () => {
   const url = await serve(gateway);
   const entries = 5_000;
 
-  test('lists of stalled clients do not delay lists of other keys', async () => {
+  test('whole lists that stalled clients do not read cause no delay for lists of other keys', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     await gateway.database.sql.query(
       {
@@ -65,7 +65,7 @@ describe('large values of one key', async () => {
   const url = await serve(gateway);
   const mebibyte = 1024 * 1024;
 
-  test('large values are read one at a time behind stalled clients, and another key gets its own meanwhile', async () => {
+  test('stalled clients of one key read large values one at a time, and another key gets its list meanwhile', async () => {
     const companies = [newId(), newId()];
     for (const id of companies) {
       await gateway.database.sql.query(

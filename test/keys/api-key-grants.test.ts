@@ -43,7 +43,7 @@ describe('grants of a restricted key', () => {
     ['hourlyLimit', { hourlyLimit: 501 }],
     ['burstLimit', { burstLimit: 51 }],
     ['expiresAt', { expiresAt: later }],
-  ])('a restricted key cannot grant more than it has: %s', async (field, more) => {
+  ])('a restricted key cannot grant more than the key itself has: %s', async (field, more) => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const refusal = { code: 'FORBIDDEN', details: { field } };
     expect(await keys.create(admin, { companyIds: [companyId], ...more })).toMatchObject(refusal);
@@ -52,7 +52,7 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, child.apiKey.id, more)).toMatchObject(refusal);
   });
 
-  test('a restricted key can grant everything that it has', async () => {
+  test('a restricted key can grant everything that the key itself has', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const all = {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -66,13 +66,13 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('a new key gets the limits and expiry of its issuer when the request has none', async () => {
+  test('a new key gets the limits and the expiry of its issuer when the request names none', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
   });
 
-  test("a new key gets the default limits when its issuer's are higher, and no expiry when the issuer has none", async () => {
+  test('a new key gets the default limits when the limits of its issuer are higher, and no expiry when the issuer has none', async () => {
     const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });
@@ -136,7 +136,7 @@ describe('grants of a restricted key', () => {
   });
 });
 
-describe('keys with more grants than their administrator', () => {
+describe('keys that have more grants than their administrator', () => {
   const stronger: [string, (companyId: string) => Promise<KeyOptions> | KeyOptions][] = [
     ['a permission', () => ({ permissions: ['ADMIN', 'WRITE_WHITELIST'] })],
     ['a company', async (companyId) => ({ companyIds: [companyId, (await gateway.newTenant()).companyId] })],
@@ -148,7 +148,7 @@ describe('keys with more grants than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'a key with more than its administrator (%s) can be read and revoked, not rotated or changed',
+    'a key with more grants than its administrator (%s) can be read and revoked, but not rotated or changed',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));
@@ -168,7 +168,7 @@ describe('keys with more grants than their administrator', () => {
     },
   );
 
-  test('an administrator does not see companies and locations of a key that are outside its own scope', async () => {
+  test("an administrator does not see companies and locations of a key that are outside the administrator's own scope", async () => {
     const { companyId, admin } = await newAdmin();
     const theirs = await gateway.newTenant();
     const { id } = await newSibling(companyId, {
@@ -194,7 +194,7 @@ describe('keys with more grants than their administrator', () => {
 });
 
 test.each(['companyIds', 'locationIds'] as const)(
-  'a key of %s that registers a company stays in the scope of its administrator',
+  'a company that a key of %s registers is in the scope of the key and of its administrator',
   async (scopeField) => {
     const { companyId, locationId } = await newAdmin();
     const scope = scopeField === 'companyIds' ? { companyIds: [companyId] } : { locationIds: [locationId] };
@@ -245,8 +245,8 @@ describe('write permissions without the read permission', () => {
   );
 });
 
-describe('changes of an audit record', () => {
-  test('the changes are visible to keys that may read the changed object, and null for others', async () => {
+describe('the field `changes` of an audit record', () => {
+  test('the field `changes` of an audit record is null for a key that may not read the changed object', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.graph(
       `mutation {
@@ -271,7 +271,7 @@ describe('changes of an audit record', () => {
     }
   });
 
-  test('the changes are read only when selected, in one statement per page', async () => {
+  test('the field `changes` of audit records is read only when selected, with one SQL statement per page', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     for (const name of ['One', 'Two', 'Three']) {
       await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name } });

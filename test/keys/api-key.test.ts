@@ -9,8 +9,8 @@ const operator = gateway.config.operatorApiKey!;
 
 const keys = keyOperations(gateway);
 
-describe('secrets', () => {
-  test('a secret names its environment, and a single typing error makes it invalid', () => {
+describe('secrets of API keys', () => {
+  test('the secret of a key contains the name of its environment, and a single typing error makes the secret invalid', () => {
     expect(newSecret('production')).toMatch(/^pms_live_[0-9A-Za-z]{49}$/);
     expect(newSecret('staging')).toMatch(/^pms_test_[0-9A-Za-z]{49}$/);
     fc.assert(
@@ -24,7 +24,7 @@ describe('secrets', () => {
 });
 
 describe('the key of OPERATOR_API_KEY', () => {
-  test('the key of OPERATOR_API_KEY has access to everything, and registering a company does not change that', async () => {
+  test('the key of OPERATOR_API_KEY has access to everything, also after it registers a company', async () => {
     const { locationId } = await gateway.newTenant();
     expect((await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key: operator })).status).toBe(
       200,
@@ -37,8 +37,8 @@ describe('the key of OPERATOR_API_KEY', () => {
   });
 });
 
-describe('issuing a key', () => {
-  test('a new key has the requested scope, permissions and limits, and its secret is not stored', async () => {
+describe('issuing an API key', () => {
+  test('a new key has the requested scope, permissions and limits, and the database does not contain its secret', async () => {
     const { locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['READ_LOCATIONS', 'READ_WHITELIST'],
@@ -64,7 +64,7 @@ describe('issuing a key', () => {
     expect(JSON.stringify([stored, await keys.auditOf(apiKey.id)])).not.toContain(secret);
   });
 
-  test('an expiry in the past is refused, and a key expires by the clock of the database', async () => {
+  test('a key with an expiry in the past is refused, and a key expires by the clock of the database', async () => {
     expect(await keys.create(operator, { expiresAt: '2020-01-01T00:00:00Z' })).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: { field: 'expiresAt' },
@@ -89,13 +89,13 @@ describe('issuing a key', () => {
 });
 
 describe('keys of another environment', () => {
-  test('a key of another environment is refused', async () => {
+  test('a key that was issued for another environment is refused', async () => {
     expect(await keys.statusWith(await gateway.newKey({ environment: 'staging' }))).toBe(401);
   });
 });
 
-describe('rotating a key', () => {
-  test('the old secret works for the grace period, and both secrets share one budget', async () => {
+describe('rotating an API key', () => {
+  test('the old secret of a rotated key works for the grace period, and both secrets share one budget', async () => {
     const { secret, apiKey } = await keys.create(operator, { hourlyLimit: 50 });
     const first = await gateway.rest('GET', '/health', { key: secret });
     const rotated = await keys.rotate(operator, apiKey.id, 600);
@@ -107,7 +107,7 @@ describe('rotating a key', () => {
     ).toBe(2);
   });
 
-  test('the old secret stops at once without a grace period', async () => {
+  test('the old secret of a key stops at once when the rotation has no grace period', async () => {
     const { secret, apiKey } = await keys.create(operator);
     expect(await keys.statusWith(secret)).toBe(200);
     const rotated = await keys.rotate(operator, apiKey.id, 0);
@@ -123,7 +123,7 @@ describe('rotating a key', () => {
     expect(await keys.statusWith(rotated.secret)).toBe(200);
   });
 
-  test('concurrent rotations leave one lasting secret and a record for each rotation', async () => {
+  test('concurrent rotations of a key leave one lasting secret, and an audit record for each rotation', async () => {
     const { apiKey } = await keys.create(operator);
     const rotations = await Promise.all(Array.from({ length: 5 }, () => keys.rotate(operator, apiKey.id, 0)));
     const statuses = await Promise.all(rotations.map(({ secret }) => keys.statusWith(secret)));
@@ -140,8 +140,8 @@ describe('rotating a key', () => {
   });
 });
 
-describe('changing a key', () => {
-  test('the given fields change, and the audit record has the values before and after', async () => {
+describe('changing an API key', () => {
+  test('a change of a key changes only the given fields, and the audit record has the values before and after', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { locationIds: [locationId] });
     const before = {
@@ -175,7 +175,7 @@ describe('changing a key', () => {
     }
   });
 
-  test('a change takes effect at once', async () => {
+  test('a change of a key takes effect at once', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, { companyIds: [companyId] });
     const read = async () => (await gateway.rest('GET', '/locations', { key: secret })).status;
@@ -192,7 +192,7 @@ describe('changing a key', () => {
     expect(headers.get('X-RateLimit-Limit')).toBe('7');
   });
 
-  test('a change to the current values leaves no audit record', async () => {
+  test('a change of a key to its current values leaves no audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const same = { name: 'Gate', permissions: ['READ_LOCATIONS', 'READ_LOCATIONS'], companyIds: [] };
     expect(await keys.update(operator, apiKey.id, same)).toMatchObject({ name: 'Gate' });
@@ -206,7 +206,7 @@ describe('changing a key', () => {
     [{ permissions: [] }, 'permissions'],
     [{ hourlyLimit: 0 }, 'hourlyLimit'],
     [{ expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
-  ])('the change %j is refused', async (input, field) => {
+  ])('the change %j of a key is refused', async (input, field) => {
     const { apiKey } = await keys.create(operator);
     const refused = await keys.update(operator, apiKey.id, input);
     expect(refused.code).toBe('VALIDATION_ERROR');
@@ -214,15 +214,15 @@ describe('changing a key', () => {
   });
 });
 
-describe('revoking a key', () => {
-  test('a revocation takes effect at once', async () => {
+describe('revoking an API key', () => {
+  test('the revocation of a key takes effect at once', async () => {
     const { secret, apiKey } = await keys.create(operator);
     expect(await keys.statusWith(secret)).toBe(200);
     expect((await keys.revoke(operator, apiKey.id)).revokedAt).toMatch(/Z$/);
     expect(await keys.statusWith(secret)).toBe(401);
   });
 
-  test('a second revocation changes nothing', async () => {
+  test('revoking a key a second time changes nothing', async () => {
     const { apiKey } = await keys.create(operator);
     await keys.revoke(operator, apiKey.id);
     const stored = () => gateway.database.prisma.apiKey.findUniqueOrThrow({ where: { id: apiKey.id } });
@@ -232,7 +232,7 @@ describe('revoking a key', () => {
     expect(await keys.auditOf(apiKey.id)).toHaveLength(2);
   });
 
-  test('concurrent revocations all succeed and leave one audit record', async () => {
+  test('concurrent revocations of a key all succeed, and leave one audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const answers = await Promise.all(Array.from({ length: 8 }, () => keys.revoke(operator, apiKey.id)));
     expect(new Set(answers.map(({ revokedAt }) => revokedAt)).size).toBe(1);
@@ -240,7 +240,7 @@ describe('revoking a key', () => {
     expect(actions).toEqual(['api_key.created', 'api_key.revoked']);
   });
 
-  test('a revocation during a rotation leaves no secret that works', async () => {
+  test('revoking a key during its rotation leaves no secret that works', async () => {
     const { apiKey } = await keys.create(operator);
     const [rotated] = await Promise.all([keys.rotate(operator, apiKey.id), keys.revoke(operator, apiKey.id)]);
     if (rotated.secret) expect(await keys.statusWith(rotated.secret)).toBe(401);
@@ -248,8 +248,8 @@ describe('revoking a key', () => {
   });
 });
 
-describe('usage records', () => {
-  test('every use of a key is recorded with key, surface, operation, status and request id, never with the secret', async () => {
+describe('usage records of an API key', () => {
+  test('every request is recorded with its key, surface, operation, status and request id, and never with the secret', async () => {
     const key = await gateway.newKey({ permissions: everyPermission });
     const answer = await gateway.rest('GET', '/companies', { key });
     await gateway.graph('query Any { a: health { status } }', { key });

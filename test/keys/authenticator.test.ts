@@ -37,7 +37,7 @@ const isRefused = async (secret: string) => {
 };
 
 describe('the authenticator', () => {
-  test('the authenticator reads a key from the database once, and then from memory', async () => {
+  test('the authenticator reads a key from the database once, and later from memory', async () => {
     const secret = await gateway.newKey();
     expect(authenticator.cachedKey(secret)).toBeUndefined();
     const { id } = await authenticator.authenticate(secret);
@@ -45,7 +45,7 @@ describe('the authenticator', () => {
     expect(authenticator.cachedKey(secret)?.id).toBe(id);
   });
 
-  test('the authenticator looks up an unknown secret once, and then refuses it from memory', async () => {
+  test('the authenticator looks up an unknown secret once, and later refuses the secret from memory', async () => {
     const secret = invented();
     await isRefused(secret);
     expect(await statementsOf(() => isRefused(secret))).toEqual([]);
@@ -59,13 +59,13 @@ describe('the authenticator', () => {
     expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
   });
 
-  test('the authenticator refuses a secret with a wrong checksum without the database', async () => {
+  test('the authenticator refuses a secret with a wrong checksum without a database query', async () => {
     const mistyped = `${invented().slice(0, -6)}000000`;
     expect(await statementsOf(() => isRefused(mistyped))).toEqual([]);
     expect(() => authenticator.cachedKey(mistyped)).toThrow('Invalid or missing API key');
   });
 
-  test('the authenticator looks up many unknown secrets in one statement', async () => {
+  test('the authenticator looks up many unknown secrets in one SQL statement', async () => {
     const secrets = Array.from({ length: 100 }, invented);
     const statements = await statementsOf(() => Promise.all(secrets.map(isRefused)));
     expect(statements).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('the authenticator', () => {
     expect(authenticator.cachedKey(unknown)).toBeUndefined();
   });
 
-  test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest beyond that', async () => {
+  test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest one when another is added', async () => {
     const [oldest, ...others] = Array.from({ length: 10_001 }, invented);
     await isRefused(oldest!);
     // Many look-ups take several statements, which finish in any order.
@@ -110,7 +110,7 @@ describe('the authenticator', () => {
     }
   });
 
-  test('the authenticator remembers 10,000 valid keys, and forgets the oldest beyond that', async () => {
+  test('the authenticator remembers 10,000 valid keys, and forgets the oldest one when another is added', async () => {
     const { prisma } = gateway.database;
     const template = await prisma.apiKey.findFirstOrThrow();
     const secrets = Array.from({ length: 10_001 }, invented);
@@ -127,7 +127,7 @@ describe('the authenticator', () => {
     expect(secrets.filter((secret) => !authenticator.cachedKey(secret))).toEqual([secrets[0]]);
   });
 
-  test('the authenticator finds a formerly unknown secret after the keys changed', async () => {
+  test('the authenticator accepts a formerly unknown secret after the keys in the database changed', async () => {
     const secret = invented();
     await isRefused(secret);
     const { id } = await gateway.database.prisma.apiKey.findFirstOrThrow({

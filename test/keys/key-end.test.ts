@@ -45,21 +45,24 @@ const ends: [string, (id: string) => Promise<unknown>][] = [
 ];
 
 describe('streaming of a whole list', () => {
-  test.each(ends)('the stream breaks off when its key %s', async (_, end) => {
-    const { path, secret, id } = await newLongList();
-    const response = await startReading(path, secret);
-    await end(id);
-    let received = '';
-    await expect(
-      (async () => {
-        for await (const part of response.setEncoding('utf8')) received += part as string;
-      })(),
-    ).rejects.toMatchObject({ code: 'ECONNRESET' });
-    expect(response.complete).toBe(false);
-    expect(received).not.toContain('rror');
-  });
+  test.each(ends)(
+    'the gateway stops streaming a whole list when the key of the client %s',
+    async (_, end) => {
+      const { path, secret, id } = await newLongList();
+      const response = await startReading(path, secret);
+      await end(id);
+      let received = '';
+      await expect(
+        (async () => {
+          for await (const part of response.setEncoding('utf8')) received += part as string;
+        })(),
+      ).rejects.toMatchObject({ code: 'ECONNRESET' });
+      expect(response.complete).toBe(false);
+      expect(received).not.toContain('rror');
+    },
+  );
 
-  test('the stream continues when its key changes and loses no access', async () => {
+  test('the gateway continues streaming a whole list when the key changes and keeps its access', async () => {
     const { path, secret, id } = await newLongList();
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
@@ -69,11 +72,11 @@ describe('streaming of a whole list', () => {
   });
 });
 
-describe('subscriptions', () => {
-  test.each(ends.slice(0, 2))('the subscription ends when its key %s', async (_, end) => {
+describe('subscriptions whose key loses access', () => {
+  test.each(ends.slice(0, 2))('a subscription ends with UNAUTHORIZED when its key %s', async (_, end) => {
     await endsWith(end, 'UNAUTHORIZED');
   });
-  test.each(ends.slice(2))('the subscription ends when its key %s', async (_, end) => {
+  test.each(ends.slice(2))('a subscription ends with FORBIDDEN when its key %s', async (_, end) => {
     await endsWith(end, 'FORBIDDEN');
   });
 

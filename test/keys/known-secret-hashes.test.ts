@@ -4,7 +4,7 @@ import { createKnownSecretHashes } from '../../src/auth/known-secret-hashes.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldest beyond that', () => {
+test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldest hash when another is added', () => {
   const knownSecretHashes = createKnownSecretHashes(async () => []);
   for (let index = 0; index <= 100_000; index += 1) knownSecretHashes.add(String(index));
   expect([knownSecretHashes.has('0'), knownSecretHashes.has('1'), knownSecretHashes.has('100000')]).toEqual([
@@ -14,7 +14,7 @@ test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldes
   ]);
 });
 
-test('the newest hashes are read at most once in 5 s, and again after a failure', async () => {
+test('the gateway reads the newest secret hashes at most once in 5 s, and again after a failed read', async () => {
   const read = vi.fn(async (_limit: number) => ['a']);
   const knownSecretHashes = createKnownSecretHashes(read);
   read.mockRejectedValueOnce(new Error('The database is unreachable'));

@@ -10,7 +10,7 @@ const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
 describe("grants of an operator's key", () => {
-  test("an operator's key can issue keys without a scope, and with limits above its own", async () => {
+  test("an operator's key can issue keys without a scope, and keys with higher limits than its own", async () => {
     const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
     expect((await keys.create(operator, limits)).apiKey).toMatchObject({
       ...limits,
@@ -20,7 +20,7 @@ describe("grants of an operator's key", () => {
   });
 
   test.each([[{}], [{ companyIds: [] }], [{ companyIds: [], locationIds: [], unrestricted: false }]])(
-    "an operator's key is not issued when `unrestricted` is %j",
+    "an operator's key is not issued when the field `unrestricted` is %j",
     async (input) => {
       const { apiKey, secret } = await keys.create(operator, { permissions: everyPermission, ...input });
       expect(apiKey.unrestricted).toBe(false);
@@ -28,7 +28,7 @@ describe("grants of an operator's key", () => {
     },
   );
 
-  test("an operator's key is issued when `unrestricted` is true", async () => {
+  test("an operator's key is issued when the field `unrestricted` is true", async () => {
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['READ_STATUS'],
       unrestricted: true,
@@ -47,7 +47,7 @@ describe("grants of an operator's key", () => {
     }
   });
 
-  test("an operator's key cannot be given companies or locations later", async () => {
+  test("an operator's key cannot get companies or locations later", async () => {
     const { companyId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { unrestricted: true });
     expect(await keys.update(operator, apiKey.id, { companyIds: [companyId] })).toMatchObject({
@@ -56,14 +56,14 @@ describe("grants of an operator's key", () => {
     });
   });
 
-  test("an operator's key is hidden from restricted keys", async () => {
+  test("an operator's key is not visible to restricted keys", async () => {
     const { key: admin } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { unrestricted: true });
     expect(await keys.revoke(admin, apiKey.id)).toMatchObject({ code: 'NOT_FOUND' });
   });
 });
 
-describe("grants of an operator's key with few permissions and an expiry", () => {
+describe("grants of an operator's key that has few permissions and an expiry", () => {
   const limited: KeyOptions = {
     unrestricted: true,
     permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -78,26 +78,32 @@ describe("grants of an operator's key with few permissions and an expiry", () =>
     ['permissions', { permissions: everyPermission, unrestricted: true }],
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: later, unrestricted: true }],
-  ])('the key cannot issue a key with more than its own: %s', async (field, more) => {
-    expect(await keys.create(await newLimited(), more)).toMatchObject({
-      code: 'FORBIDDEN',
-      details: { field },
-    });
-  });
+  ])(
+    "an operator's key with few permissions cannot issue a key with more than its own %s",
+    async (field, more) => {
+      expect(await keys.create(await newLimited(), more)).toMatchObject({
+        code: 'FORBIDDEN',
+        details: { field },
+      });
+    },
+  );
 
   test.each([
     ['permissions', { permissions: ['WRITE_WHITELIST'] }],
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: null }],
-  ])('the key cannot give more than its own to any key, itself included: %s', async (field, more) => {
-    const key = await newLimited();
-    const { apiKey } = await keys.create(key, { unrestricted: true });
-    for (const id of [apiKey.id, await keys.idOf(key)]) {
-      expect(await keys.update(key, id, more)).toMatchObject({ code: 'FORBIDDEN', details: { field } });
-    }
-  });
+  ])(
+    "an operator's key with few permissions cannot give any key more than its own %s",
+    async (field, more) => {
+      const key = await newLimited();
+      const { apiKey } = await keys.create(key, { unrestricted: true });
+      for (const id of [apiKey.id, await keys.idOf(key)]) {
+        expect(await keys.update(key, id, more)).toMatchObject({ code: 'FORBIDDEN', details: { field } });
+      }
+    },
+  );
 
-  test('the key can issue and change keys with the same grants, and they get its expiry', async () => {
+  test("an operator's key can issue and change keys with its own permissions, and those keys get its expiry", async () => {
     const key = await newLimited();
     const { apiKey, secret } = await keys.create(key, {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -109,7 +115,7 @@ describe("grants of an operator's key with few permissions and an expiry", () =>
     expect(await keys.statusWith(secret)).toBe(200);
   });
 
-  test('the key can grant limits above its own, and can change and rotate keys that have them', async () => {
+  test("an operator's key can grant higher limits than its own, and can change and rotate keys with higher limits", async () => {
     const key = await newLimited();
     const limits = { hourlyLimit: 5000, burstLimit: 500 };
     const { apiKey } = await keys.create(key, limits);

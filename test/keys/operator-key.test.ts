@@ -52,7 +52,7 @@ const statusWith = async ({ app }: Gateway, key: string) =>
   (await app.request('/api/companies', { headers: { 'X-API-Key': key } })).status;
 
 describe('the key of OPERATOR_API_KEY', () => {
-  test('the key is revoked when the variable names another one, and stays revoked', async () => {
+  test('the old key of OPERATOR_API_KEY is revoked when the variable names another key, and stays revoked', async () => {
     expect(await statusWith(await restart(first), first)).toBe(200);
 
     const replaced = await restart(second);
@@ -71,12 +71,12 @@ describe('the key of OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(second), second)).toBe(200);
   });
 
-  test('the key stays valid when the variable is removed', async () => {
+  test('the key of OPERATOR_API_KEY stays valid when the variable is removed', async () => {
     await restart(second);
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('the key has every permission after a start, also permissions of a newer version', async () => {
+  test('the key of OPERATOR_API_KEY gets every permission at each start, also permissions of a newer version', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },
@@ -85,7 +85,7 @@ describe('the key of OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(second), second)).toBe(200);
   });
 
-  test("other operator's keys are unchanged", async () => {
+  test("a change of OPERATOR_API_KEY does not change other operator's keys", async () => {
     const { app } = await restart(second);
     const query =
       'mutation { createApiKey(input: { name: "Second operator", permissions: [READ_COMPANIES], unrestricted: true }) { secret } }';
@@ -102,14 +102,14 @@ describe('the key of OPERATOR_API_KEY', () => {
 });
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two processes', () => {
-  test('the key of the earlier process is revoked when a later process has another value', async () => {
+  test('the key of the earlier process is revoked when a later process has another OPERATOR_API_KEY', async () => {
     const earlier = await restart(fourth);
     expect(await statusWith(earlier, fourth)).toBe(200);
     await start(fifth);
     await expect.poll(() => statusWith(earlier, fourth)).toBe(401);
   });
 
-  test('processes that start at once with one value create one key', async () => {
+  test('processes that start at the same time with one OPERATOR_API_KEY create one key', async () => {
     await closeAll();
     const value = newSecret('development');
     const gateways = await Promise.all([start(value), start(value), start(value)]);
@@ -121,7 +121,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two 
 
 // The embedded database runs in the process, and has its clock.
 test.runIf(testServerUrl)(
-  'a replaced key ends by the clock of the database when that of the process is wrong',
+  'a replaced OPERATOR_API_KEY ends by the clock of the database when the clock of the process is wrong',
   async () => {
     const [former, next] = [newSecret('development'), newSecret('development')];
     const hour = 3_600_000;
@@ -138,7 +138,7 @@ test.runIf(testServerUrl)(
   },
 );
 
-test('the key is created on the first start of an embedded database, too', async () => {
+test('the key of OPERATOR_API_KEY is also created on the first start of an embedded database', async () => {
   const env = { DATA_DIR: 'memory://', OPERATOR_API_KEY: first };
   const gateway = await openGateway(loadConfig(env), pino({ level: 'silent' }), migrationsFolder);
   open.push(gateway);

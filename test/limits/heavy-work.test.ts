@@ -5,132 +5,136 @@ import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
 // Needs locks held by another connection, which the embedded database does not have.
-describe.runIf(testServerUrl)('heavy requests while locks of some companies are held', async () => {
-  // Four connections for heavy requests: more than each kind of them may use.
-  const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '12' });
-  const { lock, lockTable, waitingConnections } = locksOf(gateway);
+describe.runIf(testServerUrl)(
+  'heavy requests while PostgreSQL locks of some companies are held',
+  async () => {
+    // Four connections for heavy requests: more than each kind of them may use.
+    const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '12' });
+    const { lock, lockTable, waitingConnections } = locksOf(gateway);
 
-  interface Place {
-    key: string;
-    locationId: string;
-  }
-  const replace = ({ key, locationId }: Place) =>
-    gateway.graph(
-      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
-        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created } }`,
-      { key, variables: { locationId, entries: [newEntry()] } },
-    );
-  const recordBatch = ({ key, locationId }: Place) => {
-    const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
-    const event = { eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' };
-    return gateway.graph(
-      `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
-        recordParkingEvents(locationId: $locationId, events: $events) { recorded } }`,
-      { key, variables: { locationId, events: [event] } },
-    );
-  };
-
-  /** Sends a request with its Content-Length. Large bodies have their own concurrency limit. */
-  const send = (key: string, query: string, variables: Record<string, unknown>) => {
-    const length = Buffer.byteLength(JSON.stringify({ query, variables }));
-    return gateway.graph(query, { key, variables, headers: { 'Content-Length': String(length) } });
-  };
-  /** An import whose body is larger than 1 MiB. */
-  const importMany = ({ key, locationId }: Place) => {
-    const entries = Array.from({ length: 2_500 }, () => newEntry({ note: 'n'.repeat(500) }));
-    return send(
-      key,
-      `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
-        importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
-      { locationId, entries },
-    );
-  };
-  const newTenants = (count: number) => Promise.all(Array.from({ length: count }, () => gateway.newTenant()));
-
-  test('imports of other companies, large ones too, finish once the locks have lasted 8 s', async () => {
-    const tenants = await newTenants(3);
-    const unlock = await lock(tenants.map(({ locationId }) => locationId));
-    const works = Promise.all([importMany(tenants[0]!), importMany(tenants[1]!), replace(tenants[2]!)]);
-    await expect.poll(waitingConnections).toBe(2);
-    const { body } = await importMany(await gateway.newTenant());
-    expect(body).toEqual({ data: { importWhitelistEntries: { created: 2_500 } } });
-    await unlock();
-    await works;
-  });
-
-  test('requests of other companies with bodies of any size are answered within seconds', async () => {
-    const tenants = await newTenants(2);
-    const unlock = await lock(tenants.map(({ locationId }) => locationId));
-    const works = Promise.all(tenants.map(importMany));
-    await expect.poll(waitingConnections).toBe(2);
-    const { key, locationId } = await gateway.newTenant();
-    const query = 'query ($id: ID!) { whitelist(locationId: $id) { totalCount } }';
-    for (const bytes of [100_000, 2_000_000]) {
-      const others = Array(bytes / 10_000).fill('x'.repeat(10_000));
-      const { body } = await send(key, query, { id: locationId, others });
-      expect(body).toEqual({ data: { whitelist: { totalCount: 0 } } });
+    interface Place {
+      key: string;
+      locationId: string;
     }
-    expect(await waitingConnections()).toBe(2);
-    await unlock();
-    await works;
-  });
-
-  test('expensive queries of other companies are answered within seconds', async () => {
-    const ask = (field: string, { key, locationId }: Place) =>
+    const replace = ({ key, locationId }: Place) =>
       gateway.graph(
-        `query ($id: ID!) { a: ${field}(locationId: $id, first: 100) { nodes { id locationId plateType plateCode plateNumber } } }`,
-        { key, variables: { id: locationId } },
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries, mode: REPLACE) { created } }`,
+        { key, variables: { locationId, entries: [newEntry()] } },
       );
-    const tenants = await newTenants(2);
-    const unlock = await lockTable('ParkingEvent');
-    const works: ReturnType<typeof ask>[] = [];
-    for (const tenant of tenants) {
-      works.push(ask('parkingEvents', tenant));
-      await expect.poll(waitingConnections).toBe(works.length); // concurrent queries share a statement
-    }
-    const { body } = await ask('whitelist', await gateway.newTenant());
-    expect(body).toEqual({ data: { a: { nodes: [] } } });
-    expect(await waitingConnections()).toBe(2);
-    await unlock();
-    for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
-  });
+    const recordBatch = ({ key, locationId }: Place) => {
+      const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
+      const event = { eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' };
+      return gateway.graph(
+        `mutation ($locationId: ID!, $events: [ParkingEventInput!]!) {
+        recordParkingEvents(locationId: $locationId, events: $events) { recorded } }`,
+        { key, variables: { locationId, events: [event] } },
+      );
+    };
 
-  test("a key's usage queries, which may return many rows, run one at a time", async () => {
-    const [one, another] = [await gateway.newTenant(), await gateway.newTenant()];
-    const unlock = await lockTable('UsageTotal');
-    const works: Promise<Answer>[] = [];
-    const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-    // Requests before this test are recorded in the same table, and wait too.
-    const waitingQuestions = () => waitingConnections('AS refused');
-    ask(one);
-    await expect.poll(waitingQuestions).toBe(1);
-    ask(one);
-    ask(another);
-    await expect.poll(waitingQuestions).toBe(2);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await waitingQuestions()).toBe(2);
-    await unlock();
-    expect((await Promise.all(works)).map(({ body }) => body.errors)).toEqual(Array(3).fill(undefined));
-  });
+    /** Sends a request with its Content-Length. Large bodies have their own concurrency limit. */
+    const send = (key: string, query: string, variables: Record<string, unknown>) => {
+      const length = Buffer.byteLength(JSON.stringify({ query, variables }));
+      return gateway.graph(query, { key, variables, headers: { 'Content-Length': String(length) } });
+    };
+    /** An import whose body is larger than 1 MiB. */
+    const importMany = ({ key, locationId }: Place) => {
+      const entries = Array.from({ length: 2_500 }, () => newEntry({ note: 'n'.repeat(500) }));
+      return send(
+        key,
+        `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
+        importWhitelistEntries(locationId: $locationId, entries: $entries) { created } }`,
+        { locationId, entries },
+      );
+    };
+    const newTenants = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => gateway.newTenant()));
 
-  test.each([
-    ['imports', replace, 'importWhitelistEntries', { created: 1 }],
-    ['batches of events', recordBatch, 'recordParkingEvents', { recorded: 1 }],
-  ] as const)(
-    'two %s of different companies run at once, and the other connections stay free',
-    async (...row) => {
-      const [, work, field, done] = row;
-      const tenants = await Promise.all(Array.from({ length: 4 }, () => gateway.newTenant()));
+    test('imports of other companies finish, even large ones, once PostgreSQL has held the locks for 8 s', async () => {
+      const tenants = await newTenants(3);
       const unlock = await lock(tenants.map(({ locationId }) => locationId));
-      const works = Promise.all(tenants.map(work));
+      const works = Promise.all([importMany(tenants[0]!), importMany(tenants[1]!), replace(tenants[2]!)]);
       await expect.poll(waitingConnections).toBe(2);
-      // Heavy requests of the other kind still have connections.
-      const other = await gateway.newTenant();
-      const otherWork = work === replace ? recordBatch : replace;
-      expect((await otherWork(other)).body.errors).toBeUndefined();
+      const { body } = await importMany(await gateway.newTenant());
+      expect(body).toEqual({ data: { importWhitelistEntries: { created: 2_500 } } });
+      await unlock();
+      await works;
+    });
+
+    test('requests of other companies with bodies of any size are answered within seconds while some companies are locked', async () => {
+      const tenants = await newTenants(2);
+      const unlock = await lock(tenants.map(({ locationId }) => locationId));
+      const works = Promise.all(tenants.map(importMany));
+      await expect.poll(waitingConnections).toBe(2);
+      const { key, locationId } = await gateway.newTenant();
+      const query = 'query ($id: ID!) { whitelist(locationId: $id) { totalCount } }';
+      for (const bytes of [100_000, 2_000_000]) {
+        const others = Array(bytes / 10_000).fill('x'.repeat(10_000));
+        const { body } = await send(key, query, { id: locationId, others });
+        expect(body).toEqual({ data: { whitelist: { totalCount: 0 } } });
+      }
       expect(await waitingConnections()).toBe(2);
       await unlock();
-      expect((await works).map(({ body }) => body.data[field])).toEqual(tenants.map(() => done));
-    },
-  );
-});
+      await works;
+    });
+
+    test('expensive queries of other companies are answered within seconds while some companies are locked', async () => {
+      const ask = (field: string, { key, locationId }: Place) =>
+        gateway.graph(
+          `query ($id: ID!) { a: ${field}(locationId: $id, first: 100) { nodes { id locationId plateType plateCode plateNumber } } }`,
+          { key, variables: { id: locationId } },
+        );
+      const tenants = await newTenants(2);
+      const unlock = await lockTable('ParkingEvent');
+      const works: ReturnType<typeof ask>[] = [];
+      for (const tenant of tenants) {
+        works.push(ask('parkingEvents', tenant));
+        await expect.poll(waitingConnections).toBe(works.length); // concurrent queries share a statement
+      }
+      const { body } = await ask('whitelist', await gateway.newTenant());
+      expect(body).toEqual({ data: { a: { nodes: [] } } });
+      expect(await waitingConnections()).toBe(2);
+      await unlock();
+      for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
+    });
+
+    test("a key's usage queries, which may return many rows, run one at a time", async () => {
+      const [one, another] = [await gateway.newTenant(), await gateway.newTenant()];
+      const unlock = await lockTable('UsageTotal');
+      const works: Promise<Answer>[] = [];
+      const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
+      // Requests before this test are recorded in the same table, and wait too.
+      const waitingQuestions = () => waitingConnections('AS refused');
+      ask(one);
+      await expect.poll(waitingQuestions).toBe(1);
+      ask(one);
+      ask(another);
+      await expect.poll(waitingQuestions).toBe(2);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(await waitingQuestions()).toBe(2);
+      await unlock();
+      expect((await Promise.all(works)).map(({ body }) => body.errors)).toEqual(Array(3).fill(undefined));
+    });
+
+    test.each([
+      ['imports', replace, 'importWhitelistEntries', { created: 1 }],
+      ['batches of events', recordBatch, 'recordParkingEvents', { recorded: 1 }],
+    ] as const)(
+      'two %s of different companies run at the same time, and the other database connections stay free',
+      async (...row) => {
+        const [, work, field, done] = row;
+        const tenants = await Promise.all(Array.from({ length: 4 }, () => gateway.newTenant()));
+        const unlock = await lock(tenants.map(({ locationId }) => locationId));
+        const works = Promise.all(tenants.map(work));
+        await expect.poll(waitingConnections).toBe(2);
+        // Heavy requests of the other kind still have connections.
+        const other = await gateway.newTenant();
+        const otherWork = work === replace ? recordBatch : replace;
+        expect((await otherWork(other)).body.errors).toBeUndefined();
+        expect(await waitingConnections()).toBe(2);
+        await unlock();
+        expect((await works).map(({ body }) => body.data[field])).toEqual(tenants.map(() => done));
+      },
+    );
+  },
+);

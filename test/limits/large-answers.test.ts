@@ -5,7 +5,7 @@ import { statementsOfRequest } from '../support/statements.ts';
 
 const gateway = await sharedTestGateway();
 
-test('a long list is serialized in chunks, each in its own turn of the event loop', async () => {
+test('the gateway serializes a long list in chunks, and yields to the event loop between the chunks', async () => {
   const items = Array.from({ length: 2 * itemsPerPart + 1 }, (_, index) => index);
   const shown = createChunkedList(items);
   const isThere = (item: number | Promise<number>) => typeof item === 'number';
@@ -28,7 +28,7 @@ test('a long list is serialized in chunks, each in its own turn of the event loo
   expect(await Promise.all(shown)).toEqual(items);
 });
 
-test('a statement for joined pages reads at most two pages of 500 rows', async () => {
+test('one SQL statement for several joined pages reads at most two pages of 500 rows', async () => {
   const { key, locationId } = await gateway.newTenant();
   const pages = Array.from(
     { length: 5 },
@@ -39,7 +39,7 @@ test('a statement for joined pages reads at most two pages of 500 rows', async (
   expect(statements.filter((statement) => statement.includes('"WhitelistEntry"'))).toHaveLength(3);
 });
 
-test('an introspection response is created once per document', async () => {
+test('the gateway creates the introspection response once per document', async () => {
   const { key } = await gateway.newTenant();
   const ask = (query: string, variables = {}) => gateway.graph(query, { key, variables });
   const question = '{ __type(name: "Company") { name fields { name } } }';

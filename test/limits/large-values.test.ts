@@ -21,7 +21,7 @@ for (let index = 0; index < companies; index += 1) {
 }
 const key = await gateway.newKey({ unrestricted: true });
 
-test('a list of companies with large settings is read page by page over REST', async () => {
+test('REST reads a list of companies with large settings page by page', async () => {
   const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': key } });
   expect(response.status).toBe(200);
   let bytes = 0;
@@ -30,7 +30,7 @@ test('a list of companies with large settings is read page by page over REST', a
   expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
 });
 
-test('the graph refuses settings that are too large for one response, and lists the companies without them', async () => {
+test('the graph refuses settings that are too large for one response, and still lists the companies without settings', async () => {
   const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
   expect(refused.body.errors[0]).toMatchObject({
     message: expect.stringContaining('smaller pages'),
@@ -47,7 +47,7 @@ test('the graph refuses settings that are too large for one response, and lists 
   expect(listed.body.data.companies.nodes).toHaveLength(companies);
 });
 
-test('REST passes on settings with many values unchanged, and the graph refuses them', async () => {
+test('REST returns settings with many values unchanged, and the graph refuses such settings', async () => {
   const id = newId();
   const values = 200_000;
   await gateway.database.sql.query(
@@ -72,18 +72,21 @@ test('REST passes on settings with many values unchanged, and the graph refuses 
   expect(body.data.company).toEqual({ id, settings: null });
 });
 
-test.each(['', 'a'])('large settings with surrogate pairs are unchanged after "%s"', async (start) => {
-  const id = newId();
-  const text = start + '\u{1f697}'.repeat(150_000);
-  await gateway.database.sql.query(
-    {
-      name: '',
-      text: `INSERT INTO "Company" (id, name, slug, address, settings)
+test.each(['', 'a'])(
+  'REST returns large settings with surrogate pairs unchanged when the text starts with "%s"',
+  async (start) => {
+    const id = newId();
+    const text = start + '\u{1f697}'.repeat(150_000);
+    await gateway.database.sql.query(
+      {
+        name: '',
+        text: `INSERT INTO "Company" (id, name, slug, address, settings)
         VALUES ($1, 'Old', $2, 'Dubai', jsonb_build_object('text', $3::text))`,
-    },
-    [id, newSlug(), text],
-  );
-  const ownKey = await gateway.newKey({ companyIds: [id] });
-  const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': ownKey } });
-  expect((await response.json()).data).toMatchObject([{ id, settings: { text } }]);
-});
+      },
+      [id, newSlug(), text],
+    );
+    const ownKey = await gateway.newKey({ companyIds: [id] });
+    const response = await fetch(`${url}/api/companies`, { headers: { 'X-API-Key': ownKey } });
+    expect((await response.json()).data).toMatchObject([{ id, settings: { text } }]);
+  },
+);

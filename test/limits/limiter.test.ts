@@ -47,10 +47,10 @@ const backends = {
   }),
 };
 
-describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => {
+describe.each(Object.entries(backends))('rolling windows of the rate limit in %s', (_, create) => {
   const hour = { windowSeconds: 3600, burstWindowSeconds: 60 };
 
-  test('the windows count down, and refusals over the hourly limit do not count', async () => {
+  test('the remaining points of both windows count down, and refusals over the hourly limit cost no points', async () => {
     const limiter = await create(hour);
     const subject = newSubject(3, 100);
     const taken = [];
@@ -66,7 +66,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(Math.abs(taken[4]!.hour.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
   });
 
-  test('the burst limit refuses requests although the hour has room', async () => {
+  test('the burst limit refuses requests although the hourly limit has points left', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 2);
     await limiter.take(subject, 2);
@@ -76,7 +76,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(refused.retryAfterMs).toBeGreaterThan(55_000);
   });
 
-  test('a request takes all of its points or none', async () => {
+  test('the limiter charges a request either all of its points or none', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, hour: { used: 3 } });
@@ -85,14 +85,14 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(await limiter.take(subject, 6)).toMatchObject({ allowed: false, retryAfterMs: 3_600_000 });
   });
 
-  test('exactly as many of 300 parallel requests pass as the limit allows', async () => {
+  test('of 300 parallel requests, exactly as many pass as the rate limit allows', async () => {
     const limiter = await create(hour);
     const subject = newSubject(1000, 100);
     const taken = await Promise.all(Array.from({ length: 300 }, () => limiter.take(subject, 1)));
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
-  test('concurrent requests are decided one by one in their order', async () => {
+  test('the limiter decides concurrent requests one after the other, in their order', async () => {
     const limiter = await create(hour);
     const [one, other] = [newSubject(2, 2), newSubject(10, 1)];
     const taken = await Promise.all([
@@ -105,7 +105,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
   });
 
-  test('each point counts for the length of the window from the moment it was taken', async () => {
+  test('each point of the rate limit is free again one window after the limiter charged it', async () => {
     // Long enough to hold all concurrent calls on a busy machine too.
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
@@ -120,7 +120,7 @@ describe.each(Object.entries(backends))('rolling windows in %s', (_, create) => 
   });
 });
 
-test('the windows of a process agree with a full list of all requests', async () => {
+test('the rolling windows of a process agree with a full list of all requests', async () => {
   const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 20_000 }),
@@ -158,10 +158,10 @@ test('the windows of a process agree with a full list of all requests', async ()
   );
 });
 
-describe('rate limit headers of a decision', () => {
+describe('rate limit headers of a response', () => {
   const limiter = createRateLimiter({ windowSeconds: 3600, burstWindowSeconds: 60, redis: undefined, log });
 
-  test('X-RateLimit-* describe the hourly limit, and RateLimit names both windows', async () => {
+  test('the headers X-RateLimit-* describe the hourly limit, and the header RateLimit names both windows', async () => {
     const subject = newSubject(1000, 100);
     const headers = rateLimitHeaders(await limiter.consume(subject, 3));
     expect(headers).toEqual({
@@ -187,7 +187,7 @@ describe('rate limit headers of a decision', () => {
     ]);
   });
 
-  test('Retry-After follows the window that takes longer', async () => {
+  test('Retry-After follows the rolling window that takes longer to free points', async () => {
     const subject = newSubject(1000, 1);
     await limiter.consume(subject);
     expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
@@ -200,7 +200,7 @@ describe('rate limit headers of a decision', () => {
     expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
   });
 
-  test('the headers are equal when the state is only read', async () => {
+  test('reading the state of a rate limit gives the same headers as a request', async () => {
     const subject = newSubject(10, 5);
     expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
     await limiter.consume(subject, 5);
@@ -210,7 +210,7 @@ describe('rate limit headers of a decision', () => {
   });
 });
 
-test('100,000 addresses do not evict the window of a key from the memory of a process', async () => {
+test('100,000 addresses do not remove the rolling window of a key from the memory of a process', async () => {
   const limiter = new MemoryRollingLimiter(hourOf());
   const subject = newSubject(1, 1);
   expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true });
@@ -224,7 +224,7 @@ test('100,000 addresses do not evict the window of a key from the memory of a pr
   expect([forgotten!.hour.used, remembered!.hour.used]).toEqual([0, 1]);
 });
 
-describe('remembered refusals', () => {
+describe('refusals that the limiter remembers', () => {
   const refusedUntil = (endMs: number): WindowState => ({
     allowed: false,
     retryAfterMs: endMs,
@@ -237,7 +237,7 @@ describe('remembered refusals', () => {
   test.each([
     ['at most 5 seconds', 3_600_000, 5_000],
     ['the time until the window has room', 700, 700],
-  ])('a refusal is repeated from memory for %s', (_, endMs, repeatedMs) => {
+  ])('the limiter repeats a refusal from memory for %s', (_, endMs, repeatedMs) => {
     const refusals = new RememberedRefusals();
     const subject = newSubject(1, 1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -249,7 +249,7 @@ describe('remembered refusals', () => {
     expect(refusals.find(subject, 1)).toBeUndefined();
   });
 
-  test('refusals are remembered for 10,000 keys and 10,000 addresses', () => {
+  test('the limiter remembers refusals of 10,000 keys and of 10,000 addresses', () => {
     const refusals = new RememberedRefusals();
     const now = performance.now();
     const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
@@ -262,7 +262,7 @@ describe('remembered refusals', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two limiters share one budget, and a full key takes about 10 KB', async () => {
+  test('two limiters share one budget in Redis, and a key at its limit takes about 10 KB of memory', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
     const taken = await Promise.all(
@@ -273,7 +273,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('the script agrees with a plain count for any history', async () => {
+  test('the Redis script gives the same results as a plain count, for any history of requests', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
     // Whole seconds away from now and from the window edges, so that the speed of the test has no effect.
@@ -322,7 +322,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     );
   });
 
-  test('a refusal is repeated without Redis until the limits change', async () => {
+  test('the limiter repeats a refusal without asking Redis until the limits of the key change', async () => {
     const redis = await newRedisClientReady();
     const limiter = createRateLimiter({ ...hourOf(), redis, log });
     const subject = newSubject(1, 10);
@@ -336,7 +336,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
   });
 
-  test('no request fails without Redis: each process uses its own budget until Redis is back', async () => {
+  test('no request fails while Redis is unreachable, because each process then uses a budget of its own', async () => {
     const server = await startRedis();
     const redis = newRedisClient(server.url, { commandTimeout: 150 });
     await once(redis, 'ready');
@@ -376,7 +376,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     await limiter.close();
   });
 
-  test('a refused log-in at Redis does not log the password', async () => {
+  test('a refused log-in at Redis does not write the password to the log', async () => {
     const server = await startRedis(undefined, '--requirepass', 'the-right-one');
     const lines: string[] = [];
     const written = pino({}, { write: (line) => void lines.push(line) });

@@ -15,7 +15,7 @@ const bomb = (depth: number) =>
 
 const rename = (index: number) => `m${index}: updateLocation(id: "x", input: { name: "n" }) { id }`;
 
-describe('operations over the limits', () => {
+describe('operations over the limits of the graph', () => {
   test.each([
     [
       '101 aliases of __typename',
@@ -53,7 +53,7 @@ describe('operations over the limits', () => {
     ['a page over 100', '{ companies(first: 101) { totalCount } }'],
     ['a page of 0', '{ companies(last: 0) { totalCount } }'],
     ['several operations in one request', '[{"query":"{ companies { totalCount } }"}]'],
-  ])('an operation is refused before any statement runs: %s', async (_, query) => {
+  ])('the graph refuses an operation before any SQL statement: %s', async (_, query) => {
     const key = await gateway.newKey();
     await gateway.rest('GET', '/health', { key });
     const body = query.startsWith('[') ? query : JSON.stringify({ query });
@@ -72,7 +72,7 @@ describe('operations over the limits', () => {
     expect(statements).toEqual([]);
   });
 
-  test('an operation is refused for a page size in its variables too', async () => {
+  test('the graph also refuses an operation for a page size in its variables', async () => {
     const query = `query ($n: Int) { companies(first: $n) { nodes { locations(first: $n) { nodes {
       whitelist(first: $n) { nodes { id } } } } } } }`;
     const { key } = await gateway.newTenant();
@@ -81,7 +81,7 @@ describe('operations over the limits', () => {
     expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
   });
 
-  test('an import is refused when each row selects a page of pages', async () => {
+  test('the graph refuses an import when each row selects a nested page of pages', async () => {
     const { key, locationId } = await gateway.newTenant();
     const importing = (selection: string) =>
       gateway.graph(
@@ -109,7 +109,7 @@ describe('operations that clients need', () => {
       '{ locations(first: 20) { nodes { company { name } whitelist(first: 20) { nodes { plateNumber } } } } }',
     ],
     ['10 changes', `mutation { ${times(10, rename)} }`],
-  ])('an operation is accepted: %s', async (_, query) => {
+  ])('the graph accepts an operation that clients need: %s', async (_, query) => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph(query, { key });
     expect(body.errors?.[0].extensions.code ?? 'NOT_FOUND').toBe('NOT_FOUND');
@@ -120,7 +120,7 @@ describe('requests to the graph', () => {
   const post = (init: RequestInit, path = '/graphql') =>
     gateway.app.request(path, { method: 'POST', ...init });
 
-  test('a client without a key learns nothing, not even the schema', async () => {
+  test('a GraphQL client without a key gets no data, not even the schema', async () => {
     for (const query of ['{ __schema { types { name } } }', '{ helth { status } }', '{']) {
       const { status, body, headers } = await gateway.graph(query);
       const requestId = headers.get('X-Request-Id');
@@ -131,7 +131,7 @@ describe('requests to the graph', () => {
     }
   });
 
-  test('a change by GET or by form is refused, and other origins are refused', async () => {
+  test('the graph refuses a mutation by GET, a mutation by form, and requests from other origins', async () => {
     const { key } = await gateway.newTenant();
     const mutation = 'mutation { registerCompany(input: { name: "a", slug: "b", address: "c" }) { id } }';
     const get = await gateway.app.request(`/graphql?query=${encodeURIComponent(mutation)}`, {

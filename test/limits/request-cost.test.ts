@@ -22,7 +22,7 @@ async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, co
 const importOf = `mutation ($locationId: ID!, $entries: [WhitelistEntryInput!]!) {
   importWhitelistEntries(locationId: $locationId, entries: $entries, dryRun: true) { total } }`;
 
-describe('charges for requests', () => {
+describe('charges of GraphQL requests', () => {
   test.each([
     ['one point for a query', 1, '{ viewer { name } }'],
     [
@@ -46,7 +46,7 @@ describe('charges for requests', () => {
       2,
       '{ a: companies { nodes { locations { totalCount } } } b: companies { nodes { locations { totalCount } } } }',
     ],
-  ])('a request is charged %s', async (_, points, query) => {
+  ])('a GraphQL request is charged %s', async (_, points, query) => {
     const { companyId } = await gateway.newTenant();
     expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
   });
@@ -60,7 +60,7 @@ describe('charges for requests', () => {
       undefined,
       { name: 'Renamed', longestStayHours: null },
     ],
-  ])('an update of a location is charged %s', async (_, points, literal, input) => {
+  ])('a mutation that updates a location is charged %s', async (_, points, literal, input) => {
     const { companyId, locationId } = await gateway.newTenant();
     const query = literal
       ? `mutation { updateLocation(id: "${locationId}", input: ${literal}) { id } }`
@@ -72,7 +72,7 @@ describe('charges for requests', () => {
   test.each([
     [1, 250],
     [2, 251],
-  ])('a request is charged %i for a count of %i vehicles', async (points, vehicles) => {
+  ])('a request is charged %i points for counting %i vehicles', async (points, vehicles) => {
     const { companyId, locationId } = await gateway.newTenant();
     const plates = Array.from({ length: vehicles }, (_, index) => ({
       ...{ plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
@@ -86,7 +86,7 @@ describe('charges for requests', () => {
   test.each([
     ['one point for 30 counts of entries', 1, ''],
     ['four points for 30 counts of entries that are valid at a time', 4, ', validAt: "2026-01-05T08:00:00Z"'],
-  ])('a request is charged %s', async (_, points, filter) => {
+  ])('a GraphQL query is charged %s', async (_, points, filter) => {
     const { companyId, locationId } = await gateway.newTenant();
     const query = `{ ${times(30, (index) => `a${index}: whitelist(locationId: "${locationId}", plateNumber: "${index}"${filter}) { totalCount }`)} }`;
     expect(await pointsOf((key) => gateway.graph(query, { key }), [companyId])).toBe(points);
@@ -95,14 +95,14 @@ describe('charges for requests', () => {
   test.each([
     [1, 1000],
     [2, 1001],
-  ])('a request is charged %i for an import of %i rows', async (points, rows) => {
+  ])('a request is charged %i points for an import of %i rows', async (points, rows) => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: rows }, () => newEntry());
     const variables = { locationId, entries };
     expect(await pointsOf((key) => gateway.graph(importOf, { key, variables }), [companyId])).toBe(points);
   });
 
-  test('a REST request is charged one point, also for a whole list', async () => {
+  test('a REST request is charged one point, even for a whole list', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     for (const path of [
       '/companies',
@@ -114,7 +114,7 @@ describe('charges for requests', () => {
     }
   });
 
-  test('a response shows its cost when the client asks for it', async () => {
+  test('a GraphQL response shows its cost when the client asks for the cost', async () => {
     const { key } = await gateway.newTenant();
     const headers = { 'X-Query-Cost': 'true' };
     for (let time = 0; time < 4; time += 1) {
@@ -125,7 +125,7 @@ describe('charges for requests', () => {
   });
 });
 
-test('invalid values are not copied into each error message', async () => {
+test('the error messages of a request do not each copy a long invalid value', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -135,7 +135,7 @@ test('invalid values are not copied into each error message', async () => {
   expect(JSON.stringify(body).length).toBeLessThan(50_000);
 });
 
-test('invalid names are cut in error messages', async () => {
+test('error messages cut invalid names that are too long', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -147,7 +147,7 @@ test('invalid names are cut in error messages', async () => {
   expect(JSON.stringify(body).length).toBeLessThan(15_000);
 });
 
-test('a value that is too long for an error message is detected without serializing it', () => {
+test('the gateway detects a value that is too long for an error message without serializing the value', () => {
   let written = 0;
   const part = {
     toJSON() {
@@ -163,7 +163,7 @@ test('a value that is too long for an error message is detected without serializ
   }
 });
 
-test('a text of escaped quotes is read only up to the maximum length of a text', () => {
+test('the gateway reads a text of escaped quotes only up to the maximum length of a text', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
     text.charCodeAt(0); // charCodeAt turns the concatenation into one flat text
@@ -175,7 +175,7 @@ test('a text of escaped quotes is read only up to the maximum length of a text',
   expect(least(4_000_000)).toBeLessThan(20 * Math.max(least(20_000), 0.1));
 });
 
-test('a page of the feed costs one point with plain fields, and nested fields count per entry', async () => {
+test('a page of the whitelist feed costs one point with plain fields, and its nested fields cost more per entry', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const feed = (first: number, fields: string) =>
     `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
@@ -196,7 +196,7 @@ describe('cost of fields that read the database for each row or item', () => {
       `{ total rows { index outcome error { code message field value } ${selection} } }`,
     );
 
-  test('a nested field of an import counts for each row of the call', async () => {
+  test('a nested field in the result of an import counts for each row of the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 1000 }, () => newEntry());
     const points = (selection: string, rows: number) => {
@@ -209,7 +209,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await points('entry { id location { name } }', 1000)).toBe(3);
   });
 
-  test('an import that costs too much is refused before any row is stored', async () => {
+  test('the gateway refuses an import that costs too much before it stores any row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 5000 }, () => newEntry());
     const query = importing('entry { location { name } }').replace(', dryRun: true', '');
@@ -218,7 +218,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('a nested field counts for each quota of a call, and for each item of a page', async () => {
+  test('a nested field counts for each quota that a call sets, and for each item of a page', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const quotas = Array.from({ length: 1000 }, (_, index) => ({ referenceId: `unit-${index}`, inside: 1 }));
     const setting = (selection: string) =>
@@ -240,8 +240,8 @@ describe('cost of fields that read the database for each row or item', () => {
   });
 });
 
-describe('equal selections in one request', () => {
-  test('a list that is counted under 28 aliases is counted once', async () => {
+describe('equal selections in one GraphQL request', () => {
+  test('a list whose total is selected under 28 aliases is counted once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
     // The third execution and later ones are compiled.
@@ -256,7 +256,7 @@ describe('equal selections in one request', () => {
     }
   });
 
-  test('a page that is read and counted under 28 aliases is read once', async () => {
+  test('a page that is selected under 28 aliases is read and counted once', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const selection = '{ totalCount nodes { action } }';
@@ -273,7 +273,7 @@ describe('equal selections in one request', () => {
     expect(await statementsFor(28)).toBe(await statementsFor(1));
   });
 
-  test('selections of different lists get their own results', async () => {
+  test('selections of different lists in one request get their own results', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const { body } = await gateway.graph(
@@ -292,7 +292,7 @@ describe('equal selections in one request', () => {
   });
 });
 
-describe('bodies that are refused before parsing', () => {
+describe('request bodies that are refused before parsing', () => {
   const manyValues = `[${'{},'.repeat(200_000)}{}]`;
   const deep = '['.repeat(41) + ']'.repeat(41);
   const inVariables = (json: string) => `{"query":"{ health { status } }","variables":{"a":${json}}}`;
@@ -314,7 +314,7 @@ describe('bodies that are refused before parsing', () => {
       /name has more than 1000 characters/,
     ],
     ['that is not UTF-8', textOfBytes, /valid JSON in UTF-8/],
-  ])('a body %s is refused on both surfaces', async (_, json, message) => {
+  ])('a request body %s is refused by REST and GraphQL', async (_, json, message) => {
     const { key, locationId } = await gateway.newTenant();
     const rest = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: json });
     expect([rest.status, rest.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
@@ -331,7 +331,7 @@ describe('bodies that are refused before parsing', () => {
     expect(errors[0]!.message).toMatch(message);
   });
 
-  test('a body over 1 MiB is refused for a key that may not import', async () => {
+  test('a request body over 1 MiB is refused for a key that may not import', async () => {
     const body = inVariables(JSON.stringify(Array(64).fill('x'.repeat(16 * 1024))));
     const send = async (key: string) =>
       gateway.app.request('/graphql', {
@@ -349,7 +349,7 @@ describe('bodies that are refused before parsing', () => {
   });
 });
 
-test('names with a meaning in JavaScript are refused as variable names', async () => {
+test('names with a meaning in JavaScript are refused as names of GraphQL variables', async () => {
   const { key } = await gateway.newTenant();
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     const query = `query ($${name}: Int) { locations(first: $${name}) { nodes { id } } }`;
@@ -368,7 +368,7 @@ test('names with a meaning in JavaScript are refused as variable names', async (
   }
 });
 
-test('a variable with a default may not be null where a value is required', async () => {
+test('a GraphQL variable with a default may not be null where a value is required', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($id: ID = "x") { location(id: $id) { id } }`;
   for (let time = 0; time < 4; time += 1) {
@@ -412,7 +412,7 @@ const newRequest = (headers: Record<string, string>, text: () => Promise<string>
     body: bodyOf(async () => new TextEncoder().encode(await text())),
   }) as Partial<Request> as Request;
 
-test('a large body that does not arrive in 30 s is refused, and the next one is read', async () => {
+test('a large request body that does not arrive within 30 s is refused, and the next body is read', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -429,7 +429,7 @@ test('a large body that does not arrive in 30 s is refused, and the next one is 
   expect(await next).toEqual({});
 });
 
-test('large bodies that two keys send slowly delay bodies of other keys by 2 s at most', async () => {
+test('two keys that send large bodies slowly delay the bodies of other keys by at most 2 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -449,7 +449,7 @@ test('large bodies that two keys send slowly delay bodies of other keys by 2 s a
   expect(await Promise.all(slow)).toEqual(Array(2).fill('VALIDATION_ERROR'));
 });
 
-test('limits on a JSON text hold for a text in chunks as for a whole text', () => {
+test('the limits of a JSON body are the same for a body in chunks and a whole body', () => {
   const long = (characters: number) => 'x'.repeat(characters);
   const texts = [
     `{"${long(1_000)}" \n : 1}`,
@@ -486,7 +486,7 @@ test('limits on a JSON text hold for a text in chunks as for a whole text', () =
   ]);
 });
 
-test('a large body that breaks a limit is refused before it has arrived', async () => {
+test('a large request body that breaks a limit is refused before all of it has arrived', async () => {
   const body = bodyOf(async () => new TextEncoder().encode('[{},'.repeat(16 * 1024)), { ends: false });
   const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
   await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
@@ -494,7 +494,7 @@ test('a large body that breaks a limit is refused before it has arrived', async 
   });
 });
 
-test('a large body that is not UTF-8 is refused before it has arrived', async () => {
+test('a large request body that is not UTF-8 is refused before all of it has arrived', async () => {
   const body = bodyOf(async () => new Uint8Array(64 * 1024).fill(0xff), { ends: false });
   const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
   await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
@@ -502,7 +502,7 @@ test('a large body that is not UTF-8 is refused before it has arrived', async ()
   });
 });
 
-test('large bodies are read and answered one at a time, and few bodies of a key may wait', async () => {
+test('large request bodies are read and answered one at a time, and only few bodies of one key may wait', async () => {
   const answerBody = createBodyAnswerer();
   let arrive = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -519,7 +519,7 @@ test('large bodies are read and answered one at a time, and few bodies of a key 
   expect(await Promise.all([...waiting, ofAnother])).toEqual(Array(12).fill({}));
 });
 
-test('bodies of medium size are answered one at a time for each key', async () => {
+test('request bodies of medium size are answered one at a time for each key', async () => {
   const answerBody = createBodyAnswerer();
   const running: string[] = [];
   const ends: (() => void)[] = [];

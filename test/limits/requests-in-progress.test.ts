@@ -47,7 +47,7 @@ async function startServer(limits: Partial<RequestLimits>) {
 }
 
 describe('concurrent requests of one key in a process', () => {
-  test('requests over the concurrency limit wait, oldest first; requests of other keys do not wait', async () => {
+  test('requests of a key over its concurrency limit wait, oldest first, and requests of other keys do not wait', async () => {
     const { send, paths, answerOf } = await startServer({ maxRunningPerKey: 2 });
     for (const [index, path] of ['/a/1', '/a/2'].entries()) {
       send(path);
@@ -64,7 +64,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(paths()).not.toContain('/a/4');
   });
 
-  test('requests are refused when too many wait, and a waiting client that leaves frees its place', async () => {
+  test('the gateway refuses a request when too many wait, and a waiting client that disconnects frees its place', async () => {
     const { send, paths, answerOf, refused } = await startServer({
       maxRunningPerKey: 1,
       maxWaitingPerKey: 1,
@@ -84,7 +84,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/4');
   });
 
-  test('requests do not count when their client left before they began', async () => {
+  test('a waiting request does not count when its client disconnects before the request begins', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -104,7 +104,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(requests.begin('key', undefined)).toBeTypeOf('function');
   });
 
-  test('requests wait while the key has not read its responses, and continue when that connection closes', async () => {
+  test('requests of a key wait while its client does not read responses, and continue when that connection closes', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytesPerKey: 1_000_000,
       checkIntervalMs: 5,
@@ -120,7 +120,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/2');
   });
 
-  test('requests wait while the process holds responses of the key that have not reached a connection', async () => {
+  test('requests of a key wait while the process holds responses of the key that no connection has sent yet', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, checkIntervalMs: 5 });
     let held = requestLimits.maxUnreadBytesPerKey + 1;
     const end = await requests.begin('a', undefined, () => held);
@@ -136,7 +136,7 @@ describe('concurrent requests of one key in a process', () => {
     end();
   });
 
-  test('a process that holds too much closes the connection with the most unread data, of the key with the most', async () => {
+  test('a process that holds too much data closes the connection with the most unread data, of the key with the most', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytes: 50_000_000,
       maxUnreadBytesPerKey: 1_000_000_000,
@@ -154,7 +154,7 @@ describe('concurrent requests of one key in a process', () => {
 describe('the concurrency limit over HTTP', async () => {
   const gateway = await openTestGateway();
 
-  test('a request beyond the queue limit gets a 429 with Retry-After, and the metrics count it', async () => {
+  test('a request beyond the queue limit gets status 429 with Retry-After, and the metrics count the refusal', async () => {
     const { key, locationId } = await gateway.newTenant();
     const ask = () => gateway.rest('GET', '/health', { key });
     await ask(); // from now on the key is cached, and its requests begin as soon as they arrive
@@ -181,11 +181,11 @@ describe('the concurrency limit over HTTP', async () => {
   });
 });
 
-describe('the concurrency limit with half-sent requests', async () => {
+describe('concurrent requests whose bodies are only half sent', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
 
-  test('a key with the maximum of half-sent requests waits, and another key is answered', async () => {
+  test('a key with the maximum number of half-sent requests must wait, and another key is answered', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);

@@ -41,7 +41,7 @@ test('a long task waits for one turn of the event loop when no other request is 
   expect(await orderOfEnds()).toEqual(['long work', 'others']);
 });
 
-test('of two long tasks that yield at once, the first continues without waiting for the other', async () => {
+test('when two long tasks yield at the same time, the first task continues without waiting for the second', async () => {
   beginRequests(1);
   const order: string[] = [];
   await Promise.all([
@@ -52,7 +52,7 @@ test('of two long tasks that yield at once, the first continues without waiting 
   expect(order).toEqual(['first', 'others', 'second']);
 });
 
-test('a long task continues eventually, even when the process stays busy', async () => {
+test('a long task that yields continues eventually, even when the process stays busy', async () => {
   beginRequests(1);
   let isOver = false;
   const busy = (async () => {
@@ -63,7 +63,7 @@ test('a long task continues eventually, even when the process stays busy', async
   await busy;
 });
 
-test('a long work goes on before twenty turns of the event loop that each take long', async () => {
+test('a long task that yields continues after fewer than ten slow turns of the event loop', async () => {
   beginRequests(1);
   let isOver = false;
   let turns = 0;

@@ -22,30 +22,33 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
     { capacities: [5, 0, 0, 5, 5], states: ['location.full', 'location.available'] },
     { capacities: [null, 0, null, 0], states: ['location.full'] },
     { capacities: [null, 5, null, 5], states: [] },
-  ])('the capacity changes announce $states for $capacities', async ({ capacities, states }) => {
-    const { key, locationId } = await gateway.newTenant();
-    for (const capacity of capacities) {
-      const { status, code } = await surfaces[name](
-        gateway,
-        {
-          name: 'change the capacity',
-          rest: { method: 'PUT', path: `/locations/${locationId}`, body: { capacity } },
-          graph: {
-            query:
-              'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { id } }',
-            variables: { id: locationId, input: { capacity } },
+  ])(
+    'a location with the capacities $capacities in this order announces the states $states',
+    async ({ capacities, states }) => {
+      const { key, locationId } = await gateway.newTenant();
+      for (const capacity of capacities) {
+        const { status, code } = await surfaces[name](
+          gateway,
+          {
+            name: 'change the capacity',
+            rest: { method: 'PUT', path: `/locations/${locationId}`, body: { capacity } },
+            graph: {
+              query:
+                'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { id } }',
+              variables: { id: locationId, input: { capacity } },
+            },
           },
-        },
-        key,
-      );
-      expect({ status, code }).toEqual({ status: 200, code: undefined });
-    }
-    expect(await announced(locationId)).toEqual(states);
-  });
+          key,
+        );
+        expect({ status, code }).toEqual({ status: 200, code: undefined });
+      }
+      expect(await announced(locationId)).toEqual(states);
+    },
+  );
 });
 
 describe('a location without a capacity', () => {
-  test('the last announced state stays while vehicles enter and leave', async () => {
+  test('the last announced state of a location without a capacity stays while vehicles enter and leave', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1, slug: newSlug() });
     const { see, change } = openActivity(gateway, key);

@@ -49,7 +49,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
   const companyIdOf = (body: { data: { companyId: string; registerCompany: { id: string } } }) =>
     surface === 'rest' ? body.data.companyId : body.data.registerCompany.id;
 
-  test('the key gets access to the company that it registered', async () => {
+  test('a key gets access to the company that the key registered', async () => {
     const key = await gateway.newKey();
     const answer = await call(gateway, register(company({ settings: { theme: { dark: true } } })), key);
     const listed = await gateway.rest('GET', '/companies', { key });
@@ -77,7 +77,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     ['phone', '1'.repeat(21), 'Must be at most 20 characters'],
     ['settings', { a: 'x\u0000' }, /^Must be an object of at most 10 levels and 16 KiB of JSON/],
     ['settings', [1], /^Must be an object/],
-  ])('the field %s with %j is refused', async (field, value, message) => {
+  ])('registering a company with the field %s set to %j is refused', async (field, value, message) => {
     const answer = await call(gateway, register(company({ [field]: value })), await gateway.newKey());
     expect(answer).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -91,7 +91,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     ['11 levels', objectOfLevels(11), 'VALIDATION_ERROR'],
     ['16 KiB', { a: 'x'.repeat(16 * 1024 - '{"a":""}'.length) }, undefined],
     ['more than 16 KiB', { a: 'é'.repeat(8 * 1024) }, 'VALIDATION_ERROR'],
-  ])('the size and depth of settings are limited: %s', async (_, settings, code) => {
+  ])('the size and depth of the settings of a company are limited: %s', async (_, settings, code) => {
     const answer = await call(gateway, register(company({ settings })), await gateway.newKey());
     expect(answer.code).toBe(code);
   });
@@ -101,7 +101,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     { email: '', website: '', logo: '' },
     { description: null, phone: null },
     { website: 'https://example.com/a?b=c' },
-  ])('the name %j is accepted', async (fields) => {
+  ])('a company may have the name %j', async (fields) => {
     const answer = await call(
       gateway,
       register({ ...company(fields), slug: newSlug() }),
@@ -110,7 +110,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
     expect(answer.code).toBeUndefined();
   });
 
-  test('exactly one of 50 concurrent registrations of one slug succeeds', async () => {
+  test('exactly one of 50 concurrent registrations with the same slug succeeds', async () => {
     const key = await gateway.newKey();
     const operation = register(company());
     const answers = await Promise.all(Array.from({ length: 50 }, () => call(gateway, operation, key)));
@@ -128,7 +128,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
 describe.each(surfaceNames)('creating and changing a location over %s', (surface) => {
   const call = surfaces[surface];
 
-  test('companyId is optional for a key with one company, and required for a key with several', async () => {
+  test('companyId is optional for a key with one company, and required for a key with several companies', async () => {
     const [first, second] = [await gateway.newCompany(), await gateway.newCompany()];
     const input = () => ({ name: 'Gate', slug: newSlug() });
     const one = await gateway.newKey({ companyIds: [first] });
@@ -141,7 +141,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     });
   });
 
-  test('keys with locations only, and keys of other companies, cannot create a location', async () => {
+  test('a key with only locations, or a key of another company, cannot create a location', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const input = { name: 'Gate', slug: newSlug(), companyId };
     const guest = await gateway.newKey({ locationIds: [locationId] });
@@ -161,17 +161,20 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     ['capacity', '5', 'Invalid type for capacity: expected number'],
     ['capacity', 3_000_000_000, 'Must be 2147483647 or less'],
     ['timezone', 'Mars/Olympus', 'Must be an IANA time zone name, such as Asia/Dubai'],
-  ])('the field %s with %j is refused', async (field, value, message) => {
-    const { key } = await gateway.newTenant();
-    const input = { name: 'Gate', slug: newSlug(), [field]: value };
-    expect(await call(gateway, createLocation(input), key)).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      message,
-      details: { field },
-    });
-  });
+  ])(
+    'creating or changing a location with the field %s set to %j is refused',
+    async (field, value, message) => {
+      const { key } = await gateway.newTenant();
+      const input = { name: 'Gate', slug: newSlug(), [field]: value };
+      expect(await call(gateway, createLocation(input), key)).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        message,
+        details: { field },
+      });
+    },
+  );
 
-  test('a slug that the company already has is refused, on create and on update', async () => {
+  test('a location cannot get a slug that another location of its company has, at creation or at an update', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -187,14 +190,14 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     expect((await call(gateway, createLocation({ name: 'Gate', slug }), elsewhere.key)).code).toBeUndefined();
   });
 
-  test('only the given fields change', async () => {
+  test('an update of a location changes only the given fields', async () => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await call(gateway, updateLocation(locationId, { capacity: null }), key);
     const location = surface === 'rest' ? answer.body.data : answer.body.data.updateLocation;
     expect(location).toMatchObject({ name: 'Test Location', capacity: null });
   });
 
-  test('an update without fields is refused', async () => {
+  test('an update of a location without any field is refused', async () => {
     const { locationId, key } = await gateway.newTenant();
     expect(await call(gateway, updateLocation(locationId, {}), key)).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -207,7 +210,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
 });
 
 describe('companies and locations that a key can see', () => {
-  test('a key sees only its own companies and locations, also in nested fields and through aliases', async () => {
+  test('a key sees only the companies and locations in its scope, also in nested fields and through aliases', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const sibling = await gateway.newLocation(companyId);
     const outsider = await gateway.newTenant();
@@ -244,7 +247,7 @@ describe('companies and locations that a key can see', () => {
     }
   });
 
-  test('a search for a part of a name finds the location, and % and _ are no wildcards', async () => {
+  test('a search for part of a name finds the location, and the characters % and _ are no wildcards', async () => {
     const { companyId, key } = await gateway.newTenant();
     const names = [
       'Marina Gate Tower',
@@ -274,7 +277,7 @@ describe('companies and locations that a key can see', () => {
     expect((await found('')).count).toBe(names.length + 1);
   });
 
-  test('REST lists every location, also when that takes several pages of the graph', async () => {
+  test('REST lists every location, even when the list takes several pages of the graph', async () => {
     const companyIds = await Promise.all(Array.from({ length: 105 }, () => gateway.newCompany()));
     const companyId = companyIds[0]!;
     await gateway.database.prisma.$executeRaw`
@@ -295,7 +298,7 @@ describe('companies and locations that a key can see', () => {
     );
   });
 
-  test('every selected field needs its permission, which is checked before the change', async () => {
+  test('every selected field of a mutation needs its permission, and the gateway checks that before the change', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],
@@ -310,7 +313,7 @@ describe('companies and locations that a key can see', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('every change is in the audit log for the keys that administer the location', async () => {
+  test('every change of a location is in the audit log of the keys that administer the location', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name: 'Renamed' } });
     await gateway

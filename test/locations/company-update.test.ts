@@ -21,7 +21,7 @@ const recordsOf = (companyId: string) =>
   prisma.auditRecord.findMany({ where: { companyId, action: 'company.updated' } });
 
 describe('updateCompany', () => {
-  test('the given fields change, and the audit record has the values before and after', async () => {
+  test('updateCompany changes only the given fields, and the audit record has the values before and after', async () => {
     const { key, companyId } = await gateway.newTenant();
     const first = await update(key, companyId, { phone: '+971 4 1', settings: { currency: 'AED' } });
     expect(first).toMatchObject({ name: 'Test Company', phone: '+971 4 1', settings: { currency: 'AED' } });
@@ -47,7 +47,7 @@ describe('updateCompany', () => {
     ]);
   });
 
-  test('the rules of registration apply, and an update without fields is refused', async () => {
+  test('updateCompany checks fields like a registration, and refuses an update without fields', async () => {
     const { key, companyId } = await gateway.newTenant();
     const tooDeep = Array.from({ length: 11 }).reduce<object>((inner) => ({ inner }), {});
     for (const [input, field] of [
@@ -70,7 +70,7 @@ describe('updateCompany', () => {
     expect(await recordsOf(companyId)).toEqual([]);
   });
 
-  test("a company outside the key's scope is refused exactly as an unknown one", async () => {
+  test("updateCompany refuses a company outside the key's scope exactly like an unknown company", async () => {
     const { key } = await gateway.newTenant();
     const { companyId, locationId } = await gateway.newTenant();
     const ofLocation = await gateway.newKey({ locationIds: [locationId] });
@@ -95,7 +95,7 @@ describe('updateCompany', () => {
     expect(await update(only, companyId, { name: 'Renamed' })).toMatchObject({ name: 'Renamed' });
   });
 
-  test('concurrent updates of different fields are all kept', async () => {
+  test('concurrent calls of updateCompany that change different fields keep all changes', async () => {
     const { key, companyId } = await gateway.newTenant();
     const changes = [{ phone: '1' }, { description: '2' }, { externalCompanyId: '3' }, { logo: '' }];
     await Promise.all(changes.map((change) => update(key, companyId, change)));

@@ -17,7 +17,7 @@ const comes = (watched: AsyncIterator<string>, withinMs = 100) =>
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
   ]);
 
-test('rapid changes, also of several locations, are sent in one message', async () => {
+test('rapid changes of one or several locations are published in one message', async () => {
   const { notices, publish } = newNotices();
   for (const id of ['a', 'b', 'a', 'a', 'c']) notices.publish(id);
   await expect.poll(() => publish.mock.calls).toEqual([['whitelist', 'a,b,c']]);
@@ -25,7 +25,7 @@ test('rapid changes, also of several locations, are sent in one message', async 
   await expect.poll(() => publish.mock.calls.at(-1)).toEqual(['whitelist', 'a']);
 });
 
-test('a watcher receives only the notices of its location', async () => {
+test('a watcher receives only the notices of the location that it watches', async () => {
   const { notices } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
   notices.publish('one');
@@ -33,14 +33,14 @@ test('a watcher receives only the notices of its location', async () => {
   expect(await comes(other)).toBe(false);
 });
 
-test('every watcher is notified when any location may have changed', async () => {
+test('every watcher gets a notice when any location may have changed', async () => {
   const { notices, pubSub } = newNotices();
   const watched = [await notices.watch(['one']), await notices.watch(['other'])];
   await pubSub.publish('whitelist', anyChange);
   expect(await Promise.all(watched.map((each) => comes(each)))).toEqual([true, true]);
 });
 
-test('a process stays subscribed while it has a watcher', async () => {
+test('a process stays subscribed to the channel while the process has a watcher', async () => {
   const { notices, subscribe, publish } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
   expect(subscribe).toHaveBeenCalledTimes(1);
@@ -54,7 +54,7 @@ test('a process stays subscribed while it has a watcher', async () => {
   expect(await comes(again)).toBe(true);
 });
 
-test('a watcher of several locations learns which ones changed, each once', async () => {
+test('a watcher of several locations learns the id of each changed location once', async () => {
   const { notices, pubSub } = newNotices();
   const watched = await notices.watch(['one', 'other', 'one'], { presentFirst: true });
   const next = async () => (await watched.next()).value;

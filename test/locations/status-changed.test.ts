@@ -52,7 +52,7 @@ async function drive(key: string, locationId: string, kind: 'ENTRY' | 'EXIT' = '
 }
 
 describe('locationStatusChanged', () => {
-  test('the subscription sends the current status, and the new one after each event or change of the location', async () => {
+  test('locationStatusChanged sends the current status, and a new status after each event or change of the location', async () => {
     const { key, locationId } = await gateway.newTenant();
     const stream = await watch(key, locationId);
     expect(await stream.next()).toMatchObject({
@@ -73,7 +73,7 @@ describe('locationStatusChanged', () => {
     await stream.cancel();
   });
 
-  test('the subscription sends nothing about other locations', async () => {
+  test('locationStatusChanged sends nothing about other locations', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
     const stream = await watchFromNow(key, locationId);
@@ -85,7 +85,7 @@ describe('locationStatusChanged', () => {
     await stream.cancel();
   });
 
-  test("the subscription needs the permission, and treats a location outside the key's scope like an unknown one", async () => {
+  test("locationStatusChanged needs READ_STATUS, and treats a location outside the key's scope like an unknown location", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const refusal = async (key: string, id: string) => (await (await watch(key, id)).next())?.errors?.[0];
     const without = everyPermission.filter((permission) => permission !== 'READ_STATUS');
@@ -100,7 +100,7 @@ describe('locationStatusChanged', () => {
     }
   });
 
-  test('the subscription ends with the reason when its key is revoked', async () => {
+  test('locationStatusChanged ends with the reason when its key is revoked', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId] });
     const stream = await watchFromNow(key, locationId);
@@ -113,7 +113,7 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('the subscription sends nothing to an expired key', async () => {
+  test('locationStatusChanged sends nothing to an expired key', async () => {
     const { companyId, locationId, key: other } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], expiresAt: new Date(Date.now() + 1000) });
     const stream = await watchFromNow(key, locationId);
@@ -123,7 +123,7 @@ describe('locationStatusChanged', () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  test('a key has at most 100 open subscriptions', async () => {
+  test('a key may have at most 100 open subscriptions', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const streams = await Promise.all(Array.from({ length: 100 }, () => watchFromNow(key, locationId)));
     expect(await (await watch(key, locationId)).next()).toMatchObject({
@@ -139,7 +139,7 @@ describe('locationStatusChanged', () => {
     await Promise.all(streams.map((stream) => stream.cancel()));
   });
 
-  test('the subscription ends when the process stops', async () => {
+  test('locationStatusChanged ends when the gateway process stops', async () => {
     const scratch = await openTestGateway();
     const { key, locationId } = await scratch.newTenant();
     const stream = await watchFromNow(key, locationId, scratch.app);
@@ -148,7 +148,7 @@ describe('locationStatusChanged', () => {
   });
 
   describe.runIf(testServerUrl && process.env.REDIS_URL)('subscriptions on two processes', () => {
-    test('a process pushes events that another one recorded, and continues after a Redis failure', async () => {
+    test('a process pushes events that another process recorded, and continues to push after a Redis failure', async () => {
       const proxy = await startProxy(process.env.REDIS_URL!);
       afterAll(() => proxy.close());
       const second = await openTestGateway({
@@ -174,7 +174,7 @@ describe('locationStatusChanged', () => {
 describe('locationStatusesChanged', () => {
   const query = `subscription ($ids: [ID!]!) { locationStatusesChanged(locationIds: $ids) { locationId occupied } }`;
 
-  test('the subscription sends the current status of each location, and then each change', async () => {
+  test('locationStatusesChanged sends the current status of each location, and then each change', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const ids = [locationId, await gateway.newLocation(companyId)];
     const stream = await openEventStream(gateway.app, { key, query, variables: { ids } });
@@ -193,7 +193,7 @@ describe('locationStatusesChanged', () => {
     ["a location outside the key's scope", 'NOT_FOUND', async () => [(await gateway.newTenant()).locationId]],
     ['an empty list of locations', 'VALIDATION_ERROR', async () => []],
     ['more than 100 locations', 'VALIDATION_ERROR', async () => Array.from({ length: 101 }, newId)],
-  ])('a subscription to %s is refused', async (_, code, idsOf) => {
+  ])('the subscription locationStatusesChanged refuses %s', async (_, code, idsOf) => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph(query, { key, variables: { ids: await idsOf() } });
     expect(body.errors[0].extensions.code).toBe(code);

@@ -50,7 +50,7 @@ const steps = fc.oneof(
   },
 );
 
-test('the numbers of a status are exact at any time under concurrent writes', async () => {
+test('the numbers of a status are exact at any time under concurrent writes to the location', async () => {
   const { locationId, key } = await gateway.newTenant();
   const { ask } = openActivity(gateway, key);
   let minutes = 0;
@@ -120,7 +120,7 @@ test('the numbers of a status are exact at any time under concurrent writes', as
   );
 });
 
-test('the numbers are unchanged when a change is rolled back', async () => {
+test('the numbers of a status stay unchanged when a transaction is rolled back', async () => {
   const { locationId, key } = await gateway.newTenant();
   await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
   const duplicated = newEntry();
@@ -134,7 +134,7 @@ test('the numbers are unchanged when a change is rolled back', async () => {
   expect((await status(locationId, key)).whitelistedVehicles).toBe(1);
 });
 
-test('the tally rows of a location are merged from time to time', async () => {
+test('the gateway merges the tally rows of a location from time to time', async () => {
   const { locationId, key } = await gateway.newTenant();
   await run(
     `INSERT INTO "LocationTally" ("locationId", entries, "openSessions")
@@ -154,7 +154,7 @@ test('the tally rows of a location are merged from time to time', async () => {
 });
 
 test.runIf(testServerUrl)(
-  'a transaction neither waits for nor loses tally rows that another one merges',
+  'a transaction neither waits for nor loses tally rows that another transaction merges',
   async () => {
     const { locationId, key } = await gateway.newTenant();
     const fold = 'SELECT 1 FROM fold_location_tally($1)';
