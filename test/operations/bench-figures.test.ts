@@ -24,12 +24,15 @@ describe('spread of a benchmark figure', () => {
     [9, 2, 8],
     [12, 3, 10],
     [20, 6, 15],
-  ])('the spread of %i values goes from value number %i to value number %i', (count, low, high) => {
-    const values = Array.from({ length: count }, (_, place) => place + 1);
-    expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });
-  });
+  ])(
+    'the spread of %i measured values goes from the value at rank %i to the value at rank %i',
+    (count, low, high) => {
+      const values = Array.from({ length: count }, (_, place) => place + 1);
+      expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });
+    },
+  );
 
-  test('the spread uses the ratio of each pair, so a slowdown of both sides does not change it', () => {
+  test('the spread is computed from the ratio of each pair, so a slowdown of both sides does not change the spread', () => {
     expect(ratioOfPairs([100, 50, 10], [50, 25, 5])).toEqual({ value: 2, low: 2, high: 2 });
   });
 });
@@ -44,12 +47,12 @@ describe('goals of a benchmark', () => {
     ['missed', { value: 2, most: 1.2 }],
     ['met', { value: 200, least: 200, most: 200 }],
     [undefined, { value: 1, low: 0.9, high: 1.1 }],
-  ])('the verdict is %s for the goal %j', (verdict, figure) => {
+  ])('the verdict of a benchmark is %s for the goal %j', (verdict, figure) => {
     expect(verdictOf(figure)).toBe(verdict);
   });
 });
 
-describe('number of measured pairs', () => {
+describe('number of pairs that a benchmark measures', () => {
   /** Measures a case whose goals are decided after the given numbers of pairs. */
   async function pairsOf(range: { least: number; most: number }, ...decidedAt: number[]): Promise<number> {
     let pairs = 0;
@@ -73,17 +76,17 @@ describe('number of measured pairs', () => {
     ['the number doubles until the last goal is decided', [1, 10], 18],
     ['the number doubles again', [25], 36],
     ['the number stops at the maximum when a goal stays undecided', [Infinity], maxPairs],
-  ])('%s', async (_, decidedAt, pairs) => {
+  ])('the benchmark measures pairs until the goals are decided: %s', async (_, decidedAt, pairs) => {
     expect(await pairsOf({ least: 9, most: maxPairs }, ...decidedAt)).toBe(pairs);
   });
 
-  test('the maximum is 40', () => expect(maxPairs).toBe(40));
+  test('a benchmark measures at most 40 pairs', () => expect(maxPairs).toBe(40));
 
-  test('the number is one when a profile asks for one', async () => {
+  test('a benchmark measures one pair when a profile asks for one pair', async () => {
     expect(await pairsOf({ least: 1, most: 1 }, Infinity)).toBe(1);
   });
 
-  test('the number doubles for a goal that is missed in the end', async () => {
+  test('a benchmark measures twice as many pairs for a goal that was missed in the end', async () => {
     const ratios: number[] = [];
     const figures = (): Figure[] => [{ text: 'ratio', ...spreadOf(ratios), least: 1 }];
     await measureUntilDecided(
@@ -109,18 +112,21 @@ const resultOf = (ratio: number, p99: number): CaseResult => ({
   ],
 });
 
-describe('benchmark cases that became slower', () => {
+describe('benchmarks that became slower', () => {
   test.each([
     [1.3, 0.8, []],
     [1.15, 0.95, []],
     [1.6, 0.5, []],
     [1.05, 0.8, ['gate: requests/s to peer 0.95 to 1.15, recorded 1.2 to 1.4']],
     [1.3, 1.1, ['gate: p99 to peer 1 to 1.2, recorded 0.7 to 0.9']],
-  ])('a case is reported when its spread lies outside the recorded one: %d, %d', (ratio, p99, lines) => {
-    expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
-  });
+  ])(
+    'a benchmark is reported as slower when its spread lies outside the recorded spread: %d, %d',
+    (ratio, p99, lines) => {
+      expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
+    },
+  );
 
-  test('a case without a recorded spread is not reported', () => {
+  test('a benchmark without a recorded spread is not reported as slower', () => {
     expect(worseThanRecorded(resultOf(0.1, 9), undefined)).toEqual([]);
   });
 });
@@ -128,7 +134,7 @@ describe('benchmark cases that became slower', () => {
 describe('recorded benchmark figures', () => {
   const measured = { at: '2026-11-22', machine: 'two cores', database: 'PostgreSQL' };
 
-  test('the figures of a case have three digits, its goals and their verdicts', () => {
+  test('the recorded figures of a benchmark have three digits, and the record has the goals and their verdicts', () => {
     const figure = { text: 'requests/s to peer', value: 1.23456, low: 0.98765, high: 12.3456, least: 0.9 };
     expect(recordedCase({ ...resultOf(1, 1), figures: [figure] })).toEqual({
       title: 'Gate',
@@ -136,11 +142,11 @@ describe('recorded benchmark figures', () => {
     });
   });
 
-  test('a case that was not measured is not recorded', () => {
+  test('a benchmark that was not measured is not recorded', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('figures of other cases and of the other database are kept, and unknown cases are removed', async () => {
+  test('recording keeps the figures of other benchmarks and of the other database, and removes unknown benchmarks', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

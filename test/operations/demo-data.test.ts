@@ -34,12 +34,12 @@ const decide = async (plate: string) =>
   ).plateAccess;
 
 describe('demo data', () => {
-  test('every location has vehicles inside, and one location is nearly full', () => {
+  test('every location of the demo data has vehicles inside, and one location is nearly full', () => {
     for (const { status } of locations.nodes) expect(status.occupied).toBeGreaterThan(5);
     expect(locationOf('creek-harbour').status).toMatchObject({ state: 'AVAILABLE', available: 1 });
   });
 
-  test('each of the last days has completed stays with their events', async () => {
+  test('each of the last days in the demo data has completed stays with their events', async () => {
     const sessions = await prisma.parkingSession.findMany();
     const daysAgo = new Set(
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
@@ -52,7 +52,7 @@ describe('demo data', () => {
     expect(await prisma.parkingEvent.count({ where: { occurredAt: { gt: new Date() } } })).toBe(0);
   });
 
-  test('no vehicle enters twice or leaves without an entry, for any hour of the start', () => {
+  test('no vehicle of the demo data enters twice or leaves without an entry, for any hour of the start', () => {
     for (let hour = 0; hour < 24; hour += 1) {
       const now = Date.parse('2026-03-01T00:30:00Z') + hour * 3_600_000;
       for (const rhythm of Object.values(rhythms)) {
@@ -65,7 +65,7 @@ describe('demo data', () => {
     }
   });
 
-  test('there is a unit at its quota, a half-used pass, an expired plate, and entries that expire today', async () => {
+  test('the demo data has a unit at its quota, a half-used pass, an expired plate, and entries that expire today', async () => {
     expect(locationOf('marina-gate').quotas.nodes).toEqual([
       { referenceId: 'unit-0510', inside: 2, used: 2 },
     ]);
@@ -82,7 +82,7 @@ describe('demo data', () => {
     ).toBe(3);
   });
 
-  test('the entry count of each vehicle equals its recorded events', async () => {
+  test('the entry count of each vehicle in the demo data equals the number of its recorded events', async () => {
     const entries = await prisma.parkingEvent.groupBy({
       by: ['whitelistEntryId'],
       where: { kind: 'ENTRY', whitelistEntryId: { not: null } },
@@ -94,7 +94,7 @@ describe('demo data', () => {
     );
   });
 
-  test('one webhook has failed deliveries with their attempts', async () => {
+  test('one webhook of the demo data has failed deliveries with their attempts', async () => {
     const { webhooks } = await ask(
       '{ webhooks(first: 2) { nodes { failingSince enabled deliveries(first: 5) { nodes { status attempts { httpStatus error } } } } } }',
     );
@@ -108,7 +108,7 @@ describe('demo data', () => {
     expect(deliveries.nodes[0].attempts.length).toBeGreaterThan(1);
   });
 
-  test('two keys have usage, and one of them calls a deprecated route', async () => {
+  test('two keys of the demo data have usage, and one of the keys calls a deprecated route', async () => {
     const { viewer } = await ask('{ viewer { name deprecations { operation } } }');
     expect(viewer.deprecations).toEqual([]);
     const keys = await prisma.apiKey.findMany({ where: { lastUsedAt: { not: null } } });

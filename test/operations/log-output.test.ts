@@ -33,7 +33,7 @@ describe('log lines', () => {
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
 
-  test('all log lines are written when a flush calls back', async () => {
+  test('all log lines are written before a flush calls back', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     const lines = 'a line that is longer than others\n'.repeat(10_000);
@@ -46,7 +46,7 @@ describe('log lines', () => {
   test.each([
     ['process.exit(0)', 'ends itself'],
     ['', 'runs out of work'],
-  ])('log lines are written when a process ends: it %s', async (end) => {
+  ])('log lines are written before a process ends: the process %s', async (end) => {
     const module = new URL('../../src/observability/log-output.ts', import.meta.url).href;
     const script = `import(${JSON.stringify(module)}).then(({ createLogOutput }) => {
       const output = createLogOutput();

@@ -102,13 +102,13 @@ describe('request lines on a terminal', () => {
     durationMs: 12.34,
   };
 
-  test.each([60, 80, 100, 120])('a request line fits %i columns', (columns) => {
+  test.each([60, 80, 100, 120])('a request line of the log fits a terminal of %i columns', (columns) => {
     const text = `[12:00:00] INFO: ${terminalMessage(line, columns)}`;
     expect(text.length).toBeLessThanOrEqual(columns);
     expect(text).toContain('429 RATE_LIMIT_EXCEEDED 12.34 ms');
   });
 
-  test('a request without an operation is logged by its path', () => {
+  test('the log names a request without an operation by its path', () => {
     const unknown = {
       ...line,
       operation: 'unknown',
@@ -119,7 +119,7 @@ describe('request lines on a terminal', () => {
     expect(terminalMessage(unknown, 80)).toBe('/api/nothing 404 NOT_FOUND 12.34 ms');
   });
 
-  test('log lines during a request name the request', () => {
+  test('a log line on the terminal contains the id of its request', () => {
     expect(terminalMessage({ msg: 'unexpected error', requestId: 'r-1' }, 80)).toBe(
       'unexpected error (request r-1)',
     );

@@ -32,7 +32,7 @@ test.each([
   ['rest', 'other', '405', (key: string) => gateway.rest('PATCH', '/health', { key })],
   ['graphql', 'query health', '200', (key: string) => gateway.graph('{ health { status } }', { key })],
   ['graphql', 'other', '200', (key: string) => gateway.graph('{ health { status } viewer { id } }', { key })],
-])('a request is counted with its duration: %s, %s, %s', async (surface, operation, status, ask) => {
+])('the metrics count a request with its duration: %s, %s, %s', async (surface, operation, status, ask) => {
   const key = await gateway.newKey();
   const labels = `surface="${surface}",operation="${operation}"`;
   const timed = growthOf(`gateway_request_duration_seconds_count{${labels}}`, () => ask(key));
@@ -50,27 +50,30 @@ const askCompanies: Record<string, Ask> = {
   graphql: (key) => gateway.graph('{ companies { nodes { id } } }', { key }),
 };
 
-describe.each(['rest', 'graphql'])('a refusal is counted with its reason: %s', (surface) => {
-  const refused = (reason: string, act: () => Promise<unknown>) =>
-    growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
+describe.each(['rest', 'graphql'])(
+  'the metric gateway_refusals_total counts refusals by reason: %s',
+  (surface) => {
+    const refused = (reason: string, act: () => Promise<unknown>) =>
+      growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
 
-  test('refusals without a valid key are counted', async () => {
-    expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
-  });
+    test('the metrics count refusals without a valid key', async () => {
+      expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
+    });
 
-  test('refusals without a permission are counted', async () => {
-    const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
-    expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
-  });
+    test('the metrics count refusals without a permission', async () => {
+      const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
+      expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
+    });
 
-  test('refusals over the limit of a key are counted', async () => {
-    const key = await gateway.newKey({ burstLimit: 1 });
-    await askHealth[surface]!(key);
-    expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
-  });
-});
+    test('the metrics count refusals over the limit of a key', async () => {
+      const key = await gateway.newKey({ burstLimit: 1 });
+      await askHealth[surface]!(key);
+      expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
+    });
+  },
+);
 
-test('refusals of an address without budget are counted with their reason', async () => {
+test('the metrics count the refusals of an address over its budget with their reason', async () => {
   const series = 'gateway_refusals_total{surface="rest",reason="limit_of_address"}';
   const headers = { 'X-Forwarded-For': 'flood-of-the-metrics' };
   const ask = () => gateway.rest('GET', '/health', { headers });
@@ -78,7 +81,7 @@ test('refusals of an address without budget are counted with their reason', asyn
   expect(await growthOf(series, ask)).toBe(1);
 });
 
-test('metrics show whether Redis or the process limits requests', async () => {
+test('the metrics show whether Redis or the process itself limits requests', async () => {
   const own = process.env.REDIS_URL ? 'redis' : 'memory';
   expect(await valueOf(`gateway_rate_limiter_backend{backend="${own}"}`)).toBe(1);
   expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}')).toBe(0);
@@ -100,7 +103,7 @@ test.each([
   ],
   ['graphql', 'unknown', 'UNAUTHORIZED', () => gateway.graph('{ health { status } }')],
 ])(
-  'an error is counted by surface, operation and code: %s, %s, %s',
+  'the metrics count an error by surface, operation and code: %s, %s, %s',
   async (surface, operation, code, ask) => {
     const { key } = await gateway.newTenant();
     const series = `gateway_errors_total{surface="${surface}",operation="${operation}",code="${code}"}`;
@@ -108,7 +111,7 @@ test.each([
   },
 );
 
-test('unknown operations are counted under the name `other`', async () => {
+test('the metrics count unknown operations under the name `other`', async () => {
   const metrics = createMetrics({ limiter: { backend: 'memory' }, operations: ['query health'] });
   for (let index = 0; index < 50; index += 1) {
     metrics.record({
@@ -125,7 +128,7 @@ test('unknown operations are counted under the name `other`', async () => {
   expect(text).toContain('operation="other",code="NOT_FOUND"} 50\n');
 });
 
-test.runIf(testServerUrl)('metrics have the size and the usage of each PostgreSQL pool', async () => {
+test.runIf(testServerUrl)('the metrics show the size and the usage of each PostgreSQL pool', async () => {
   for (const pool of ['general', 'gates', 'heavy']) {
     expect(await valueOf(`gateway_database_pool_size{pool="${pool}"}`)).toBeGreaterThan(0);
   }
@@ -144,7 +147,7 @@ test.runIf(testServerUrl)('metrics have the size and the usage of each PostgreSQ
   await expect.poll(() => valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(0);
 });
 
-test('attempts to deliver to webhooks are counted by outcome', async () => {
+test('the metrics count the attempts to deliver to webhooks by outcome', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   const attempts = (outcome: string) =>
     valueOf(`gateway_webhook_attempt_duration_seconds_count{outcome="${outcome}"}`);
@@ -156,7 +159,7 @@ test('attempts to deliver to webhooks are counted by outcome', async () => {
   await expect.poll(() => attempts('retry')).toBe(retried + 1);
 });
 
-test('metrics have the backlog of the webhooks, which many scrapes read with one query', async () => {
+test('the metrics show the backlog of the webhooks, and many scrapes read the backlog with one query', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);
@@ -170,7 +173,7 @@ test('metrics have the backlog of the webhooks, which many scrapes read with one
   expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
 });
 
-test('the backlog is counted only up to a limit', async () => {
+test('the metrics count the backlog of the webhooks only up to a limit', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   for (let count = 0; count < 3; count += 1) await addEntry(key, locationId);
@@ -178,14 +181,14 @@ test('the backlog is counted only up to a limit', async () => {
   expect((await readBacklog(gateway.database, 2)).pending).toBe(2);
 });
 
-test('the backlog is 0 without deliveries, and NaN when the database cannot be read', async () => {
+test('the backlog metric is 0 without deliveries, and NaN when the database cannot be read', async () => {
   expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
   expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);
   const metrics = createMetrics({ limiter: { backend: 'memory' }, webhookBacklog: async () => undefined });
   expect(await valueOf('gateway_webhook_backlog', { metrics })).toBeNaN();
 });
 
-test('metrics count the open subscriptions', async () => {
+test('the metrics count the open subscriptions', async () => {
   const { key, locationId } = await gateway.newTenant();
   const open = await gateway.app.request('/graphql', {
     method: 'POST',
@@ -202,7 +205,7 @@ test('metrics count the open subscriptions', async () => {
   await expect.poll(() => valueOf('gateway_open_subscriptions')).toBe(0);
 });
 
-test('metrics have the versions of the gateway, Node and the database', async () => {
+test('the metrics show the versions of the gateway, Node and the database', async () => {
   expect(await metricsOf(gateway)).toMatch(
     /^gateway_build_info\{version="\d+\.\d+\.\d+",database="(embedded|postgresql)",node="v\d+\.\d+\.\d+"\} 1$/m,
   );

@@ -48,13 +48,13 @@ const choices: [string, string][] = dashboard.templating.list
   .map(({ query }) => [query, /^label_values\((.+), \w+\)$/.exec(query)![1]!]);
 
 describe('the dashboard and the alert rules', () => {
-  test('the test finds every expression of the dashboard and the rules', () => {
+  test('this test finds every expression of the dashboard and the alert rules', () => {
     expect(panels.length).toBeGreaterThan(10);
     expect(alerts).toHaveLength(read(alertsPath).match(/expr:/g)!.length);
   });
 
   test.each([...panels, ...alerts, ...choices])(
-    'every expression uses existing metrics: %s',
+    'every expression of the dashboard and the alert rules uses existing metrics: %s',
     (_, expression) => {
       const names = metricsIn(expression);
       expect(names).not.toEqual([]);
@@ -62,7 +62,7 @@ describe('the dashboard and the alert rules', () => {
     },
   );
 
-  test('an expression with a renamed metric is reported', () => {
+  test('an expression with a renamed metric is reported as an error', () => {
     expect(metricsIn('sum by (le) (rate(gateway_old_total{code="X"}[5m])) / up > 0.01')).toEqual([
       'gateway_old_total',
       'up',

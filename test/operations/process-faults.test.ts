@@ -28,12 +28,12 @@ async function startGateway(statement: string): Promise<GatewayProcess> {
   return gateway;
 }
 
-describe('a gateway with an uncaught error', () => {
+describe('a gateway process with an uncaught error', () => {
   test.each([
     ['an exception', 'queueMicrotask(() => { throw new Error("outer", { cause: new Error("inner") }) })'],
     ['a rejection', 'void Promise.reject(new Error("outer", { cause: new Error("inner") }))'],
   ])(
-    'the gateway (%s) logs a fatal error with its cause, answers requests in progress and exits with 1',
+    'a gateway with an uncaught error (%s) logs the cause, answers the requests in progress and exits with 1',
     async (_, statement) => {
       const gateway = await startGateway(statement);
       const body = JSON.stringify({ query: '{ __typename }' });

@@ -75,7 +75,7 @@ async function keyFileOf({ output }: RunningGateway): Promise<{ file: string }> 
 }
 
 describe('a gateway on its embedded database', () => {
-  test('the first start writes working keys and commands to a file, logs no key, and the next start keeps the data', async () => {
+  test('the first start of a gateway writes keys and commands to a file, logs no key, and the next start keeps the data', async () => {
     const dataDir = newFolder();
     const first = await start({ DATA_DIR: dataDir });
     const { file } = await keyFileOf(first);
@@ -111,14 +111,14 @@ describe('a gateway on its embedded database', () => {
     expect(await gateway.stop()).toBe(0);
   });
 
-  test('a gateway that is stopped while it creates demo data has written its keys, and exits cleanly', async () => {
+  test('a gateway that is stopped while it creates demo data still writes the file of keys, and exits cleanly', async () => {
     const gateway = await start({ DATA_DIR: await migratedFolder() });
     expect(await gateway.stop()).toBe(0);
     const { file } = await keyFileOf(gateway);
     expect(readFileSync(file, 'utf8')).toContain('In GraphiQL');
   });
 
-  test('only one process at a time can open the data folder', async () => {
+  test('only one process at a time can open the data folder of an embedded database', async () => {
     const dataDir = await migratedFolder();
     const first = await start({ DATA_DIR: dataDir });
     const second = run({ DATA_DIR: dataDir });
@@ -130,7 +130,7 @@ describe('a gateway on its embedded database', () => {
 });
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'a gateway in staging without a key creates none and says how to create one',
+  'a gateway in staging without a key creates no key, and says how to create one',
   async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
@@ -154,17 +154,20 @@ describe('invalid configuration', () => {
     [{ APP_ENV: 'production' }, 'DATABASE_URL'],
     [{ APP_ENV: 'staging' }, 'REDIS_URL'],
     [{ RATE_LIMIT_WINDOW_SECONDS: '-1' }, 'RATE_LIMIT_WINDOW_SECONDS'],
-  ])('the value %j stops the start, and the message names the variable', async (env, variable) => {
-    const { child, output } = run(env);
-    const [code] = await once(child, 'exit');
-    expect(code).toBe(1);
-    expect(output()).toContain(variable);
-    expect(output()).not.toContain('    at ');
-  });
+  ])(
+    'the value %j of a variable stops the start, and the message names the variable',
+    async (env, variable) => {
+      const { child, output } = run(env);
+      const [code] = await once(child, 'exit');
+      expect(code).toBe(1);
+      expect(output()).toContain(variable);
+      expect(output()).not.toContain('    at ');
+    },
+  );
 });
 
 test.each(['PORT', 'METRICS_PORT'])(
-  'a %s that is in use stops the start, and the message names it',
+  'a %s that is already in use stops the start, and the message names it',
   async (variable) => {
     const taken = createServer().listen(0, '127.0.0.1');
     cleanUps.push(() => taken.close());
@@ -188,7 +191,7 @@ const graph = async (gateway: RunningGateway, query: string) =>
   ).json();
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
-  test('the gateways can start at once on an empty database, and share limits and revocations', async () => {
+  test('two gateways can start at the same time on an empty database, and share limits and revocations', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -225,7 +228,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await Promise.all([first.stop(), second.stop()])).toEqual([0, 0]);
   });
 
-  test('the gateways answer INTERNAL_ERROR while PostgreSQL is unreachable, and recover by themselves', async () => {
+  test('two gateways answer INTERNAL_ERROR while PostgreSQL is unreachable, and recover without a restart', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);
@@ -257,7 +260,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await gateway.stop()).toBe(0);
   });
 
-  test('a gateway resends the message of a killed gateway under the same identifier', async () => {
+  test('a gateway resends a webhook message of a killed gateway under the same message id', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -294,7 +297,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await second.stop()).toBe(0);
   });
 
-  test('the gateways exit within 12 s while PostgreSQL hangs, and at once after a second signal', async () => {
+  test('gateways exit within 12 s while PostgreSQL hangs, and at once after a second signal', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);
@@ -328,7 +331,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await Promise.all(hanging);
   });
 
-  test('the gateways finish requests in progress when they are stopped', async () => {
+  test('gateways that are stopped finish the requests in progress', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const gateway = await start({

@@ -3,7 +3,7 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { configWarnings, loadConfig } from '../../src/config.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 
-describe('warnings of the configuration', () => {
+describe('warnings about the configuration', () => {
   test.each([
     'a'.repeat(32),
     'abcdef'.repeat(6),
@@ -28,7 +28,7 @@ describe('warnings of the configuration', () => {
     },
   );
 
-  test('a secure key and valid origins cause no warning', () => {
+  test("a secure operator's key and valid origins cause no warning", () => {
     const origins =
       'https://app.example,http://localhost:5173,http://127.0.0.1:8080,http://[::1]:81,https://a_b.example';
     const secrets = Array.from({ length: 1_000 }, () => newSecret('production'));
@@ -39,7 +39,7 @@ describe('warnings of the configuration', () => {
   });
 });
 
-test('the gateway logs the warnings when it starts', async () => {
+test('the gateway logs the warnings about its configuration when it starts', async () => {
   const gateway = startGatewayProcess({ DATA_DIR: 'memory://', CORS_ORIGINS: 'https://*.example.com' });
   await gateway.listening();
   expect(gateway.output()).toContain('CORS_ORIGINS has https://*.example.com');

@@ -29,8 +29,8 @@ const traceparent = `00-${traceId}-${spanId}-01`;
 const spansOf = (id: string) =>
   exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === id);
 
-describe('tracing with an SDK', () => {
-  test('one trace links a REST request, the graph, SQL and the webhook', async () => {
+describe('tracing with an OpenTelemetry SDK', () => {
+  test('one trace contains the REST request, the graph operation, the SQL statements and the webhook message', async () => {
     addSdk();
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { status } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
@@ -58,7 +58,7 @@ describe('tracing with an SDK', () => {
     expect(attempt.attributes['http.response.status_code']).toBe(204);
   });
 
-  test('spans contain no value of a client', async () => {
+  test('trace spans contain no value that a client sent', async () => {
     addSdk();
     const { key, locationId } = await gateway.newTenant();
     const entry = newEntry({ note: 'a note that nobody else reads' });
@@ -73,7 +73,7 @@ describe('tracing with an SDK', () => {
     for (const value of [key, entry.note, entry.plateNumber]) expect(recorded).not.toContain(value);
   });
 
-  test('a request without a valid trace starts a new one', async () => {
+  test('a request without a valid traceparent header starts a new trace', async () => {
     addSdk();
     const key = await gateway.newKey();
     await gateway.graph('{ health { status } }', {
@@ -85,8 +85,8 @@ describe('tracing with an SDK', () => {
   });
 });
 
-describe('tracing without an SDK', () => {
-  test('no span is created, and changes are stored without a trace', async () => {
+describe('tracing without an OpenTelemetry SDK', () => {
+  test('the gateway creates no span without an SDK, and stores changes without a trace', async () => {
     expect(activeTracer()).toBeUndefined();
     expect(activeTraceparent()).toBeNull();
     const { key, locationId } = await gateway.newTenant();
@@ -104,7 +104,7 @@ describe('traceparent headers', () => {
   test.each([
     ['version 00', traceparent, 1],
     ['a later version with additional fields', `cc-${traceId}-${spanId}-00-more`, 0],
-  ])('a traceparent is accepted: %s', (_, header, traceFlags) => {
+  ])('a traceparent header is accepted: %s', (_, header, traceFlags) => {
     expect(remoteContext({ traceparent: header })).toEqual({ traceId, spanId, traceFlags, isRemote: true });
   });
 
@@ -117,7 +117,7 @@ describe('traceparent headers', () => {
     ['capital letters', traceparent.toUpperCase()],
     ['too few digits', `00-${traceId.slice(1)}-${spanId}-01`],
     ['text', 'trace'],
-  ])('a traceparent is refused: %s', (_, header) => {
+  ])('a traceparent header is refused: %s', (_, header) => {
     expect(remoteContext({ traceparent: header })).toBeUndefined();
   });
 });

@@ -56,7 +56,7 @@ async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKey
 
 const sum = (rows: { requests: number }[]) => rows.reduce((total, { requests }) => total + requests, 0);
 
-test('usage from before the daily partitions is kept and counted', async () => {
+test('the migration to daily partitions keeps and counts the usage records from before', async () => {
   const database = await openAsBefore();
   const apiKeyId = newId();
   const times = [-50 * 24, -30 * 24, -2, -1, 0, 1, 30 * 24].flatMap((hours) =>
@@ -84,29 +84,32 @@ test('usage from before the daily partitions is kept and counted', async () => {
   expect(ids!.different).toBe(ids!.count);
 });
 
-test.runIf(testServerUrl)('the previous version can still record usage after the migration', async () => {
-  const database = await openAsBefore();
-  const apiKeyId = newId();
-  await database.insert(
-    apiKeyId,
-    Array.from({ length: 50_000 }, (_, n) => new Date(Date.now() - n * 1000)),
-  );
-  let migrated = false;
-  let written = 50_000;
-  async function record() {
-    do {
-      // Some records were still queued. The previous version repeats writes that failed.
-      const times = [new Date(), new Date(Date.now() - 5_000)];
-      await expect
-        .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })
-        .toBe('written');
-      written += times.length;
-    } while (!migrated);
-  }
-  const recording = Promise.all([record(), record()]);
-  await database.migrate().finally(() => (migrated = true));
-  await recording;
-  const { records, totals } = await hoursOf(database, apiKeyId);
-  expect(sum(records)).toBe(written);
-  expect(totals).toEqual(records);
-});
+test.runIf(testServerUrl)(
+  'the previous version of the gateway can still record usage after the migration',
+  async () => {
+    const database = await openAsBefore();
+    const apiKeyId = newId();
+    await database.insert(
+      apiKeyId,
+      Array.from({ length: 50_000 }, (_, n) => new Date(Date.now() - n * 1000)),
+    );
+    let migrated = false;
+    let written = 50_000;
+    async function record() {
+      do {
+        // Some records were still queued. The previous version repeats writes that failed.
+        const times = [new Date(), new Date(Date.now() - 5_000)];
+        await expect
+          .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })
+          .toBe('written');
+        written += times.length;
+      } while (!migrated);
+    }
+    const recording = Promise.all([record(), record()]);
+    await database.migrate().finally(() => (migrated = true));
+    await recording;
+    const { records, totals } = await hoursOf(database, apiKeyId);
+    expect(sum(records)).toBe(written);
+    expect(totals).toEqual(records);
+  },
+);

@@ -31,19 +31,19 @@ const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());
 
-test('usage is written in statements of at most 500 records, in the order of the requests', async () => {
+test('the usage recorder writes at most 500 records in one statement, in the order of the requests', async () => {
   recordAll(idsFrom(1, 1200));
   await recorder.flush();
   expect(written().map((ids) => ids.length)).toEqual([500, 500, 200]);
   expect(written().flat()).toEqual(idsFrom(1, 1200));
 });
 
-test('usage is written at once when there is enough for a statement', async () => {
+test('the usage recorder writes at once when enough records for one statement wait', async () => {
   recordAll(idsFrom(1, 500));
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });
 
-test('usage is kept while the database is unreachable, and the same batch is sent again', async () => {
+test('the usage recorder keeps records while the database is unreachable, and sends the same batch again', async () => {
   query.mockRejectedValueOnce(new Error('unreachable'));
   recordAll(idsFrom(1, 3));
   await recorder.flush();
@@ -55,7 +55,7 @@ test('usage is kept while the database is unreachable, and the same batch is sen
   expect(next).toEqual([first![0], Number(first![1]) + 1]);
 });
 
-test('a record that the database refuses is dropped, and the others are written once', async () => {
+test('the usage recorder drops a record that the database refuses, and writes the other records once', async () => {
   query.mockImplementation(async (_, values) => {
     if (values[3]!.includes('bad'))
       throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });
@@ -73,7 +73,7 @@ test('a record that the database refuses is dropped, and the others are written 
   query.mockResolvedValue([]);
 });
 
-test('the recorder drops the oldest of more than 100,000 waiting records, and logs their number', async () => {
+test('the usage recorder drops the oldest of more than 100,000 waiting records, and logs the number of dropped records', async () => {
   query.mockRejectedValue(new Error('unreachable'));
   recordAll(idsFrom(1, 100_010));
   await recorder.flush();

@@ -55,8 +55,8 @@ async function write(usage: Usage): Promise<void> {
   await recorder.close();
 }
 
-describe('usage totals', () => {
-  test('the totals equal the records when three processes write, time out and repeat batches', async () => {
+describe('totals of usage records', () => {
+  test('the usage totals equal the usage records when three processes write, time out and repeat batches', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
     // Either the response is lost after the database has written, or the statement never arrives.
@@ -108,7 +108,7 @@ describe('usage totals', () => {
     expect(totals.reduce((sum, total) => sum + total.requests, 0)).toBe(requests.length);
   });
 
-  test('the totals answer `usage` after the records are deleted', async () => {
+  test('the field `usage` still has the totals after the usage records are deleted', async () => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });
     const apiKeyId: string = body.data.viewer.id;
@@ -118,7 +118,7 @@ describe('usage totals', () => {
     expect(answer.body.data.viewer.usage).toContainEqual({ operation: 'GET /gone', requests: 1 });
   });
 
-  test('the totals are kept for the configured time', async () => {
+  test('usage totals are kept for the configured number of days', async () => {
     const [old, recent] = [newId(), newId()];
     await write(use({ apiKeyId: old, createdAt: daysFromNow(-21) }));
     await write(use({ apiKeyId: recent, createdAt: daysFromNow(-19) }));
@@ -140,7 +140,7 @@ async function removeExpired() {
 }
 
 describe('daily partitions of usage records', () => {
-  test('partitions are created a week ahead when a gateway starts', async () => {
+  test('a gateway that starts creates the daily partitions of the next week', async () => {
     const names = Array.from({ length: 7 }, (_, ahead) => partitionName(daysFromNow(ahead)));
     expect(await partitions()).toEqual(expect.arrayContaining(names));
     const today = use();
@@ -148,7 +148,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitionOf(today.apiKeyId)).toBe(partitionName(today.createdAt));
   });
 
-  test('missing partitions are created again by one of several processes', async () => {
+  test('exactly one of several processes creates a missing daily partition', async () => {
     const day = partitionName(daysFromNow(3));
     await ask(`DROP TABLE "${day}"`);
     const made = await Promise.all([1, 2, 3].map(() => prepareUsagePartitions(sql)));
@@ -156,7 +156,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitions()).toContain(day);
   });
 
-  test('records of a day without a partition are kept, and such a day gets none later', async () => {
+  test('usage records of a day without a partition are kept, and that day gets no partition while the records exist', async () => {
     const day = partitionName(daysFromNow(4));
     await ask(`DROP TABLE "${day}"`);
     const usage = use({ createdAt: daysFromNow(4) });
@@ -168,7 +168,7 @@ describe('daily partitions of usage records', () => {
     expect(await prepareUsagePartitions(sql)).toBe(1);
   });
 
-  test('a partition is dropped when its last record is too old, and not earlier', async () => {
+  test('a daily partition is dropped when its last record is too old, and not earlier', async () => {
     const midnight = (days: number) => new Date(Math.floor(Date.now() / dayMs + days) * dayMs).toISOString();
     const ages = [-12, -11, -10];
     for (const age of ages) {

@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     browser = await openBrowser();
   });
 
-  test('a newcomer gets from the first start to a nearly full garage, a refused plate, and both queries', async () => {
+  test('a new user of the console gets from the first start to a nearly full garage, a refused plate, and the queries behind them', async () => {
     const started = await startDemoProcess();
     onTestFinished(() => started.end());
     const { demoKey } = started;
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the console shows the days before the start of a location, and the vehicles inside', async () => {
+  test('the console shows the history of a location before the gateway started, and the vehicles inside', async () => {
     const { page } = await openConsole(browser, url, { key, place: `sites/${marina.id}` });
     await page.getByRole('heading', { name: 'Marina Gate Tower' }).waitFor();
     await page.getByRole('radio', { name: 'Week' }).click();
@@ -81,7 +81,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     await page.getByRole('region', { name: 'Vehicles' }).getByRole('row').nth(10).waitFor();
   });
 
-  test('the whitelist shows the half-used pass and the quota of a unit', async () => {
+  test('the whitelist page of the console shows the half-used pass and the quota of a unit', async () => {
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${marina.id}` });
     await page.getByRole('textbox', { name: 'Plate number' }).fill('4711');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
@@ -101,21 +101,21 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     ['SHJ 2 90018', 'unit-0510 may have 2 vehicles inside at a time'],
     ['DXB P 4711', 'After this one, your pass has 1 entry left'],
     ['RAK V 9934', 'Your permit ended on'],
-  ])('the intercom view explains the decision on %s', async (plate, sentence) => {
+  ])('the intercom page of the console explains the decision on %s', async (plate, sentence) => {
     const { page } = await openConsole(browser, url, { key, place: `why/${marina.id}` });
     await askWhy(page, plate);
     await page.getByRole('blockquote').filter({ hasText: sentence }).waitFor();
     await expectAccessible(page);
   });
 
-  test('the console shows the webhook whose receiver fails, with the attempts', async () => {
+  test('the console shows the webhook whose receiver fails, with its delivery attempts', async () => {
     const { page } = await openConsole(browser, url, { key, place: 'webhooks' });
     const row = page.getByRole('row').filter({ hasText: 'Failing since' });
     await row.getByRole('link').click();
     await expect.poll(() => page.getByRole('cell', { name: 'Failed', exact: true }).count()).toBe(2);
   });
 
-  test('the console shows the requests of the demo key, and the keys and the audit log to an operator', async () => {
+  test('the console shows the requests of the demo key, and shows the keys and the audit log to an operator', async () => {
     const { page } = await openConsole(browser, url, { key, place: 'key' });
     await page.getByRole('img', { name: 'Requests of the last 24 hours' }).waitFor();
     const operator = await openConsole(browser, url, { key: operatorKey, place: 'keys' });

@@ -27,7 +27,7 @@ describe.runIf(hasBrowser)('the console', () => {
     browser = await openBrowser();
   });
 
-  test('the console reports an invalid key, and keeps it for the tab only unless asked to remember it', async () => {
+  test('the console reports an invalid key, and forgets a key with the tab unless the user asks to remember the key', async () => {
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url);
     await page.getByRole('button', { name: 'Open' }).click();
@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(await remembered()).not.toContain(key);
   });
 
-  test('the console reports a lost connection, and reloads the view when the network is back', async () => {
+  test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
     // The scripts of the views are loaded before; only requests to the graph fail.
@@ -86,7 +86,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
   });
 
-  test('the console reopens the stream of statuses after the gateway has ended it', async () => {
+  test('the console reopens the stream of statuses after the gateway ended the stream', async () => {
     const { key } = await ending.newTenant();
     const { page, operations } = await openConsole(browser, endingUrl, { key });
     await page.getByText('Live').waitFor();
@@ -120,21 +120,24 @@ describe.runIf(hasBrowser)('the console', () => {
     ['MANAGE_WEBHOOKS', ['My key', 'Webhooks'], 'Permissions'],
     ['ADMIN', ['My key', 'Keys', 'Audit log'], 'Permissions'],
     ['WRITE_ACTIVITY', ['My key'], 'Permissions'],
-  ])('a key with only %s sees what it may read, and no error', async (permission, views, shown) => {
-    const { companyId } = await gateway.newTenant();
-    const key = await gateway.newKey({ companyIds: [companyId], permissions: [permission] });
-    const { page } = await openConsole(browser, url, { key });
-    const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
-    expect(await links.allInnerTexts()).toEqual(views);
-    await page.getByText(shown).first().waitFor();
-    for (const view of views) {
-      await links.filter({ hasText: view }).first().click();
-      await expect.poll(() => page.locator('.loading').count()).toBe(0);
-      expect(await page.getByRole('alert').count(), view).toBe(0);
-    }
-  });
+  ])(
+    'the console shows a key with only %s what the key may read, and no error',
+    async (permission, views, shown) => {
+      const { companyId } = await gateway.newTenant();
+      const key = await gateway.newKey({ companyIds: [companyId], permissions: [permission] });
+      const { page } = await openConsole(browser, url, { key });
+      const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link');
+      expect(await links.allInnerTexts()).toEqual(views);
+      await page.getByText(shown).first().waitFor();
+      for (const view of views) {
+        await links.filter({ hasText: view }).first().click();
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
+        expect(await page.getByRole('alert').count(), view).toBe(0);
+      }
+    },
+  );
 
-  test('the console counts down after the rate limit is reached, and then continues', async () => {
+  test('the console counts down the seconds after the key reaches its rate limit, and then continues', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 1000, burstLimit: 1000 });
     const { page } = await openConsole(browser, url, { key });
@@ -217,7 +220,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(Math.max(...answers)).toBeLessThan(60_000);
   });
 
-  test('the console can issue a key for one of 200 locations that is not on the first page', async () => {
+  test('the console can issue a key for a location that is not on the first page of 200 locations', async () => {
     const { companyId, key } = await gateway.newTenant();
     const ids = Array.from({ length: 200 }, () => newId());
     await prisma.location.createMany({
@@ -240,7 +243,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(issued.locations.map(({ id }) => id)).toEqual([ids[199]]);
   });
 
-  test('opening a location costs at most five points, and an idle page costs none', async () => {
+  test('opening a location in the console costs at most five points, and a page without user actions costs none', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo, operations } = await openConsole(browser, url, { key });
     await page.getByText('Live').waitFor();

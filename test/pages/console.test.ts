@@ -31,7 +31,7 @@ async function newWorld() {
   return { ...tenant, ...activity, locationId };
 }
 
-test('the first view of the console takes at most 200 KB over the wire', async () => {
+test('the browser loads at most 200 KB for the first view of the console', async () => {
   const bodyOf = async (path: string) => {
     const headers = { 'Accept-Encoding': 'gzip', Accept: 'text/html,*/*', 'X-Forwarded-For': '192.0.2.77' };
     const response = await gateway.app.request(path, { headers });
@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('the console', () => {
     browser = await openBrowser();
   });
 
-  test('the console shows each location live, with its last day and the query behind it', async () => {
+  test('the console shows the live status of each location, its last day, and the GraphQL query behind the view', async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });
@@ -101,7 +101,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the console says why a plate may not enter, and shows similar entries', async () => {
+  test('the console explains why a plate may not enter, and shows similar entries', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `why/${locationId}` });
     await page.getByLabel('Text of the camera').fill('DXB A 99');
@@ -114,7 +114,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('heading', { name: 'May enter' }).waitFor();
   });
 
-  test('links to the explorer are never too long for a server', async () => {
+  test('the console never creates a link to the explorer that is too long for a server', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `why/${locationId}` });
     const parametersOfLink = async () => {
@@ -134,7 +134,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect((await parametersOfLink()).get('variables')).toContain('DXB A 7');
   });
 
-  test('the console adds, changes and removes a vehicle, and shows each error at its field', async () => {
+  test('the console can add, change and remove a vehicle, and shows each error beside its field', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     const dialog = page.getByRole('dialog');
@@ -166,7 +166,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await expect.poll(() => page.getByRole('cell', { name: 'DXB K 4711', exact: true }).count()).toBe(0);
   });
 
-  test('the console finds a vehicle by plate, by reference and by the text of a camera', async () => {
+  test('the console finds a vehicle by plate, by reference and by a text that a camera read', async () => {
     const { key, locationId } = await newWorld();
     const body = newEntry({ referenceId: 'unit-77', plateCode: 'Q', plateNumber: '5150' });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });
@@ -184,7 +184,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await found('Text of a camera', 'Q 5150');
   });
 
-  test('the console imports a file after a dry run, and saves the rejected rows and the whole list', async () => {
+  test('the console imports a file after a dry run, and can save the rejected rows and the whole list', async () => {
     const { key, locationId } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: `whitelist/${locationId}` });
     await page.getByRole('button', { name: 'Import or export CSV' }).click();
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('the console', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows webhooks with their deliveries, sends a test and resends a period', async () => {
+  test('the console shows webhooks with their deliveries, sends a test message and resends the deliveries of a period', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
@@ -246,7 +246,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByText(/is sent again|are sent again/).waitFor();
   });
 
-  test('the console issues, rotates and revokes a key, and shows each secret once', async () => {
+  test('the console can issue, rotate and revoke a key, and shows each secret once', async () => {
     const { key } = await newWorld();
     const { page } = await openConsole(browser, url, { key, place: 'keys' });
     const name = `Gate ${newId()}`;
@@ -267,7 +267,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await page.getByRole('row').filter({ hasText: name }).getByText('Revoked').waitFor();
   });
 
-  test('the console shows the values before and after a change', async () => {
+  test('the console shows the values before and after a change in the audit log', async () => {
     const { key, locationId } = await newWorld();
     const { page, goTo } = await openConsole(browser, url, { key });
     await gateway.graph(
@@ -280,25 +280,28 @@ describe.runIf(hasBrowser)('the console', () => {
     await row.getByRole('cell', { name: 'Pier 9' }).waitFor();
   });
 
-  test.each(['light', 'dark'] as const)('the console has no axe-core violation, %s', async (colorScheme) => {
-    const { key, locationId } = await newWorld();
-    const opened = await openConsole(browser, url, { colorScheme });
-    await opened.page.getByLabel('API key').waitFor();
-    await expectAccessible(opened.page);
-    const { page, goTo } = await openConsole(browser, url, { key, colorScheme });
-    const places = ['sites', `sites/${locationId}`, `whitelist/${locationId}`, `why/${locationId}`, 'key'];
-    for (const place of [...places, 'webhooks', 'keys', 'audit']) {
-      await goTo(place);
-      await expect.poll(() => page.locator('.loading').count()).toBe(0);
+  test.each(['light', 'dark'] as const)(
+    'axe-core finds no accessibility violation in the console, %s',
+    async (colorScheme) => {
+      const { key, locationId } = await newWorld();
+      const opened = await openConsole(browser, url, { colorScheme });
+      await opened.page.getByLabel('API key').waitFor();
+      await expectAccessible(opened.page);
+      const { page, goTo } = await openConsole(browser, url, { key, colorScheme });
+      const places = ['sites', `sites/${locationId}`, `whitelist/${locationId}`, `why/${locationId}`, 'key'];
+      for (const place of [...places, 'webhooks', 'keys', 'audit']) {
+        await goTo(place);
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
+        await expectAccessible(page);
+      }
+      await goTo(`whitelist/${locationId}`);
+      await page.getByRole('button', { name: 'Add a vehicle' }).click();
+      await page.getByRole('dialog').waitFor();
       await expectAccessible(page);
-    }
-    await goTo(`whitelist/${locationId}`);
-    await page.getByRole('button', { name: 'Add a vehicle' }).click();
-    await page.getByRole('dialog').waitFor();
-    await expectAccessible(page);
-  });
+    },
+  );
 
-  test('every view fits a screen of 390 px', async () => {
+  test('every page of the console fits a screen of 390 px', async () => {
     const { key, locationId, companyId, list } = await newWorld();
     const { page, goTo } = await openConsole(browser, url, { key, viewport: { width: 390, height: 780 } });
     const created = await gateway.graph(
@@ -328,7 +331,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await expectToFit('a decision');
   });
 
-  test('the console can be used with the keyboard alone', async () => {
+  test('a user can operate the console with the keyboard alone', async () => {
     const { key } = await newWorld();
     const { page } = await openConsole(browser, url);
     await page.getByLabel('API key').waitFor();

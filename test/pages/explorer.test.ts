@@ -8,7 +8,7 @@ import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-test('the examples of the explorer run with the values that it fills in', async () => {
+test('every example of the explorer runs with the values that the explorer fills in', async () => {
   const { key, locationId } = await gateway.newTenant();
   const entry = newEntry();
   const { plateType, plateCode, plateNumber } = entry;
@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     return { ...tenant, entry };
   }
 
-  test('the explorer has documentation and completion before a key is entered', async () => {
+  test('the explorer offers documentation and completion before the user enters a key', async () => {
     const { page, complaints } = await open();
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.getByRole('link', { name: 'Query', exact: true }).click();
@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(foreignRequests).toEqual([]);
   });
 
-  test('the explorer replaces the filled ids when the key changes', async () => {
+  test('the explorer replaces the ids in the variables when the user enters another key', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     await openTab(page, 'MayEnter');
@@ -143,7 +143,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
-  test('the explorer remembers the key only on request', async () => {
+  test('the explorer remembers the key only when the user asks for that', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     await typeKey(page, key);
@@ -167,7 +167,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await page.locator('#key-status', { hasText: 'Invalid or missing API key' }).waitFor();
   });
 
-  test('the explorer opens a link, keeps its query after a run and a reload, and shares it', async () => {
+  test('the explorer opens a query from a link, and the page address still has the query after a run and a reload', async () => {
     const { key, locationId } = await newTenant();
     const query = 'query Linked($id: ID!) { location(id: $id) { name } }';
     const parameters = new URLSearchParams({ query, variables: JSON.stringify({ id: locationId }) });
@@ -198,7 +198,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the explorer shows a live subscription', async () => {
+  test('the explorer shows the results of a subscription live', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints } = await open();
     await typeKey(page, key);
@@ -235,7 +235,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   test.each([
     { width: 1280, colorScheme: 'light' },
     { width: 390, colorScheme: 'dark' },
-  ] as const)('the explorer has no axe-core violation, %o', async (screen) => {
+  ] as const)('axe-core finds no accessibility violation in the explorer, %o', async (screen) => {
     const { key } = await newTenant();
     const { page } = await open('/graphql', screen);
     expect(await violations(page)).toEqual([]);
@@ -249,7 +249,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('the explorer says where to find a key until the gateway accepts one', async () => {
+  test('the explorer says where to find a key until the gateway accepts a key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     const steps = page.getByRole('region', { name: 'Two steps to the first answer' });
@@ -266,7 +266,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   test.each([
     { width: 1280, height: 800, colorScheme: 'light' },
     { width: 390, height: 780, colorScheme: 'dark' },
-  ] as const)('the explorer runs an operation before its editors are loaded, %o', async (screen) => {
+  ] as const)('the explorer can run an operation before its editors are loaded, %o', async (screen) => {
     const { key, locationId } = await newTenant();
     const { width, height, colorScheme } = screen;
     const context = await newUser(browser, { viewport: { width, height }, colorScheme });
@@ -328,7 +328,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     }
   });
 
-  test('the explorer shows why a subscription is refused', async () => {
+  test('the explorer shows the reason when a subscription is refused', async () => {
     const { page } = await open();
     await openTab(page, 'LiveStatus');
     await run(page);
@@ -356,7 +356,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
 
 /** The other pages in the same browser. */
 describe.runIf(hasBrowser)('the API reference in a browser', () => {
-  test('the reference finds an endpoint, and opens its document in the explorer', async () => {
+  test('the API reference finds an endpoint, and opens the GraphQL document of the endpoint in the explorer', async () => {
     const browser = await openBrowser();
     const page = await (await newUser(browser)).newPage();
     const complaints: string[] = [];
@@ -372,7 +372,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the reference copies code, marks the current entry, and is accessible', async () => {
+  test('the API reference copies code, highlights the current entry in its list, and is accessible', async () => {
     const browser = await openBrowser();
     const context = await newUser(browser);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -397,7 +397,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('the reference can be skipped to its content with the keyboard, and its code can be focused', async () => {
+  test('keyboard users can skip to the content of the API reference, and can focus its code', async () => {
     const browser = await openBrowser();
     const page = await (await newUser(browser)).newPage();
     await page.goto(`${url}/reference`);
@@ -416,7 +416,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  test('the reference is short on a phone, and opens the section of a link', async () => {
+  test('the API reference is short on a phone, and opens the section that a link names', async () => {
     const browser = await openBrowser();
     const page = await (
       await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })

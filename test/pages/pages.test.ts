@@ -35,8 +35,8 @@ const contracts = ['/graphql/schema.graphql', '/api/openapi.json', '/openapi.jso
 const decoded = (html: string) =>
   html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 
-describe.each([...pages, ...contracts])('%s', (path) => {
-  test('the page needs no key, and a reader that has it cached gets 304', async () => {
+describe.each([...pages, ...contracts])('the page at %s', (path) => {
+  test('a page needs no key, and a browser that has the page cached gets status 304', async () => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     const etag = answer.headers.get('ETag')!;
@@ -47,7 +47,7 @@ describe.each([...pages, ...contracts])('%s', (path) => {
     expect((await get(path, { ...asBrowser, 'If-None-Match': '"other"' })).status).toBe(200);
   });
 
-  test('the page is compressed for clients that accept it', async () => {
+  test('a page is compressed for clients that accept compression', async () => {
     const plain = await get(path);
     expect(plain.headers.get('Content-Encoding')).toBeNull();
     const zipped = await get(path, { ...asBrowser, 'Accept-Encoding': 'br;q=0.5, gzip' });
@@ -60,7 +60,7 @@ describe.each([...pages, ...contracts])('%s', (path) => {
 });
 
 describe.each(pages)('security headers of %s', (path) => {
-  test('the page loads nothing from other origins, runs no inline script, and cannot be framed', async () => {
+  test('a page loads nothing from other origins, runs no inline script, and cannot be framed', async () => {
     const answer = await get(path);
     const html = await answer.text();
     expect(answer.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
@@ -74,7 +74,7 @@ describe.each(pages)('security headers of %s', (path) => {
     expect(html).not.toMatch(/<script(?![^>]+src=)|<style|\son\w+=|style="/);
   });
 
-  test('the page links scripts and styles that browsers may cache forever', async () => {
+  test('a page links scripts and styles that browsers may cache for ever', async () => {
     const html = await (await get(path)).text();
     const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address!);
     expect(assets).not.toHaveLength(0);
@@ -99,7 +99,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
     };
   };
 
-  test('the explorer takes at most 450 KB, in few files', async () => {
+  test('the scripts and styles of the explorer take at most 450 KB, in few files', async () => {
     const page = await load('/graphql');
     const assets = [...page.text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
       ([, address]) => address!,
@@ -120,7 +120,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
   });
 });
 
-test('scripts and styles draw on the budget of the address', async () => {
+test('requests for scripts and styles use the budget of the client address', async () => {
   const html = await (await get('/graphql')).text();
   const [, asset] = /src="(\/assets\/[^"]+)"/.exec(html)!;
   const headers = { 'X-Forwarded-For': newAddress() };
@@ -132,22 +132,22 @@ test('scripts and styles draw on the budget of the address', async () => {
   expect(statuses.at(-1)).toBe(429);
 });
 
-test('an unknown asset is answered with 404', async () => {
+test('a request for an unknown script or style is answered with status 404', async () => {
   for (const name of ['none.js', 'files.json', '..%2fserver.js']) {
     expect((await get(`/assets/${name}`)).status).toBe(404);
   }
 });
 
-describe('the address of the graph', () => {
+describe('the path /graphql', () => {
   const query = `?query=${encodeURIComponent('{ health { status } }')}`;
 
-  test('a browser gets the explorer, also for an address with an operation', async () => {
+  test('a browser that opens /graphql gets the explorer, also when the address contains an operation', async () => {
     for (const path of ['/graphql', `/graphql${query}&variables=%7B%7D`]) {
       expect(await (await get(path)).text()).toContain('X-API-Key');
     }
   });
 
-  test('a client that queries by GET gets a response', async () => {
+  test('a client that sends a query to /graphql by GET gets a GraphQL response', async () => {
     const { key } = await gateway.newTenant();
     for (const Accept of [
       'application/json',
@@ -160,21 +160,21 @@ describe('the address of the graph', () => {
     }
   });
 
-  test('introspection needs a key', async () => {
+  test('introspection of the graph needs a key', async () => {
     const answer = await get('/graphql?query={__schema{types{name}}}', { Accept: 'application/json' });
     expect(answer.status).toBe(401);
   });
 });
 
 describe('the published contract', () => {
-  test('the published schema is the schema that runs', async () => {
+  test('the published GraphQL schema equals the schema that the gateway runs', async () => {
     const sdl = await (await get('/graphql/schema.graphql')).text();
     expect(printSchema(lexicographicSortSchema(buildSchema(sdl)))).toBe(
       printSchema(lexicographicSortSchema(schema)),
     );
   });
 
-  test('the OpenAPI document has this version, and is equal at both addresses', async () => {
+  test('the OpenAPI document has the version of the gateway, and is equal at both addresses', async () => {
     const [one, other] = [await get('/api/openapi.json'), await get('/openapi.json')];
     expect(one.headers.get('Content-Type')).toContain('application/json');
     expect(await one.json()).toEqual(JSON.parse(JSON.stringify(createOpenApi(schema))));
@@ -182,7 +182,7 @@ describe('the published contract', () => {
   });
 });
 
-test('the webhook examples in the documents are valid under their own schemas', () => {
+test('the webhook examples in the OpenAPI document are valid under their own schemas', () => {
   const openApi = createOpenApi(schema);
   const resolve = resolverOf(openApi);
   for (const type of messageTypes) {
@@ -192,7 +192,7 @@ test('the webhook examples in the documents are valid under their own schemas', 
 });
 
 describe('the home page', () => {
-  test('the home page links the other pages and shows the version', async () => {
+  test('the home page links to the other pages and shows the version of the gateway', async () => {
     const html = await (await get('/')).text();
     for (const path of [
       '/graphql',
@@ -217,7 +217,7 @@ describe('the API reference', () => {
       };
     });
 
-  test('the reference has every endpoint, every root field and every error code', async () => {
+  test('the API reference describes every endpoint, every root field and every error code', async () => {
     const html = await (await get('/reference')).text();
     const { paths } = createOpenApi(schema);
     for (const { method, path } of routes) {
@@ -231,7 +231,7 @@ describe('the API reference', () => {
       expect(html).toContain(`<code>${code}</code>`);
   });
 
-  test('every document offered for the explorer is valid and has all of its variables', async () => {
+  test('every GraphQL document that the reference offers for the explorer is valid and has all of its variables', async () => {
     const links = explorerLinks(await (await get('/reference')).text());
     expect(links.length).toBeGreaterThan(routes.length);
     for (const { query, variables } of links) {
@@ -244,7 +244,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('every document offered for the explorer is within the limits of an operation', async () => {
+  test('every GraphQL document that the reference offers for the explorer is within the limits of an operation', async () => {
     const { key, locationId } = await gateway.newTenant();
     const links = explorerLinks(await (await get('/reference')).text());
     for (const { query, variables } of links.filter((link) => link.query.startsWith('query'))) {
@@ -257,7 +257,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('the reference has highlighted examples in curl, TypeScript and Python for both surfaces', async () => {
+  test('the API reference has highlighted examples in curl, TypeScript and Python for REST and GraphQL', async () => {
     const html = await (await get('/reference')).text();
     const articles = new Map(
       [...html.matchAll(/<article id="([^"]+)".*?<\/article>/gs)].map(([text, id]) => [id!, text]),
@@ -286,7 +286,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('the reference explains every pattern in words', () => {
+  test('the API reference explains every pattern in words', () => {
     const patterns = new Set<string>();
     JSON.stringify(createOpenApi(schema), (name, value: unknown) => {
       if (name === 'pattern' && typeof value === 'string') patterns.add(value);
@@ -296,7 +296,7 @@ describe('the API reference', () => {
     for (const pattern of patterns) expect(patternInWords(pattern)).not.toBe(pattern);
   });
 
-  test('the reference takes at most 60 KB over the wire with its script and style', async () => {
+  test('a browser loads at most 60 KB for the API reference with its script and style', async () => {
     const headers = { ...asBrowser, 'Accept-Encoding': 'gzip' };
     const page = Buffer.from(await (await get('/reference', headers)).arrayBuffer());
     const assets = [
@@ -311,7 +311,7 @@ describe('the API reference', () => {
     expect(total).toBeLessThanOrEqual(60_000);
   });
 
-  test('the reference escapes every text', async () => {
+  test('the API reference escapes every text', async () => {
     const html = await (await get('/reference')).text();
     expect(html).not.toMatch(/<(input|script|img)(?![^>]*(type="search"|type="module"))/);
     expect(html).not.toContain('[object Object]');

@@ -104,7 +104,7 @@ describe('parking events', () => {
     });
   });
 
-  test('an event belongs to the entry that the gate names, but never to an entry of another location', async () => {
+  test('an event belongs to the whitelist entry that the gate names, but never to an entry of another location', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const elsewhere = await gateway.newLocation(companyId);
     const [own, foreign] = await Promise.all(
@@ -126,7 +126,7 @@ describe('parking events', () => {
     });
   });
 
-  test('an event outside the validity of its entry is not listed', async () => {
+  test('an event outside the validity of its whitelist entry is recorded as not listed', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -136,7 +136,7 @@ describe('parking events', () => {
     expect(await record(key, locationId, { occurredAt: minute(10) })).toMatchObject({ listed: false });
   });
 
-  test('an event that is sent again changes nothing', async () => {
+  test('a parking event that is sent again changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const first = await record(key, locationId, { eventId: 'same' });
     expect(await record(key, locationId, { eventId: 'same' })).toEqual(first);
@@ -144,7 +144,7 @@ describe('parking events', () => {
     expect(await sessionsOf(key, locationId)).toHaveLength(1);
   });
 
-  test('an event with the same identifier corrects the earlier one', async () => {
+  test('a parking event with the identifier of an earlier event corrects that event', async () => {
     const { key, locationId } = await gateway.newTenant();
     const first = await record(key, locationId, { eventId: 'same' });
     const corrected = await record(key, locationId, {
@@ -184,7 +184,7 @@ describe('parking events', () => {
     ['an invalid time', { occurredAt: 'yesterday' }, 'occurredAt'],
     ['an invalid entry', { entryId: 'x' }, 'entryId'],
     ['an unknown kind', { kind: 'PASS' as 'EXIT' }, 'kind'],
-  ])('an event with %s is refused', async (_, reading, field) => {
+  ])('a parking event with %s is refused', async (_, reading, field) => {
     const { key, locationId } = await gateway.newTenant();
     expect(await record(key, locationId, reading)).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -234,7 +234,7 @@ describe('parking events', () => {
   );
 });
 
-describe('sessions of a plate', () => {
+describe('sessions that events of a plate create', () => {
   test.each<[string, [Reading['kind'], number][], object[]]>([
     ['an entry', [['ENTRY', 0]], [{ state: 'OPEN', enteredAt: minute(0), exitedAt: null }]],
     [
@@ -301,7 +301,7 @@ describe('sessions of a plate', () => {
       ],
       [{ state: 'COMPLETED', enteredAt: minute(0), exitedAt: minute(0) }],
     ],
-  ])('the sessions are right after %s', async (_, events, expected) => {
+  ])('the sessions of a plate are right after %s', async (_, events, expected) => {
     const { key, locationId } = await gateway.newTenant();
     for (const [kind, minutes] of events) {
       await record(key, locationId, { kind: kind!, occurredAt: minute(minutes) });
@@ -319,7 +319,7 @@ describe('sessions of a plate', () => {
     occurredAt: fc.integer({ min: 0, max: 5 }).map(minute),
   });
 
-  test('the sessions are equal for any order of arrival', async () => {
+  test('the sessions of a plate are equal for any order in which the events arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -346,7 +346,7 @@ describe('sessions of a plate', () => {
     );
   });
 
-  test('the sessions follow the corrected events only', async () => {
+  test('the sessions of a plate follow only the corrected version of an event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(reading, { minLength: 4, maxLength: 12 }), async (readings) => {
         const { companyId, key } = await gateway.newTenant();
@@ -363,19 +363,22 @@ describe('sessions of a plate', () => {
     );
   });
 
-  test.runIf(testServerUrl)('the sessions are right when the events arrive concurrently', async () => {
-    const { key, locationId } = await gateway.newTenant();
-    const events = Array.from({ length: 30 }, (_, index) => ({
-      kind: index % 2 === 0 ? ('ENTRY' as const) : ('EXIT' as const),
-      occurredAt: minute(index),
-    }));
-    await Promise.all(events.map((event) => record(key, locationId, event)));
-    const sessions = await sessionsOf(key, locationId);
-    expect(sessions).toHaveLength(15);
-    expect(sessions.every(({ state }: { state: string }) => state === 'COMPLETED')).toBe(true);
-  });
+  test.runIf(testServerUrl)(
+    'the sessions of a plate are right when the events arrive at the same time',
+    async () => {
+      const { key, locationId } = await gateway.newTenant();
+      const events = Array.from({ length: 30 }, (_, index) => ({
+        kind: index % 2 === 0 ? ('ENTRY' as const) : ('EXIT' as const),
+        occurredAt: minute(index),
+      }));
+      await Promise.all(events.map((event) => record(key, locationId, event)));
+      const sessions = await sessionsOf(key, locationId);
+      expect(sessions).toHaveLength(15);
+      expect(sessions.every(({ state }: { state: string }) => state === 'COMPLETED')).toBe(true);
+    },
+  );
 
-  test.runIf(testServerUrl)('an event that is sent many times concurrently is recorded once', async () => {
+  test.runIf(testServerUrl)('an event that is sent many times at once is recorded once', async () => {
     const { key, locationId } = await gateway.newTenant();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => record(key, locationId, { eventId: 'same' })),
@@ -386,7 +389,7 @@ describe('sessions of a plate', () => {
 });
 
 describe('the status of a location', () => {
-  test('the status follows the events, on both surfaces', async () => {
+  test('REST and GraphQL show the status of a location that follows from the events', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     expect(await statusOf(key, locationId)).toMatchObject({
@@ -408,14 +411,14 @@ describe('the status of a location', () => {
     expect(await statusOf(key, locationId)).toMatchObject({ state: 'AVAILABLE', occupied: 1, available: 1 });
   });
 
-  test('the status shows 0 available when there are more vehicles than places', async () => {
+  test('the status of a location shows 0 available places when more vehicles than places are inside', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     await Promise.all(plates.map((each) => record(key, locationId, { plate: each })));
     expect(await statusOf(key, locationId)).toMatchObject({ state: 'FULL', occupied: 3, available: 0 });
   });
 
-  test('the statuses of all locations are read in two statements', async () => {
+  test('the statuses of all locations are read in two SQL statements', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     for (let index = 0; index < 4; index += 1) await gateway.newLocation(companyId);
     await record(key, locationId, {});
@@ -427,7 +430,7 @@ describe('the status of a location', () => {
     expect(statements).toHaveLength(2);
   });
 
-  test('an audit record is written when the location becomes full, and when it has room again', async () => {
+  test('an audit record is written when a location becomes full, and when the location has free places again', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     await record(key, locationId, {});

@@ -45,7 +45,7 @@ async function letIn(place: Place) {
   expect(body).toEqual({ data: { recordParkingEvent: { listed: false } } });
 }
 
-test('a gate of another location gets its decision between the chunks of a batch', async () => {
+test('a gate of another location gets its decision between the chunks of a large batch of events', async () => {
   const { companyId, ...busy } = await gateway.newTenant();
   const sibling = { key: busy.key, locationId: await gateway.newLocation(companyId) };
   const other = await gateway.newTenant();
@@ -59,7 +59,7 @@ test('a gate of another location gets its decision between the chunks of a batch
   }
 });
 
-describe.runIf(testServerUrl)('a batch that waits for a locked location', () => {
+describe.runIf(testServerUrl)('a batch of events that waits for a locked location', () => {
   async function connect() {
     const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
     onTestFinished(() => client.end());
@@ -84,7 +84,7 @@ describe.runIf(testServerUrl)('a batch that waits for a locked location', () => 
     return rows[0].count as number;
   }
 
-  test('gates of other locations can decide and record, and other keys can send batches', async () => {
+  test('gates of other locations can decide and record while a batch waits, and other keys can send batches', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = [

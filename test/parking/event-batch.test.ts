@@ -72,7 +72,7 @@ const actionsAt = async (locationId: string) =>
   );
 
 describe('recordParkingEvents', () => {
-  test('the response has the outcome of each event, and the reasons for rejected ones', async () => {
+  test('the response of recordParkingEvents has the outcome of each event, and the reason for each rejected event', async () => {
     const { key, locationId } = await gateway.newTenant();
     const first = reading('1', 'ENTRY', 7, 0);
     expect(await recordMany(key, locationId, [first])).toMatchObject({ total: 1, recorded: 1, rows: [] });
@@ -109,7 +109,7 @@ describe('recordParkingEvents', () => {
     expect(await actionsAt(locationId)).toEqual(['parking.entered', 'parking.entered', 'parking.exited']);
   });
 
-  test('a batch leaves the same audit records as single events, and announces a change of state once', async () => {
+  test('a batch of events leaves the same audit records as single events, and announces a change of state once', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const events = [1, 2, 3].map((plate) => reading(`in ${plate}`, 'ENTRY', plate, plate));
@@ -125,7 +125,7 @@ describe('recordParkingEvents', () => {
     expect(body.data).toMatchObject({ occupied: 3, state: 'FULL' });
   });
 
-  test('a batch leads to the same state as single calls, for any order, duplicates and corrections', async () => {
+  test('a batch of events leads to the same state as single calls, for any order, duplicates and corrections', async () => {
     const { key, companyId } = await gateway.newTenant();
     const event = fc
       .record({
@@ -161,7 +161,7 @@ describe('recordParkingEvents', () => {
     );
   });
 
-  test('a batch of any size takes few statements', async () => {
+  test('recording a batch of events takes few SQL statements, whatever its size', async () => {
     const { key, locationId } = await gateway.newTenant();
     // One transaction of each database.
     const length = gateway.database.kind === 'embedded' ? 25 : 200;
@@ -170,7 +170,7 @@ describe('recordParkingEvents', () => {
     expect(statements.length).toBeLessThan(20);
   });
 
-  test('a batch has 1 to 1,000 events, and costs one point per started 100', async () => {
+  test('a batch has 1 to 1,000 events, and costs one point per started 100 events', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 10 });
     for (const count of [0, 1_001]) {
@@ -188,7 +188,7 @@ describe('recordParkingEvents', () => {
     });
   });
 
-  test("a batch needs WRITE_ACTIVITY and a location in the key's scope", async () => {
+  test("recordParkingEvents needs WRITE_ACTIVITY and a location in the key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });
@@ -204,7 +204,7 @@ describe('recordParkingEvents', () => {
     expect(await actionsAt(locationId)).toEqual([]);
   });
 
-  describe.runIf(testServerUrl)('batches on PostgreSQL', () => {
+  describe.runIf(testServerUrl)('batches of events on PostgreSQL', () => {
     test('5 concurrent requests with 5,000 shuffled and duplicated events lead to the same state as single calls', async () => {
       const { key, companyId, locationId: single } = await gateway.newTenant();
       const batched = await gateway.newLocation(companyId);

@@ -73,7 +73,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
   const record = ways[way];
 
   test.each(Object.entries(readings))(
-    'an entryId that the location does not have is ignored, and the event uses %s',
+    'an entryId of no entry at the location is ignored, and the event uses %s',
     async (_, read) => {
       const { key, locationId, absent, event, changes } = await gateWithEntry();
       for (const kind of ['ENTRY', 'EXIT']) {
@@ -93,7 +93,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     },
   );
 
-  test('an event whose entry was deleted meanwhile is unchanged when it is sent again', async () => {
+  test('an event stays unchanged when it is sent again after its whitelist entry was deleted', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {
@@ -117,7 +117,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });
 
-  test('an event with another entryId of the location corrects the earlier event', async () => {
+  test('an event that is sent again with another entryId of the location corrects the earlier event', async () => {
     const { key, locationId, entryId, list, event } = await gateWithEntry();
     const other = await list('DXB/A/1');
     const input = { eventId: 'one', kind: 'ENTRY', occurredAt, plate: plateOf('DXB/A/7') };

@@ -24,7 +24,7 @@ const anyInstant = fc.date({
   noInvalidDate: true,
 });
 
-test('each day starts when the date of the location changes, for any clock change', () => {
+test('each day of the occupancy history starts when the date at the location changes, even around clock changes', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...timezones),
@@ -53,7 +53,7 @@ test('each day starts when the date of the location changes, for any clock chang
 test.each([
   ['the clocks go forward', '2026-03-28T12:00:00Z', [24, 23, 24]],
   ['the clocks go back', '2026-10-24T12:00:00Z', [24, 25, 24]],
-])('a day in Berlin is shorter or longer when %s', (_, from, hours) => {
+])('a day of the occupancy history in Berlin is shorter or longer when %s', (_, from, hours) => {
   const to = new Date(Date.parse(from) + 2 * 24 * 3_600_000);
   const bounds = historyBounds(new Date(from), to, 'DAY', 'Europe/Berlin').map(Number);
   expect(bounds.slice(1).map((bound, index) => (bound - bounds[index]!) / 3_600_000)).toEqual(hours);
@@ -63,7 +63,10 @@ test.each([
   ['HOUR', 'Asia/Kathmandu', '2026-03-01T00:14:59.999Z', '2026-02-28T23:15:00.000Z'],
   ['QUARTER_HOUR', 'Asia/Kathmandu', '2026-03-01T00:14:59.999Z', '2026-03-01T00:00:00.000Z'],
   ['HOUR', 'Asia/Dubai', '2026-03-01T00:59:00.000Z', '2026-03-01T00:00:00.000Z'],
-] as const)('a history by %s starts at a full %s of local time', (interval, timezone, from, first) => {
-  const [start] = historyBounds(new Date(from), new Date('2026-03-01T02:00:00Z'), interval, timezone);
-  expect(start!.toISOString()).toBe(first);
-});
+] as const)(
+  'the occupancy history by %s in the time zone %s starts at a full interval of local time',
+  (interval, timezone, from, first) => {
+    const [start] = historyBounds(new Date(from), new Date('2026-03-01T02:00:00Z'), interval, timezone);
+    expect(start!.toISOString()).toBe(first);
+  },
+);

@@ -149,8 +149,8 @@ async function entriesRecorded(locationId: string): Promise<number[]> {
   return nodes.map((entry: { entriesRecorded: number }) => entry.entriesRecorded);
 }
 
-describe('a migrated database of the previous release', () => {
-  test('the sessions, statuses and decisions are unchanged', async () => {
+describe('a database of the previous release after its migration', () => {
+  test('the migration leaves sessions, statuses and decisions unchanged', async () => {
     expect(await sessions(garage.id)).toEqual(asBefore);
     expect(await status(garage.id)).toMatchObject({ occupied: 3, state: 'FULL', whitelistedVehicles: 6 });
     expect(await status(corrected.id)).toMatchObject({ occupied: 3, state: 'UNKNOWN' });
@@ -162,7 +162,7 @@ describe('a migrated database of the previous release', () => {
     expect(await decide(garage.id, 'SHJ/B/9')).toMatchObject({ reason: 'NOT_LISTED', entry: null });
   });
 
-  test('the recorded entries are counted', async () => {
+  test('after the migration, the recorded entries of each whitelist entry are counted', async () => {
     expect(await entriesRecorded(garage.id)).toEqual([1, 1, 2, 0, 2, 0]);
     await ask(
       `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
@@ -176,14 +176,14 @@ describe('a migrated database of the previous release', () => {
     expect(await decide(withPass.id, 'DXB/A/1')).toMatchObject({ reason: 'USED_UP' });
   });
 
-  test('full locations count as announced, and a location announces when it has room again', async () => {
+  test('after the migration, a full location counts as announced, and announces when the location has free places again', async () => {
     const { id } = left;
     await see(id, { kind: 'EXIT', plate: 'DXB/A/2', at: at(12) });
     const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId: id } });
     expect(records.map(({ action }) => action).sort()).toEqual(['location.available', 'parking.exited']);
   });
 
-  test('late and corrected events lead to the same sessions as events in time', async () => {
+  test('after the migration, late and corrected events lead to the same sessions as events in time', async () => {
     await see(
       corrected.id,
       { eventId: '3-out', kind: 'EXIT', plate: 'DXB/A/3', at: at(9) },
@@ -206,7 +206,7 @@ describe('a migrated database of the previous release', () => {
     expect(await setInside(corrected.id, ['DXB/A/3'], at(13))).toEqual({ occupied: 1, adjustment: 0 });
   });
 
-  test('a longest stay ends old sessions', async () => {
+  test('after the migration, a longest stay ends old sessions', async () => {
     await change(withLongestStay.id, { longestStayHours: 1 });
     expect(await sessions(withLongestStay.id)).toEqual([
       'DXB/A/1 COMPLETED 03-01T08:00 03-01T09:00',
@@ -222,7 +222,7 @@ describe('a migrated database of the previous release', () => {
   });
 });
 
-test('a second migration does not count entries again', async () => {
+test('a second run of the migration does not count the entries again', async () => {
   const counted = (number: string, recorded: number) => ({
     entryId: garage.entries.get(`DXB/A/${number}`),
     recorded,

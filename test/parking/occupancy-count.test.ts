@@ -22,7 +22,7 @@ async function newActivity() {
 }
 
 describe('setInside', () => {
-  test('setInside opens sessions for unknown vehicles that are listed, and corrects sessions of vehicles that are not', async () => {
+  test('setInside opens sessions for listed vehicles without one, and corrects the sessions of vehicles that are not in the list', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -44,7 +44,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('setInside counts events that arrive late', async () => {
+  test('setInside takes account of events that arrive after the count', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -57,7 +57,7 @@ describe('setInside', () => {
     ]);
   });
 
-  test('a repeated count changes nothing, and another count of the same time replaces it', async () => {
+  test('a repeated count by setInside changes nothing, and another count of the same time replaces the first count', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await setInside(locationId, ['DXB/A/2', 'DXB/A/3'], hour(5));
@@ -104,7 +104,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('setInside accepts the maximum number of vehicles, and no more', async () => {
+  test('setInside accepts the maximum number of vehicles, and refuses one vehicle more', async () => {
     const { locationId, setInside, see } = await newActivity();
     const many = Array.from({ length: maxPlatesInside }, (_, index) => `DXB/A/${index}`);
     await see(locationId, entry('DXB/A/77', 1));
@@ -117,7 +117,7 @@ describe('setInside', () => {
 });
 
 describe('adjustOccupancy', () => {
-  test('vehicles without a session are a separate number, and exits of unknown vehicles reduce it', async () => {
+  test('after adjustOccupancy, vehicles without a session are a separate number, and exits of unknown vehicles reduce that number', async () => {
     const { locationId, see, adjust, status, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     expect(await adjust(locationId, 3, hour(5))).toEqual({ occupied: 3, adjustment: 2 });
@@ -132,7 +132,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('sessions without a vehicle are a separate number, and corrected sessions reduce it', async () => {
+  test('after adjustOccupancy, sessions without a vehicle are a separate number, and corrected sessions reduce that number', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -144,7 +144,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('an adjustment is replaced by the next count, of vehicles or of their number', async () => {
+  test('the next count of vehicles, or of their number, replaces an adjustment of occupancy', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -159,7 +159,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('late events do not change an adjusted count', async () => {
+  test('late events do not change the occupied number of an adjustment', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -170,7 +170,7 @@ describe('adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('vehicles without a session are removed when the longest stay is over', async () => {
+  test('vehicles of an adjustment that have no session are removed when the longest stay is over', async () => {
     const { locationId, see, adjust, change, status } = await newActivity();
     await adjust(locationId, 3, hour(5));
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
@@ -187,7 +187,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('an adjustment that fills the location or makes room is announced once', async () => {
+  test('an adjustment of occupancy that fills the location or makes room is announced once', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const { adjust, setInside } = openActivity(gateway, key);
@@ -204,13 +204,13 @@ describe('adjustOccupancy', () => {
     ]);
   });
 
-  test.each([-1, 1_000_001])('an adjustment of %d vehicles is refused', async (occupied) => {
+  test.each([-1, 1_000_001])('adjustOccupancy refuses a number of %d vehicles', async (occupied) => {
     const { locationId, adjust } = await newActivity();
     expect(await adjust(locationId, occupied, hour(5))).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
 });
 
-test("counts need WRITE_ACTIVITY, a location in the key's scope, and a time that is not far ahead", async () => {
+test("setInside and adjustOccupancy need WRITE_ACTIVITY, a location in the key's scope, and a time that is not far ahead", async () => {
   const { companyId, locationId, setInside, adjust } = await newActivity();
   const without = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
   const other = openActivity(
@@ -256,8 +256,8 @@ const happening = fc.oneof(
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
-describe('the derived state of a location', () => {
-  test('the state is equal for any order of arrival', async () => {
+describe('the derived occupancy of a location', () => {
+  test('the derived occupancy is equal for any order in which events and counts arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -324,7 +324,7 @@ describe('the derived state of a location', () => {
     return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
   };
 
-  test('the state does not depend on when vehicles are listed, or on the order of arrival', async () => {
+  test('the derived occupancy does not depend on when vehicles are listed, or on the order in which events arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -363,18 +363,21 @@ describe('the derived state of a location', () => {
     );
   });
 
-  test.runIf(testServerUrl)('the state is right when all events and counts arrive concurrently', async () => {
-    const { locationId, see, setInside, sessions } = await newActivity();
-    const events = Array.from({ length: 24 }, (_, index): Seen => {
-      const event = index % 2 === 0 ? entry('DXB/B/10', index) : exit('DXB/8/10', index);
-      return { eventId: newId(), ...event };
-    });
-    const counts = [10.5, 11.5].map((hours, index) =>
-      setInside(locationId, index === 0 ? ['DXB/B/10', 'DXB/A/1'] : [], hour(hours)),
-    );
-    await Promise.all([...counts, ...events.map((event) => see(locationId, event))]);
-    const all = await sessions(locationId);
-    expect(all.filter((session) => session.startsWith('DXB/B/10 COMPLETED'))).toHaveLength(12);
-    expect(all.filter((session) => !session.startsWith('DXB/B/10'))).toEqual(['DXB/A/1 CORRECTED - -']);
-  });
+  test.runIf(testServerUrl)(
+    'the derived occupancy is right when all events and counts arrive at the same time',
+    async () => {
+      const { locationId, see, setInside, sessions } = await newActivity();
+      const events = Array.from({ length: 24 }, (_, index): Seen => {
+        const event = index % 2 === 0 ? entry('DXB/B/10', index) : exit('DXB/8/10', index);
+        return { eventId: newId(), ...event };
+      });
+      const counts = [10.5, 11.5].map((hours, index) =>
+        setInside(locationId, index === 0 ? ['DXB/B/10', 'DXB/A/1'] : [], hour(hours)),
+      );
+      await Promise.all([...counts, ...events.map((event) => see(locationId, event))]);
+      const all = await sessions(locationId);
+      expect(all.filter((session) => session.startsWith('DXB/B/10 COMPLETED'))).toHaveLength(12);
+      expect(all.filter((session) => !session.startsWith('DXB/B/10'))).toEqual(['DXB/A/1 CORRECTED - -']);
+    },
+  );
 });

@@ -35,7 +35,7 @@ async function newActivity() {
 }
 
 describe('the occupancy history of a location', () => {
-  test('the history has the vehicles inside at the start of each hour, and the entries and exits within it', async () => {
+  test('the occupancy history has the vehicles inside at the start of each hour, and the entries and exits of that hour', async () => {
     const { locationId, see, history } = await newActivity();
     await see(
       locationId,
@@ -55,7 +55,7 @@ describe('the occupancy history of a location', () => {
     );
   });
 
-  test('the history has the counted number at the time of a count, which then declines', async () => {
+  test('the occupancy history shows the counted number at the time of a count, and later exits reduce that number', async () => {
     const { locationId, see, adjust, setInside, history } = await newActivity();
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: hour(0) });
     await adjust(locationId, 5, hour(1));
@@ -65,7 +65,7 @@ describe('the occupancy history of a location', () => {
     expect(points.map(({ occupied }) => occupied)).toEqual([1, 5, 4, 2]);
   });
 
-  test('the history starts with the interval of the first instant, and has no point after now', async () => {
+  test('the occupancy history starts with the interval of the first instant, and has no point in the future', async () => {
     const { locationId, history } = await newActivity();
     const from = new Date(Date.now() - 90 * 60_000);
     const points = await history(locationId, from, new Date(Date.now() + 5 * hourMs));
@@ -82,21 +82,24 @@ describe('the occupancy history of a location', () => {
     ['a thousand years of days', new Date(0), new Date('2970-01-01T00:00:00Z'), 'DAY'],
     ['an empty time range', hour(1), hour(1), undefined],
     ['a range that ends before it begins', hour(2), hour(1), undefined],
-  ])('a range of %s is refused, and the error names the field', async (_, from, to, interval) => {
-    const { locationId, ask } = await newActivity();
-    const refused = await ask(historyQuery, { id: locationId, from, to, interval });
-    expect(refused).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      details: { field: 'from', value: from.toISOString() },
-    });
-  });
+  ])(
+    'the occupancy history refuses a range of %s, and the error names the field',
+    async (_, from, to, interval) => {
+      const { locationId, ask } = await newActivity();
+      const refused = await ask(historyQuery, { id: locationId, from, to, interval });
+      expect(refused).toMatchObject({
+        code: 'VALIDATION_ERROR',
+        details: { field: 'from', value: from.toISOString() },
+      });
+    },
+  );
 
-  test('the history returns the maximum number of points', async () => {
+  test('the occupancy history returns up to 750 points', async () => {
     const { locationId, history } = await newActivity();
     expect(await history(locationId, hour(-750), hour(0))).toHaveLength(750);
   });
 
-  test('the history needs READ_ACTIVITY', async () => {
+  test('the occupancy history needs the permission READ_ACTIVITY', async () => {
     const { companyId, locationId } = await newActivity();
     const permissions = everyPermission.filter((permission) => permission !== 'READ_ACTIVITY');
     const key = await gateway.newKey({ companyIds: [companyId], permissions });
@@ -105,7 +108,7 @@ describe('the occupancy history of a location', () => {
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('the history is charged by its points, for a time in the document and in a variable', async () => {
+  test('the occupancy history is charged by its number of points, also when the time range is in a variable', async () => {
     const { locationId, key } = await newActivity();
     const costOf = async (query: string, variables: Record<string, unknown>) => {
       const { body } = await gateway.graph(query, { key, variables, headers: { 'X-Query-Cost': 'true' } });
@@ -120,7 +123,7 @@ describe('the occupancy history of a location', () => {
     expect(await costOf(withVariables, { from, to: hour(200) })).toBe(1 + 20 + 200 * 2);
   });
 
-  test('the history of many locations is read in one statement with an index', async () => {
+  test('the history of many locations is read in one SQL statement that uses an index', async () => {
     const { companyId, key } = await newActivity();
     for (let count = 0; count < 3; count += 1) await gateway.newLocation(companyId);
     const query = `query ($from: DateTime!, $to: DateTime!) { locations { nodes { occupancyHistory(from: $from, to: $to) { occupied } } } }`;
@@ -246,7 +249,7 @@ test('the occupancy history equals the sessions and counts at each instant', asy
   );
 });
 
-test('an old history does not read later sessions', async () => {
+test('the history of an old period does not read later sessions', async () => {
   const { locationId } = await newActivity();
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];

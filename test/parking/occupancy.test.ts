@@ -21,7 +21,7 @@ async function newActivity() {
   return { ...tenant, ...openActivity(gateway, tenant.key) };
 }
 
-describe('an exit whose plate is not inside', () => {
+describe('an exit event whose plate is not inside', () => {
   test.each<[string, Seen[], string[]]>([
     [
       'the exit ends the only open session with one confusable character',
@@ -82,7 +82,7 @@ describe('an exit whose plate is not inside', () => {
       [entry('A 1234 S', 1), exit('DXB/A/12345', 2)],
       ['//A1234S COMPLETED 03-01T01:00 03-01T02:00'],
     ],
-  ])('%s', async (_, events, expected) => {
+  ])('an exit event whose plate is not inside: %s', async (_, events, expected) => {
     const { locationId, see, sessions, status } = await newActivity();
     await see(locationId, ...events);
     expect(await sessions(locationId)).toEqual(expected);
@@ -92,7 +92,7 @@ describe('an exit whose plate is not inside', () => {
   });
 });
 
-describe('a vehicle that is listed or unlisted while it is inside', () => {
+describe('a vehicle that is added to or removed from the whitelist while the vehicle is inside', () => {
   /** The plates that are listed from then on, in place of the former ones. */
   type Listing = { listed: string[] };
 
@@ -182,7 +182,7 @@ describe('a vehicle that is listed or unlisted while it is inside', () => {
       ],
       ['AUH/A/12345 OPEN 03-01T01:00 -', 'DXB/A/12345 MISSED_ENTRY - 03-01T02:00'],
     ],
-  ])('%s', async (_, happenings, expected) => {
+  ])('a vehicle whose entry changes while the vehicle is inside: %s', async (_, happenings, expected) => {
     const { locationId, see, sessions, list, unlist } = await newActivity();
     const listed = new Map<string, string>();
     for (const happening of happenings) {
@@ -202,7 +202,7 @@ describe('a vehicle that is listed or unlisted while it is inside', () => {
     expect(await sessions(locationId)).toEqual(expected);
   });
 
-  test('the vehicle leaves by the text of the camera, although the gate admitted a similar plate', async () => {
+  test('a vehicle leaves by the text of a camera, although the gate admitted a similar plate', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });
@@ -210,7 +210,7 @@ describe('a vehicle that is listed or unlisted while it is inside', () => {
     expect(await sessions(locationId)).toEqual(['DXB/B/1 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('the vehicle leaves when its exit arrives before its entry', async () => {
+  test('a vehicle leaves although its exit event arrives before its entry event', async () => {
     const { locationId, see, sessions, list, unlist } = await newActivity();
     const id = await list(locationId, 'DXB/A/7');
     await see(locationId, exit('DXB A 7', 2));
@@ -219,7 +219,7 @@ describe('a vehicle that is listed or unlisted while it is inside', () => {
     expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('the vehicle leaves after the longest stay, like a vehicle that was always listed', async () => {
+  test('a vehicle that is listed while inside leaves after the longest stay, like a vehicle that was always listed', async () => {
     const { locationId, see, sessions, change, list } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     await see(locationId, entry('A 12345', 1));
@@ -228,7 +228,7 @@ describe('a vehicle that is listed or unlisted while it is inside', () => {
     expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
   });
 
-  test('a count of plates finds the vehicle inside', async () => {
+  test('a count of plates finds the session of a vehicle that was listed while inside', async () => {
     const { locationId, see, sessions, setInside } = await newActivity();
     await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
     expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });
@@ -268,7 +268,7 @@ describe('the longest stay of a location', () => {
       [entry('DXB/B/7', 1), exit('DXB/8/7', 12)],
       ['DXB/8/7 MISSED_ENTRY - 03-01T12:00', 'DXB/B/7 UNSEEN_EXIT 03-01T01:00 -'],
     ],
-  ])('%s', async (_, events, expected) => {
+  ])('the longest stay of a location ends sessions: %s', async (_, events, expected) => {
     const { companyId, locationId, see, sessions, status, change } = await newActivity();
     const later = await gateway.newLocation(companyId);
     expect(await change(locationId, { longestStayHours: 10 })).toEqual({ longestStayHours: 10 });
@@ -283,7 +283,7 @@ describe('the longest stay of a location', () => {
     }
   });
 
-  test('the ended sessions are open again when the longest stay is removed', async () => {
+  test('sessions that the longest stay ended are open again when the longest stay is removed', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -304,7 +304,7 @@ describe('the longest stay of a location', () => {
     });
   });
 
-  test('REST does not show the longest stay, and REST updates keep it', async () => {
+  test('REST does not show the longest stay of a location, and updates by REST keep that value', async () => {
     const { key, locationId, change, ask } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     const { body } = await gateway.rest('PUT', `/locations/${locationId}`, {
@@ -319,7 +319,7 @@ describe('the longest stay of a location', () => {
     });
   });
 
-  test('a session ends by the clock, and the subscribers are notified once', async () => {
+  test('the longest stay ends a session by the clock, and the subscribers get one notice', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     const { see, sessions, status, change } = openActivity(gateway, key);
@@ -340,7 +340,7 @@ describe('the longest stay of a location', () => {
       ]);
   });
 
-  test('one of many processes announces the end, and the subscribers of all processes are notified', async () => {
+  test('exactly one of many processes announces the end of a session, and the subscribers of all processes get a notice', async () => {
     const { locationId, see, change } = await newActivity();
     await change(locationId, { longestStayHours: 1 });
     const soon = new Date(hoursAgo(1).getTime() + 3_000);

@@ -37,7 +37,7 @@ const events = fc
     })),
   );
 
-test('calls in any order leave the same sessions as all events in one call', async () => {
+test('events that arrive in several calls leave the same sessions as all events in one call', async () => {
   const { key, companyId } = await gateway.newTenant();
   const record = async (locationId: string, batch: object[]) => {
     const answer = await gateway.graph(

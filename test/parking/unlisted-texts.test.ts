@@ -12,7 +12,7 @@ const entry = (plate: string, plateType?: string): Omit<Seen, 'at'> => ({
 });
 const exit = (plate: string, plateType?: string) => ({ ...entry(plate, plateType), kind: 'EXIT' as const });
 
-describe('texts of vehicles that are not listed', () => {
+describe('camera texts of vehicles that are not on the whitelist', () => {
   test.each<{ title: string; seen: Omit<Seen, 'at'>[]; sessions: string[] }>([
     {
       title: 'the exit belongs to the vehicle when only the exit has a type',
@@ -44,7 +44,7 @@ describe('texts of vehicles that are not listed', () => {
       seen: [entry('B 17'), exit('B I7', 'DXB')],
       sessions: ['//B17 COMPLETED 03-01T08:00 03-01T08:01'],
     },
-  ])('$title', async ({ seen, sessions }) => {
+  ])('sessions of unlisted vehicles: $title', async ({ seen, sessions }) => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions: sessionsOf, status } = openActivity(gateway, key);
     const events = seen.map((event, index) => ({ ...event, at: at(index) }));
@@ -59,7 +59,7 @@ describe('texts of vehicles that are not listed', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test('a text belongs to another vehicle when the types differ, or when two vehicles match it', async () => {
+  test('a camera text belongs to another vehicle when the plate types differ, or when two vehicles match the text', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

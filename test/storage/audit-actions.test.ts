@@ -32,7 +32,7 @@ async function sources(folders: string[]): Promise<[path: string, text: string][
 }
 
 describe('the list of audit actions', () => {
-  test('the list has every name that the code and the migrations use', async () => {
+  test('the list of audit actions has every name that the code and the migrations use', async () => {
     const subjects = new Set(Object.keys(auditActions).map((action) => action.split('.')[0]));
     const name = new RegExp(String.raw`'((?:${[...subjects].join('|')})\.\w+)'`, 'g');
     const unknown = (await sources(['src', 'schema', 'prisma', 'bench'])).flatMap(([path, text]) =>
@@ -44,7 +44,7 @@ describe('the list of audit actions', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('the values of the enum WebhookEvent come from the list', () => {
+  test('the enum WebhookEvent has the values that the list of audit actions names', () => {
     const values = (schema.getType('WebhookEvent') as GraphQLEnumType).getValues();
     expect(values.map(({ name, value }) => [name, value])).toEqual(
       webhookEvents.map((event) => [enumName(event), event]),
@@ -54,13 +54,13 @@ describe('the list of audit actions', () => {
     }
   });
 
-  test('the names need no escaping in SQL', () => {
+  test('the names of audit actions need no escaping in SQL', () => {
     for (const action of Object.keys(auditActions).filter(isAuditAction)) {
       expect(sqlAction(action)).toMatch(/^'[a-z_]+\.[a-z_]+'$/);
     }
   });
 
-  test("the outbox trigger passes on the listed events, and limits deliveries to the worker's retry time", async () => {
+  test('the outbox trigger sends the listed events, and limits deliveries to the retry time of the worker', async () => {
     const companyId = await gateway.newCompany();
     const { id: webhookId } = await prisma.webhook.create({
       data: {

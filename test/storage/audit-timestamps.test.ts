@@ -97,7 +97,7 @@ const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
 
 describe('times in audit records', () => {
   test.each(changes)(
-    'the record of %s has its times in the format of the API',
+    'the audit record of %s has its times in the format of the API',
     async (action, change, paths) => {
       const tenant = await gateway.newTenant();
       await change(tenant);
@@ -116,7 +116,7 @@ describe('times in audit records', () => {
     },
   );
 
-  test('the record of an entry has the times that the API shows', async () => {
+  test('the audit record of a whitelist entry has the same times as the API', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: entry() });
     const { changes: recorded } = await gateway.database.prisma.auditRecord.findFirstOrThrow({
@@ -127,7 +127,7 @@ describe('times in audit records', () => {
     expect(validUntil).toBe('2027-01-31T08:00:00.500Z');
   });
 
-  test('the record of an entry has null for times without a value', async () => {
+  test('the audit record of a whitelist entry has null for a time without a value', async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry({ note: null, validUntil: null });
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

@@ -25,7 +25,7 @@ const partitionsOf = ({ database }: TestGateway) =>
     WHERE c.relispartition AND c.relkind = 'r' ORDER BY c.relname`;
 
 describe.runIf(testServerUrl)('backup of PostgreSQL', () => {
-  test('the commands of the documentation restore data, partitions and secrets into an empty database', async () => {
+  test('the documented backup commands restore data, partitions and secrets into an empty database', async () => {
     const scratch = await createScratchDatabase();
     const source = await openTestGateway(pepper, { database: scratch });
     const { createWebhook } = webhookTools(source);

@@ -58,7 +58,7 @@ async function decide(gateway: TestGateway, { key, locationId }: { key: string; 
   return body;
 }
 
-describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
+describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
   test('a gateway that freezes inside a transaction blocks its location for at most 8 s, and no other company', async () => {
     const gateway = await openTestGateway();
     const [held, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
@@ -85,7 +85,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('a locked table does not use up the connections of gates and probes', async () => {
+  test('a locked table does not use up the database connections of gates and probes', async () => {
     const gateway = await openTestGateway();
     const tenant = await gateway.newTenant();
     const { database } = gateway;
@@ -108,7 +108,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     await Promise.all(stuck);
   });
 
-  test('heavy requests do not use up the connections of other requests', async () => {
+  test('heavy requests do not use up the database connections of other requests', async () => {
     const { prisma, heavy } = await openScratch({ poolSize: 3 });
     const sleeping = Array.from({ length: 10 }, () =>
       heavy.sql.query({ name: 'sleep', text: 'SELECT pg_sleep(0.3)' }, []),
@@ -120,7 +120,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     await Promise.all(sleeping);
   });
 
-  test('readiness reports a database that became read-only, and gates still get decisions', async () => {
+  test('the readiness probe reports a database that became read-only, and gates still get decisions', async () => {
     const gateway = await openTestGateway();
     const tenant = await gateway.newTenant();
     const admin = await connectTo(testServerUrl!);
@@ -134,7 +134,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     expect((await decide(gateway, tenant)).data.plateAccess.reason).toBe('NOT_LISTED');
   });
 
-  test('a start waits for an unreachable server, and logs the reason', async () => {
+  test('a starting gateway waits for an unreachable database server, and logs the reason', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);
@@ -157,7 +157,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     expect(text).not.toContain('    at ');
   });
 
-  test('a start fails at once when the server refuses it', async () => {
+  test('a starting gateway fails at once when the database server refuses the connection', async () => {
     const databaseUrl = new URL(testServerUrl!);
     databaseUrl.pathname = '/no_such_database';
     const opened = openDatabase({
@@ -169,7 +169,7 @@ describe.runIf(testServerUrl)('database faults on PostgreSQL', () => {
     await expect(opened).rejects.toThrow(/DATABASE_URL.*no_such_database/);
   });
 
-  test('behind a pooler, timeouts are set per transaction and statements have no names', async () => {
+  test('behind a pooler, the gateway sets timeouts per transaction, and gives statements no names', async () => {
     const { prisma, sql } = await openScratch({ prepareStatements: false, poolSize: 2 });
     const limits = {
       name: 'limits',

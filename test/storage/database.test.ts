@@ -28,7 +28,7 @@ describe('SQL statements', () => {
     await scratch.drop();
   });
 
-  it('statements return the same JavaScript types on both databases', async () => {
+  it('SQL statements return the same JavaScript types on PostgreSQL and on the embedded database', async () => {
     const text = `SELECT '2026-02-03T04:05:06.789+04'::timestamptz AS timestamptz, 7::int2 AS int2, 7::int4 AS int4,
       7::int8 AS int8, 7.25::float8 AS float8, 7.25::numeric AS numeric, true AS bool, 'x' AS text, NULL AS nothing,
       ARRAY['a', NULL, 'b,"c'] AS texts, ARRAY[1, NULL] AS ints, '{}'::text[] AS "none",
@@ -56,7 +56,7 @@ describe('SQL statements', () => {
     ]);
   });
 
-  it('statements accept arrays with nulls, and jsonb as text', async () => {
+  it('SQL statements accept arrays with nulls, and jsonb as text', async () => {
     const text = `SELECT *, $5::jsonb AS json FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::float8[])
       AS row (text, time, int, float)`;
     const time = new Date('2026-01-02T03:04:05.678Z');
@@ -75,7 +75,7 @@ describe('SQL statements', () => {
     ]);
   });
 
-  it('statements read the times that Prisma writes, for any time zone of the server', async () => {
+  it('SQL statements read the times that Prisma writes, for any time zone of the server', async () => {
     const [{ name } = { name: '' }] = await database.sql.query<{ name: string }>(
       { name: 'database_name', text: 'SELECT current_database() AS name' },
       [],
@@ -93,7 +93,7 @@ describe('SQL statements', () => {
     expect(await again.prisma.company.findUnique({ where: { id: 'zone' } })).toMatchObject({ createdAt });
   });
 
-  it('an error names the violated unique constraint, from Prisma and from SQL', async () => {
+  it('a database error names the violated unique constraint, both from Prisma and from SQL', async () => {
     const { prisma, sql } = database;
     const company = (id: string) => ({ id, name: 'C', slug: 'unique', address: 'A' });
     const location = (id: string) => ({ id, companyId: 'c1', name: 'L', slug: 'unique' });
@@ -145,7 +145,7 @@ describe('SQL statements', () => {
 });
 
 describe.runIf(onServer)('deadlocks', () => {
-  it('the statement that PostgreSQL cancels is tried again', async () => {
+  it('a statement that PostgreSQL cancels because of a deadlock is tried again', async () => {
     const { sql, scratch } = await openScratchDatabase();
     await sql.query({ name: '', text: 'CREATE TABLE held (id int PRIMARY KEY, value int)' }, []);
     await sql.query({ name: '', text: 'INSERT INTO held VALUES (1, 0), (2, 0)' }, []);
@@ -175,7 +175,7 @@ describe.runIf(onServer)('deadlocks', () => {
 });
 
 describe.runIf(onServer)('failures of the database server', () => {
-  it('only running queries fail when the server fails, and the server is used again at once', async () => {
+  it('only the running queries fail when the database server fails, and later queries use the server again at once', async () => {
     const database = await openScratchDatabase();
     const other = new pg.Client({ connectionString: testServerUrl });
     await other.connect();
@@ -200,7 +200,7 @@ describe.runIf(onServer)('failures of the database server', () => {
     expect(await database.prisma.$transaction((tx) => tx.company.count())).toBe(0);
   });
 
-  it('a server that does not answer stops the start within seconds', async () => {
+  it('a database server that does not answer stops the start within seconds', async () => {
     const mute = createServer().listen(0, '127.0.0.1');
     await once(mute, 'listening');
     onTestFinished(() => void mute.close());

@@ -46,7 +46,7 @@ async function newFolder(): Promise<string> {
 }
 
 describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
-  it('only one process can use the folder, and only once in that process', async () => {
+  it('only one process can open the folder of an embedded database, and that process only once', async () => {
     const { scratch } = await openScratchDatabase();
     const { code, output } = await runMigrate(scratch);
     expect(code).toBe(1);
@@ -54,7 +54,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     await expect(openDatabase({ ...scratch, log })).rejects.toThrow(/DATA_DIR .* is in use/);
   });
 
-  it('one of twenty processes that start at once gets the folder, and after it is killed every row is kept', async () => {
+  it('one of twenty processes that start together opens the database folder, and every row is kept after that process is killed', async () => {
     const dataDir = await newFolder();
     const starts = Array.from({ length: 20 }, () => startOwner(dataDir));
     const refused = () => starts.filter(({ child }) => child.exitCode === 1);
@@ -76,7 +76,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
   it.each([
     ['before its files are complete', 'postgres.unfinished/PG_VERSION'],
     ['when its files are complete', 'postgres/PG_VERSION'],
-  ])('the folder opens after a first start that was killed %s', async (_, file) => {
+  ])('the folder of an embedded database opens after a first start that was killed %s', async (_, file) => {
     const dataDir = await newFolder();
     const first = startOwner(dataDir);
     await vi.waitUntil(() => existsSync(join(dataDir, file)), { timeout: 60_000, interval: 5 });
@@ -88,7 +88,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     await expect(access(join(dataDir, 'postgres.unfinished'))).rejects.toThrow(/ENOENT/);
   });
 
-  it('the folder is readable by its owner only', async () => {
+  it('the folder of an embedded database is readable only by its owner', async () => {
     const dataDir = await newFolder();
     const database = await openDatabase({ dataDir, log });
     onTestFinished(() => database.close());
@@ -97,7 +97,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(names.filter((_, index) => (modes[index]! & 0o077) !== 0)).toEqual([]);
   });
 
-  it('a folder that cannot be opened stops the start, and the message names it', async () => {
+  it('a database folder that cannot be opened stops the start, and the message names the folder', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     await rm(join(scratch.dataDir, 'postgres', 'global'), { recursive: true });
@@ -107,7 +107,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(output).not.toContain('    at ');
   });
 
-  it('the folder keeps its rows after a restart', async () => {
+  it('the folder of an embedded database keeps its rows after a restart', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const first = await openDatabase({ ...scratch, log });

@@ -53,7 +53,7 @@ const HISTORY = {
   text: 'SELECT migration_name AS name FROM _prisma_migrations ORDER BY 1',
 };
 
-describe('migrations', () => {
+describe('migrations of the database', () => {
   it('migrations apply once when four processes start at once', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     onTestFinished(() => scratch.drop());
@@ -69,7 +69,7 @@ describe('migrations', () => {
     expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
   });
 
-  it('Prisma accepts the recorded history of migrations', async () => {
+  it('Prisma accepts the history of migrations that the gateway recorded', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const migrationsList = toMigrationList(await readMigrations(migrationsFolder), migrationsFolder);
@@ -84,7 +84,7 @@ describe('migrations', () => {
     });
   });
 
-  it('migrations continue where Prisma stopped, and Prisma finds nothing left to do', async () => {
+  it('the gateway continues the migrations where Prisma stopped, and Prisma then finds nothing left to do', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     onTestFinished(() => scratch.drop());
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
@@ -116,7 +116,7 @@ describe('migrations', () => {
     expect(await applyWithPrisma()).toEqual({ appliedMigrationNames: [] });
   });
 
-  it('a start can write arrays of an enum that its own migrations created', async () => {
+  it('a gateway that starts can write arrays of an enum that its own migrations created', async () => {
     const database = await openScratchDatabase({ migrated: false });
     await applyMigrations(database, log, migrationsFolder);
     const { count } = await database.prisma.apiKey.updateMany({
@@ -126,7 +126,7 @@ describe('migrations', () => {
     expect(count).toBe(0);
   });
 
-  it('scripts are split as the server splits them: semicolons in comments, strings and functions are kept', async () => {
+  it('the gateway splits a migration script like the server, and keeps semicolons in comments, strings and functions', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_function': `-- one; two
@@ -158,7 +158,7 @@ describe('migrations', () => {
     expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
   });
 
-  it('a script that PostgreSQL allows only outside a transaction is run there', async () => {
+  it('a migration script that PostgreSQL allows only outside a transaction is run outside', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_table': 'CREATE TABLE plates (number text);',
@@ -168,7 +168,7 @@ describe('migrations', () => {
     expect(await database.sql.query(HISTORY, [])).toEqual([{ name: '1_table' }, { name: '2_index' }]);
   });
 
-  it('a failed script without a transaction blocks later starts until an operator resolves it', async () => {
+  it('a failed migration script without a transaction blocks later starts until an operator resolves the failure', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_rows': 'CREATE TABLE plates (number text); INSERT INTO plates VALUES (1), (1);',
@@ -180,7 +180,7 @@ describe('migrations', () => {
     expect(await database.sql.query(logs, [])).toEqual([{ logs: expect.stringContaining('unique index') }]);
   });
 
-  it('an applied migration that was edited stops the start', async () => {
+  it('an applied migration whose script was edited stops the start', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
     await applyMigrations(database, log, folder);
@@ -188,7 +188,7 @@ describe('migrations', () => {
     await expect(applyMigrations(database, log, folder)).rejects.toThrow(/1_first was edited after/);
   });
 
-  it('a database of a newer version is left unchanged', async () => {
+  it('a gateway leaves the database of a newer version unchanged', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const newer = await writeMigrations({ '1_first': 'SELECT 1;', '2_second': 'SELECT 2;' });
     const older = await writeMigrations({ '1_first': 'SELECT 1;' });

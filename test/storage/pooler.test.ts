@@ -25,7 +25,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       input: { eventId: newId(), kind, plate, occurredAt: occurredAt.toISOString() },
     });
 
-    test('the gateway reaches its database through the pooler', async () => {
+    test('the gateway connects to its database through PgBouncer', async () => {
       const [state] = await prisma.$queryRaw<{ connections: bigint }[]>`
       SELECT count(*) AS connections FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'parking-gateway'`;
@@ -34,7 +34,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(Number(state!.connections)).toBeLessThanOrEqual(serverConnections);
     });
 
-    test('both surfaces create, list, update, decide and delete concurrently', async () => {
+    test('behind PgBouncer, REST and GraphQL create, list, update, decide and delete concurrently', async () => {
       await Promise.all(
         Array.from({ length: 12 }, async () => {
           const { key, locationId } = await gateway.newTenant();
@@ -61,7 +61,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       );
     });
 
-    test('a REPLACE import makes the whitelist equal to its rows', async () => {
+    test('behind PgBouncer, a REPLACE import makes the whitelist equal to its rows', async () => {
       const { key, locationId } = await gateway.newTenant();
       await addEntry(key, locationId);
       const entries = Array.from({ length: 500 }, () => newEntry());
@@ -75,7 +75,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(500);
     });
 
-    test('events create sessions, and expired events are removed', async () => {
+    test('behind PgBouncer, events create sessions, and expired events are removed', async () => {
       const { key, locationId } = await gateway.newTenant();
       const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '12' };
       const fortyDaysAgo = new Date(Date.now() - 40 * 86_400_000);
@@ -97,14 +97,14 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(events.map(({ kind }) => kind)).toEqual(['ENTRY']);
     });
 
-    test('each message of a webhook is claimed and sent once', async () => {
+    test('behind PgBouncer, each message of a webhook is claimed and sent once', async () => {
       const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
       const entries = await Promise.all(Array.from({ length: 10 }, () => addEntry(key, locationId)));
       const messages = await received(receiver, entries.length);
       expect(messages.map(({ data }) => data.changes.id).sort()).toEqual(entries.map(({ id }) => id).sort());
     });
 
-    test('the limit of a key is exact', async () => {
+    test('behind PgBouncer, the rate limit of a key is exact', async () => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 5 });
       const answers = await Promise.all(

@@ -6,7 +6,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 
 const operator = 'operator-key-of-the-tests-0123456789';
 
-test('a standby is accepted only with the database that it follows', () => {
+test('DATABASE_READ_URL is accepted only together with the URL of the primary database', () => {
   expect(() => loadConfig({ DATABASE_READ_URL: 'postgresql://standby/parking' })).toThrow(
     'DATABASE_READ_URL is the standby of DATABASE_URL',
   );
@@ -29,7 +29,7 @@ describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
     auditLog(first: 1) { totalCount edges { node { action } } }
     apiKey(id: $key) { id usage(from: $from, to: $to) { requests } deprecations { operation } } }`;
 
-  test('usage and the audit log are read from the standby, and everything else from the primary', async () => {
+  test('the gateway reads usage and the audit log from the standby, and everything else from the primary', async () => {
     const { gateway, proxy } = await openOverTwo();
     const { key, locationId, companyId } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });

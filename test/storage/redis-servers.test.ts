@@ -17,7 +17,7 @@ function newLog() {
 describe('configuration of Redis', () => {
   const redisOf = (env: Record<string, string>) => loadConfig(env).redis;
 
-  test('Redis is configured by one URL, by the nodes of a cluster, or by sentinels', () => {
+  test('the configuration names Redis by one URL, by the nodes of a cluster, or by sentinels', () => {
     expect(redisOf({})).toBeUndefined();
     expect(redisOf({ REDIS_URL: 'redis://:a,b@one:6379/2' })).toEqual({ urls: ['redis://:a,b@one:6379/2'] });
     expect(redisOf({ REDIS_URL: 'rediss://u:p@one:7000, rediss://two:7001' })).toEqual({
@@ -43,7 +43,7 @@ describe('configuration of Redis', () => {
     });
   });
 
-  test('sentinels alone are enough in production', () => {
+  test('a configuration with sentinels and without a URL is valid in production', () => {
     const production = {
       APP_ENV: 'production',
       DATABASE_URL: 'postgresql://db/parking',
@@ -65,12 +65,12 @@ describe('configuration of Redis', () => {
       { REDIS_SENTINELS: 'one', REDIS_SENTINEL_NAME: 'main', REDIS_URL: 'redis://one,redis://two' },
       'REDIS_URL must be one URL with REDIS_SENTINELS',
     ],
-  ])('the configuration %o is refused', (env, message) => {
+  ])('the Redis configuration %o is refused', (env, message) => {
     expect(() => redisOf(env)).toThrow(message);
   });
 });
 
-describe.runIf(process.env.REDIS_URL)('warnings about Redis at the start', () => {
+describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis', () => {
   test.each([
     [
       'that evicts keys',
@@ -81,7 +81,7 @@ describe.runIf(process.env.REDIS_URL)('warnings about Redis at the start', () =>
     ['without a memory limit', ['--maxmemory-policy', 'allkeys-lru'], []],
     ['that is a node of a cluster', ['--cluster-enabled', 'yes'], ['names one node of a Redis Cluster']],
     ['that does not answer INFO', ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-info'], []],
-  ])('the start warns of a Redis %s when there is a reason', async (_, options, warnings) => {
+  ])('a starting gateway warns of a Redis %s when there is a reason', async (_, options, warnings) => {
     const server = await createRedis(options);
     await server.start();
     onTestFinished(server.remove);
@@ -94,7 +94,7 @@ describe.runIf(process.env.REDIS_URL)('warnings about Redis at the start', () =>
   });
 });
 
-describe.runIf(process.env.REDIS_URL)('the first connection to a cluster', () => {
+describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster', () => {
   let cluster: RedisGroup;
   beforeAll(async () => {
     cluster = await startRedisCluster(3);
@@ -115,14 +115,14 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a cluster', () =>
     return { redis, startLimiter, warnings };
   }
 
-  test('the start waits until every node accepts the connection, so all limits are shared from the first request', async () => {
+  test('a starting gateway waits for every node of the Redis cluster, so the first request already uses shared limits', async () => {
     const { redis, startLimiter, warnings } = newClient();
     await connected(redis);
     expect(startLimiter().backend).toBe('redis');
     expect(warnings()).toEqual([]);
   });
 
-  test('the start waits for a slow node', async () => {
+  test('a starting gateway waits for a slow node of the Redis cluster', async () => {
     const { redis, startLimiter, warnings } = newClient();
     let isConnected = false;
     redis.once('ready', () => cluster.nodes.forEach((node) => node.freeze()));
@@ -135,7 +135,7 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a cluster', () =>
     expect(warnings()).toEqual([]);
   });
 
-  test('the start does not wait for a lost node: it warns, and each process limits on its own', async () => {
+  test('a starting gateway does not wait for a lost Redis node, logs a warning, and each process limits on its own', async () => {
     const [lost] = cluster.nodes;
     await lost!.kill();
     const { redis, startLimiter, warnings } = newClient();

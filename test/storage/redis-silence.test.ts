@@ -24,7 +24,7 @@ async function connectPair() {
 }
 
 test.runIf(redisUrl)(
-  'a silent connection to Redis is noticed, and notices arrive again after it recovers',
+  'a process detects a silent connection to Redis, and notices arrive again after the connection recovers',
   async () => {
     const { proxy, proxied: silent, direct: sender } = await connectPair();
     const channel = newChannel('silence');
@@ -45,7 +45,7 @@ test.runIf(redisUrl)(
   },
 );
 
-test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back', async () => {
+test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is reachable again', async () => {
   const { proxy, proxied: sender, direct: receiver } = await connectPair();
   const channel = newChannel('unsent');
   const messages: string[] = [];
@@ -60,7 +60,7 @@ test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is back
 });
 
 test.runIf(redisUrl)(
-  'several notices that wait for Redis become one notice that anything may have changed',
+  'several notices that wait for Redis are combined into one notice that anything may have changed',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];
@@ -78,7 +78,7 @@ test.runIf(redisUrl)(
   },
 );
 
-test.runIf(redisUrl)('readiness says that notices are late while Redis is silent', async () => {
+test.runIf(redisUrl)('the readiness probe says that notices are late while Redis is silent', async () => {
   const proxy = await startProxy(redisUrl!);
   onTestFinished(proxy.close);
   const gateway = await openTestGateway({ REDIS_URL: proxy.url });

@@ -56,8 +56,8 @@ async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   return { key, locationId };
 }
 
-describe('retention', () => {
-  test('all usage records older than the configured time are removed', async () => {
+describe('removal of expired records', () => {
+  test('all usage records that are older than the configured time are removed', async () => {
     const old = await addUsage(2500, daysAgo(400));
     const recent = await addUsage(3, daysAgo(9));
     const retention = open();
@@ -67,7 +67,7 @@ describe('retention', () => {
     await retention.close();
   });
 
-  test('old events are removed with their sessions, except events of vehicles that are still inside', async () => {
+  test('expired events are removed with their sessions, except events of vehicles that are still inside', async () => {
     const { key, locationId } = await drive(
       ['1', 'ENTRY', 50],
       ['1', 'EXIT', 49],
@@ -103,7 +103,7 @@ describe('retention', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('old counts are removed with their sessions, except the last count and counts of vehicles still inside', async () => {
+  test('expired counts are removed with their sessions, except the last count and counts of vehicles that are still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -128,7 +128,7 @@ describe('retention', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 5 });
   });
 
-  test('events that reduce an adjustment are kept until another count replaces it', async () => {
+  test('events that reduce an adjustment are kept until another count replaces the adjustment', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status } = openActivity(gateway, key);
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
@@ -151,7 +151,7 @@ describe('retention', () => {
     expect(await eventsLeft()).toBe(1);
   });
 
-  test('changes of whitelists are removed a day after their time, for entries with any number of changes', async () => {
+  test('expired changes of whitelists are removed a day after their time, however many changes an entry has', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
     await prisma.$executeRaw`
@@ -176,7 +176,7 @@ describe('retention', () => {
   });
 
   test.runIf(testServerUrl)(
-    'the removal from a table continues while another process removes records of another table',
+    'the removal from one table continues while another process removes records from another table',
     async () => {
       const statements: Statement[] = [];
       const watched: Sql = {
@@ -202,17 +202,20 @@ describe('retention', () => {
     },
   );
 
-  test.runIf(testServerUrl)('one process at a time removes records, and each process can do it', async () => {
-    const old = await addUsage(5000, daysAgo(400));
-    const processes = [open(), open(), open()];
-    const removed = await Promise.all(processes.map((retention) => retention.removeExpired()));
-    expect(await old()).toBe(0);
-    expect(removed.reduce((sum, { usage }) => sum + usage, 0)).toBe(5000);
-    await Promise.all(processes.map((retention) => retention.close()));
-  });
+  test.runIf(testServerUrl)(
+    'only one process at a time removes expired records, and any process can do the removal',
+    async () => {
+      const old = await addUsage(5000, daysAgo(400));
+      const processes = [open(), open(), open()];
+      const removed = await Promise.all(processes.map((retention) => retention.removeExpired()));
+      expect(await old()).toBe(0);
+      expect(removed.reduce((sum, { usage }) => sum + usage, 0)).toBe(5000);
+      await Promise.all(processes.map((retention) => retention.close()));
+    },
+  );
 });
 
-test('changes of whitelists are kept for RETENTION_CHANGES_DAYS, or for the days in its former name', () => {
+test("changes of whitelists are kept for RETENTION_CHANGES_DAYS, or for the days in the variable's former name", () => {
   const days = (env: Record<string, string>) => loadConfig(env).retentionDays.whitelistChanges;
   expect(days({})).toBe(30);
   expect(days({ RETENTION_REMOVALS_DAYS: '7' })).toBe(7);

@@ -24,7 +24,7 @@ test('a gate request over a socket runs between the statements of a long task', 
   expect(asked.indexOf('gate')).toBeLessThanOrEqual(2);
 });
 
-test('gate queries run first, and each kind of query runs in its order', async () => {
+test('gate queries run before other queries, and queries of one kind run in their order', async () => {
   const { asked, gates, others } = newDatabase();
   const all = ['a', 'b'].map((text) => others.query(text));
   all.push(...['gate 1', 'gate 2'].map((text) => gates.query(text)));
@@ -32,7 +32,7 @@ test('gate queries run first, and each kind of query runs in its order', async (
   expect(asked).toEqual(['gate 1', 'gate 2', 'a', 'b']);
 });
 
-test('a continuous load of gate queries delays other queries by at most 20 of them', async () => {
+test('a continuous load of gate queries delays another query by at most 20 gate queries', async () => {
   const { asked, gates, others } = newDatabase();
   let isAnswered = false;
   const other = others.query('other').then(() => (isAnswered = true));
@@ -41,7 +41,7 @@ test('a continuous load of gate queries delays other queries by at most 20 of th
   expect(asked.indexOf('other')).toBe(20);
 });
 
-describe('transactions', async () => {
+describe('transactions on the embedded database', async () => {
   const pglite = await PGlite.create();
   const { gates, others, heavy } = shareConnection(pglite);
   await pglite.exec('CREATE TABLE numbers (number int)');
@@ -65,7 +65,7 @@ describe('transactions', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('a heavy transaction is interrupted by gate queries, which see its writes', async () => {
+  test('a gate query interrupts a heavy transaction, and sees the writes of that transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);
@@ -78,14 +78,14 @@ describe('transactions', async () => {
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('a heavy transaction is interrupted by gate queries only', async () => {
+  test('only gate queries interrupt a heavy transaction', async () => {
     for (const client of [others, heavy]) {
       const outcome = await interrupt(heavy, () => numbersOf(client));
       expect(outcome).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
     }
   });
 
-  test('a gate query waits for other transactions', async () => {
+  test('a gate query waits for transactions that are not heavy', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(others, question)).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
   });

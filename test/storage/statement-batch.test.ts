@@ -27,7 +27,7 @@ test.each([
   ['a value that PostgreSQL refuses', '2020-01-01T00:00:00Z'.padEnd(500, '0')],
   ['a text that PostgreSQL cannot hold', '\u0000'],
   ['a date that the driver cannot write', new Date(Number.NaN)],
-])('in a joined statement, only the query with %s fails', async (_, bad) => {
+])('when several queries are joined into one SQL statement, only the query with %s fails', async (_, bad) => {
   const findTime = createTimes(sql);
   const questions = Array.from({ length: 20 }, (_, index) =>
     index === 7 || index === 12 ? bad : year(index),
@@ -39,7 +39,7 @@ test.each([
   expect(answers[19]).toMatchObject({ value: year(19) });
 });
 
-test('look-ups by id succeed although one of the ids cannot be looked up', async () => {
+test('look-ups by id succeed although one of the joined ids cannot be looked up', async () => {
   const { companyId } = await gateway.newTenant();
   const byId = createRowById<{ id: string }>(
     sql,
@@ -53,7 +53,7 @@ test('look-ups by id succeed although one of the ids cannot be looked up', async
   ]);
 });
 
-test('in a query joined by Prisma, only the invalid query fails', async () => {
+test('when Prisma runs several queries in one statement, only the invalid query fails', async () => {
   const findHash = createBatch(async (hashes: readonly string[]) => {
     const rows = await prisma.$queryRaw<{ hash: string }[]>`
       SELECT hash FROM unnest(${hashes}::text[]) AS given(hash) WHERE hash = ANY(${hashes}::text[])`;
@@ -68,7 +68,7 @@ test.each([
   ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
   ['a lock that is not free', Object.assign(new Error('lock timeout'), { code: '55P03' })],
   ['a statement that takes too long', Object.assign(new Error('statement timeout'), { code: '57014' })],
-])('a statement that fails because of %s is not repeated', async (_, failure) => {
+])('a joined statement that fails because of %s is not repeated', async (_, failure) => {
   const query = vi.fn(() => Promise.reject(failure));
   const findTime = createTimes({ query });
   const answers = await Promise.allSettled([findTime(year(1)), findTime(year(2))]);
@@ -79,7 +79,7 @@ test.each([
   expect(query).toHaveBeenCalledOnce();
 });
 
-test('a joined write that returns its failures is not repeated', async () => {
+test('a joined write that returns a failure for each query is not repeated', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createBatch(write)));
@@ -87,7 +87,7 @@ test('a joined write that returns its failures is not repeated', async () => {
   expect(write).toHaveBeenCalledOnce();
 });
 
-test('one refused query of a thousand costs at most two statements for each halving', async () => {
+test('one refused query among a thousand joined queries costs at most two statements for each halving', async () => {
   const query = vi.fn<Sql['query']>((...statement) => sql.query(...statement));
   const findTime = createTimes({ query: query as Sql['query'] });
   const questions = Array.from({ length: 1000 }, (_, index) => (index === 300 ? '\u0000' : year(index % 50)));

@@ -59,7 +59,7 @@ async function newWhitelists() {
 }
 
 describe('hand-written statements', () => {
-  test("a location outside the key's scope is not read, because the response time would reveal that it exists", async () => {
+  test("the gateway does not read a location outside the key's scope, because the response time would reveal the location", async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];
@@ -105,7 +105,7 @@ describe('hand-written statements', () => {
     expect(await list.count()).toBe(0);
   });
 
-  test('a key with very many companies reads their locations, and no others', async () => {
+  test('a key with very many companies can read their locations, and no others', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const [foreign = ''] = await newWhitelists();
     const companyIds = [...Array.from({ length: 200 }, () => newId()), companyId];
@@ -114,7 +114,7 @@ describe('hand-written statements', () => {
     await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test("pages and counts equal Prisma's, also when queries are joined", async () => {
+  test("pages and counts from SQL equal Prisma's results, also when queries are joined", async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({
       where: { locationId: { in: ids } },
@@ -164,7 +164,7 @@ describe('hand-written statements', () => {
     );
   });
 
-  test("pages and counts of events, sessions and locations equal Prisma's", async () => {
+  test("pages and counts of events, sessions and locations equal Prisma's results", async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.newLocation(companyId);
     for (const plateNumber of ['1', '2', '3', '4']) {
@@ -210,7 +210,7 @@ describe('hand-written statements', () => {
     }
   });
 
-  test("the entry of a plate equals Prisma's, and an unknown location is detected", async () => {
+  test('the SQL look-up of a plate finds the same entry as Prisma, and detects an unknown location', async () => {
     const [locationId = ''] = await newWhitelists();
     const entry = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId, validUntil: null } });
     const { plateType, plateCode, plateNumber } = entry;
@@ -226,7 +226,7 @@ describe('hand-written statements', () => {
     expect(unknown).toMatchObject({ reason: { code: 'NOT_FOUND' } });
   });
 
-  test('the SQL scope, the Prisma scope and the check of a row agree on the locations', async () => {
+  test('the scope in SQL, the scope in Prisma and the check of a row agree on the locations of a key', async () => {
     const tenants = [await gateway.newTenant(), await gateway.newTenant()];
     await gateway.newLocation(tenants[0]!.companyId);
     const rows = await prisma.location.findMany({
@@ -271,7 +271,7 @@ describe('hand-written statements', () => {
   });
 });
 
-describe('look-ups by id', () => {
+describe('look-ups of rows by id', () => {
   /** Records the number of ids of each statement. The fake database has only even ids. */
   function notingSql() {
     const asked: number[] = [];
@@ -285,7 +285,7 @@ describe('look-ups by id', () => {
   }
   const byIds = namedStatement('rows-of-this-test', 'SELECT id FROM rows WHERE id = ANY($ids::text[])');
 
-  test('look-ups in one turn of the event loop share a statement, and each gets its rows in its order', async () => {
+  test('look-ups in one turn of the event loop share an SQL statement, and each look-up gets its rows in its order', async () => {
     const { sql, asked } = notingSql();
     const rows = createRowsById<{ id: string }>(sql, byIds);
     const found = await Promise.all([rows(['4', '3', '2']), rows([]), rows(['2', '8'])]);
@@ -293,7 +293,7 @@ describe('look-ups by id', () => {
     expect(asked).toEqual([4]);
   });
 
-  test('a statement looks up at most 1,000 ids', async () => {
+  test('one SQL statement looks up at most 1,000 ids', async () => {
     const { sql, asked } = notingSql();
     const found = await createRowsById<{ id: string }>(
       sql,
@@ -304,8 +304,8 @@ describe('look-ups by id', () => {
   });
 });
 
-describe('nested queries', () => {
-  test('the number of statements does not grow with the lists', async () => {
+describe('nested GraphQL queries', () => {
+  test('the number of SQL statements does not grow with the length of nested lists', async () => {
     const companyIds = [await gateway.newCompany(), await gateway.newCompany(), await gateway.newCompany()];
     for (const companyId of companyIds) {
       for (let index = 0; index < 3; index += 1) {
@@ -334,7 +334,7 @@ describe('nested queries', () => {
     expect(one).toBeLessThanOrEqual(11);
   });
 
-  test('a list, a gate decision, a create, an update and a delete take one statement each', async () => {
+  test('a list, a gate decision, a create, an update and a delete take one SQL statement each', async () => {
     const { locationId, key } = await gateway.newTenant();
     await gateway.rest('GET', '/health', { key }); // the look-up of the key
     const entry = newEntry();
@@ -359,7 +359,7 @@ describe('nested queries', () => {
   });
 });
 
-test('500 statements of Prisma are named, and further statements have no name', () => {
+test('the first 500 statements of Prisma have names, and further statements have no name', () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));

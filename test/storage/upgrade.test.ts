@@ -55,8 +55,8 @@ const columnsOf = ({ prisma }: Database) =>
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)
     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`;
 
-describe('a database of version 1.5.0', () => {
-  test('the database is upgraded with its data, and still accepts the writes of version 1.5.0', async () => {
+describe('a database of version 1.5.0 that is upgraded', () => {
+  test('a database of version 1.5.0 keeps its data after the upgrade, and still accepts the writes of version 1.5.0', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     const before = await openDatabase({ ...scratch, log });
     await migrateUpTo(before, firstOfNextRelease);

@@ -86,32 +86,35 @@ const leaves = Object.values(schema.getTypeMap())
     ),
   );
 
-describe.each(Object.entries(hostileValues))('every %s argument and input field', (scalar, values) => {
-  const ofScalar = leaves.filter((leaf) => leaf.scalar === scalar);
+describe.each(Object.entries(hostileValues))(
+  'validation of arguments and input fields of type %s',
+  (scalar, values) => {
+    const ofScalar = leaves.filter((leaf) => leaf.scalar === scalar);
 
-  test('the argument has a rule', () => {
-    expect(ofScalar).not.toEqual([]);
-    expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
-  });
+    test('every argument and input field has a validation rule', () => {
+      expect(ofScalar).not.toEqual([]);
+      expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
+    });
 
-  test('the rule refuses values that the database cannot store, or makes them harmless', () => {
-    const passed = ofScalar.flatMap(({ path, rule }) =>
-      values
-        .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
-        .filter((value) => !isHarmless((rule as z.ZodType).parse(value)))
-        .map((value) => `${path}: ${JSON.stringify(value).slice(0, 40)}`),
-    );
-    expect(passed).toEqual([]);
-  });
-});
+    test('the validation rule of an argument refuses values that the database cannot store, or makes the values harmless', () => {
+      const passed = ofScalar.flatMap(({ path, rule }) =>
+        values
+          .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
+          .filter((value) => !isHarmless((rule as z.ZodType).parse(value)))
+          .map((value) => `${path}: ${JSON.stringify(value).slice(0, 40)}`),
+      );
+      expect(passed).toEqual([]);
+    });
+  },
+);
 
-test('the test covers every scalar that clients can send', () => {
+test('this test covers every scalar type that clients can send', () => {
   const known = [...Object.keys(hostileValues), 'Boolean'];
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
 // A rule checks texts by code, of which the contract knows what the rule's `meta` says.
-describe('what the contract says of a text', () => {
+describe('texts that the contract describes', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
   const rules = leaves.flatMap(({ path, scalar, rule }) =>
@@ -130,7 +133,7 @@ describe('what the contract says of a text', () => {
       .map((text) => `${path}: ${JSON.stringify(text)}`);
   };
 
-  test('refuses the empty, blank and control characters that its rule refuses, and no others', () => {
+  test('the contract refuses exactly the empty, blank and control characters that the validation rule refuses', () => {
     expect(rules).not.toEqual([]);
     expect(rules.flatMap(differing)).toEqual([]);
   });

@@ -18,12 +18,15 @@ describe('breaking changes of the graph', () => {
     ['an argument becomes required', 'first: Int', 'first: Int!', 'Query.companies.first', false],
     ['an enum value is removed', 'READ WRITE', 'READ', 'Permission.WRITE', true],
     ['an input field becomes required', 'note: String', 'note: String!', 'CompanyInput.note', false],
-  ])('the check reports a breaking change when %s', async (_, from, to, path, isRemoval) => {
-    const changes = await breakingGraphChanges(releasedSchema, releasedSchema.replace(from, to));
-    expect(changes).toEqual([{ path, isRemoval, message: expect.any(String) }]);
-  });
+  ])(
+    'the contract check reports a breaking change of the graph when %s',
+    async (_, from, to, path, isRemoval) => {
+      const changes = await breakingGraphChanges(releasedSchema, releasedSchema.replace(from, to));
+      expect(changes).toEqual([{ path, isRemoval, message: expect.any(String) }]);
+    },
+  );
 
-  test('the check accepts additions', async () => {
+  test('the contract check accepts additions to the graph', async () => {
     const extended = releasedSchema
       .replace('READ WRITE', 'READ WRITE ADMIN')
       .replace('note: String', 'note: String phone: String')
@@ -90,11 +93,11 @@ describe('breaking changes of REST', () => {
       ({ components }) => (components.schemas.WhitelistEntryInput.properties.note.maxLength = 10),
       `PUT ${entries}/{whitelistId} body.note`,
     ],
-  ])('the check reports a breaking change when %s', (_, edit, path) => {
+  ])('the contract check reports a breaking change of REST when %s', (_, edit, path) => {
     expect(breakingRestChanges(openApi(), openApi(edit)).map((change) => change.path)).toContain(path);
   });
 
-  test('the check accepts additions and looser rules', () => {
+  test('the contract check accepts additions to REST and looser rules', () => {
     const extended = openApi(({ paths, components }) => {
       paths['/zones'] = paths[locations];
       paths[locations].get.parameters.push({ name: 'zone', in: 'query', schema: { type: 'string' } });
@@ -106,7 +109,7 @@ describe('breaking changes of REST', () => {
   });
 });
 
-describe('announcements of breaking changes', () => {
+describe('announcements of breaking changes in the changelog', () => {
   const announced = announcedPaths(`# Changelog
 ## Unreleased
 ### Added
@@ -119,7 +122,7 @@ describe('announcements of breaking changes', () => {
 `);
   const change = (path: string, isRemoval = false) => ({ path, message: '', isRemoval });
 
-  test('a breaking item of the unreleased section announces its path and the paths below it', () => {
+  test('a breaking item in the unreleased section of the changelog announces its path and the paths below that path', () => {
     expect(announced).toEqual(['Query.*', 'GET /locations']);
     expect(isAnnounced(change('GET /locations 200.data[].name'), announced)).toBe(true);
     expect(isAnnounced(change('GET /locations'), announced)).toBe(true);
@@ -127,7 +130,7 @@ describe('announcements of breaking changes', () => {
     expect(isAnnounced(change('Mutation.old'), announced)).toBe(false);
   });
 
-  test('a path with * announces changes of every field of a type, but no removal', () => {
+  test('a path with * in the changelog announces changes of every field of a type, but no removal', () => {
     expect(isAnnounced(change('Query.companies'), announced)).toBe(true);
     expect(isAnnounced(change('Query.companies', true), announced)).toBe(false);
     expect(isAnnounced(change('Company.name'), announced)).toBe(false);

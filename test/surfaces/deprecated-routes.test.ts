@@ -26,7 +26,7 @@ const call = (route: (typeof routes)[number], locationId: string, key: string, h
     ...(route.method === 'POST' && { body: newEntry() }),
   });
 
-describe('brown-outs of deprecated routes', () => {
+describe('brownouts of deprecated routes', () => {
   test.each([
     ['2027-03-01T13:59:59.999Z', false],
     ['2027-03-01T14:00:00.000Z', true],
@@ -35,7 +35,7 @@ describe('brown-outs of deprecated routes', () => {
     ['2027-04-30T20:00:00.000Z', true],
     ['2027-05-01T20:29:59.999Z', true],
     ['2027-05-01T20:30:00.000Z', false],
-  ])('at %s the brown-out disables deprecated routes: %s', async (now, isOff) => {
+  ])('at %s, a brownout disables deprecated routes: %s', async (now, isOff) => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock(now);
     for (const route of deprecatedRoutes) {
@@ -56,7 +56,7 @@ describe('brown-outs of deprecated routes', () => {
     expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(isOff ? 0 : 1);
   });
 
-  test('the brown-out does not affect other routes, or the equivalent GraphQL requests of deprecated routes', async () => {
+  test('a brownout does not affect other routes, or the GraphQL requests that replace deprecated routes', async () => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock('2027-03-01T15:00:00Z');
     for (const route of routes.filter(({ method, successor }) => method === 'GET' && !successor)) {
@@ -75,7 +75,7 @@ describe('brown-outs of deprecated routes', () => {
     ['2027-03-01T15:00:00Z', 2],
     ['2027-03-02T02:00:00Z', 1],
     ['2027-06-01T00:00:00Z', 0],
-  ])('the brown-out is announced from %s in a structured header until it is over', async (now, announced) => {
+  ])('a brownout is announced from %s in a structured header until its end', async (now, announced) => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock(now);
     for (const route of deprecatedRoutes) {
@@ -99,13 +99,13 @@ describe('brown-outs of deprecated routes', () => {
     '2027-03-01T14:00Z/P',
     '2027-03-01T14:00Z/P1M',
     ',',
-  ])('the value %s of the brown-out variable stops the start', (text) => {
+  ])('the value %s of BROWNOUTS stops the start', (text) => {
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(ConfigError);
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(/^BROWNOUTS must be times with a duration/);
   });
 });
 
-test('a deprecated route links to its successor and to a guide that needs no key', async () => {
+test('a deprecated route links to its successor, and to a guide that needs no key', async () => {
   const { key, locationId } = await gateway.newTenant();
   for (const route of deprecatedRoutes) {
     const link = (await call(route, locationId, key)).headers.get('Link')!;
@@ -140,7 +140,7 @@ describe('the deprecations list of a key', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const residents = 'GET /locations/{locationId}/residents';
 
-  test('the list has the deprecated operations of the last 31 days with their successors, for the key and administrators', async () => {
+  test('the deprecations list has the deprecated operations of the last 31 days with their successors, for the key and administrators', async () => {
     const { companyId, key: administrator } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
     const id = await idOf(key);
@@ -178,7 +178,7 @@ describe('the deprecations list of a key', () => {
     expect(denied.body.data.apiKey).toBeNull();
   });
 
-  test('the list counts real requests to every deprecated route', async () => {
+  test('the deprecations list counts real requests to every deprecated route', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const route of deprecatedRoutes) await call(route, locationId, key);
     await expect

@@ -19,7 +19,7 @@ const environment = {
   PMS_URL: url,
 };
 
-test('docs/configuration.md explains exactly the variables of the gateway', () => {
+test('docs/configuration.md explains exactly the variables that the gateway reads', () => {
   const { text } = pages.find(({ path }) => path === 'docs/configuration.md')!;
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
   const documented = rows.flatMap((row) =>
@@ -32,7 +32,7 @@ test.each(pages)('the links of $path lead to files that exist', (page) => {
   expect(linkedFiles(page).filter((file) => !existsSync(join(projectFolder, file)))).toEqual([]);
 });
 
-test.each(pages)('every command block of $path says whether a test runs it', (page) => {
+test.each(pages)('every command block of $path is marked as tested or not tested', (page) => {
   const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
   expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
 });
@@ -49,7 +49,7 @@ function withFiles(script: string, path: string): string {
   }, script);
 }
 
-describe('commands of the documentation', () => {
+describe('commands in the documents', () => {
   const scripts = pages
     .map((page) => ({
       path: page.path,
@@ -61,7 +61,7 @@ describe('commands of the documentation', () => {
     .filter(({ script }) => script !== '');
 
   test.each(scripts)(
-    'the commands of $path work when pasted from top to bottom',
+    'the commands of $path work when a reader pastes them from top to bottom',
     async ({ script, path }) => {
       const commands = withFiles(script, path)
         .replaceAll('http://127.0.0.1:3000', url)
@@ -76,14 +76,14 @@ describe('commands of the documentation', () => {
   );
 });
 
-test('the tables of operations name every root field of the graph', () => {
+test('the tables of operations in the documents name every root field of the graph', () => {
   const { text } = pages.find(({ path }) => path === 'docs/api.md')!;
   const types = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   const fields = types.flatMap((type) => Object.keys(type!.getFields()));
   expect(fields.filter((field) => !text.includes(`\`${field}\``))).toEqual([]);
 });
 
-test('the pictures of the documentation equal the output of their script', () => {
+test('the pictures in the documents equal the output of their script', () => {
   const { status, stderr } = spawnSync(process.execPath, ['docs/pictures/draw.mjs', '--check'], {
     cwd: projectFolder,
     encoding: 'utf8',
@@ -102,7 +102,7 @@ const anchorOf = (heading: string) =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replace(/\s/g, '-');
 
-test('every page and section that a code comment links exists', () => {
+test('every page and section of the documents that a code comment links exists', () => {
   const anchors = new Map(
     pages.map(({ path, text }) => [
       path,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hasInexactNumber, isExact, parseExactly } from '../../src/json/exact-numbers.ts';
 
 describe('exact numbers in JSON', () => {
-  test('a number that JSON.stringify wrote is exact in every notation', () => {
+  test('a JSON number that JSON.stringify wrote is exact in every notation', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const text = JSON.stringify(value);
@@ -15,7 +15,7 @@ describe('exact numbers in JSON', () => {
     );
   });
 
-  test('a whole number is exact when JSON.stringify writes the same digits', () => {
+  test('a whole JSON number is exact when JSON.stringify writes the same digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 69n), max: 2n ** 69n }), (value) => {
         expect(isExact(String(value))).toBe(JSON.stringify(Number(value)) === String(value));
@@ -25,15 +25,15 @@ describe('exact numbers in JSON', () => {
   });
 
   test.each(['-0', '-0.0', '-0e5', '1e400', '1e-400', '9007199254740993', `1${'0'.repeat(400)}`])(
-    'the number %s is not exact',
+    'the JSON number %s is not exact, because parsing changes its value',
     (text) => expect(isExact(text)).toBe(false),
   );
 });
 
-describe('objects with inexact numbers', () => {
+describe('JSON objects with inexact numbers', () => {
   const text = `{"a":[1,{"b":1e400}],"c":{"d":[12345678901234567890]},"e":"1e400, -0,","f":{"g":[1.5]},"__proto__":{"h":-0}}`;
 
-  test('the path of an inexact number leads to its object in the parsed value', () => {
+  test('the path of an inexact number leads to the object of that number in the parsed value', () => {
     const value = parseExactly(text) as { a: [number, object]; c: { d: object }; f: { g: object } };
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
     const { a, c, f } = value;

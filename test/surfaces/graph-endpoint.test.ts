@@ -142,18 +142,21 @@ describe('requests that are not valid GraphQL', () => {
     ['a bare document', post(query, { 'Content-Type': 'application/graphql' }), 415],
     ['a form', post('query=x', { 'Content-Type': 'application/x-www-form-urlencoded' }), 415],
     ['an unknown response type', post({ query }, { Accept: 'image/png' }), 406],
-  ])('the response has a code and no text of a parser: %s', async (_, request, status) => {
-    const answer = await send(request);
-    expect(answer.status).toBe(status);
-    expect(answer.body.errors).toEqual([
-      { message: expect.any(String), extensions: { code: 'VALIDATION_ERROR', requestId } },
-    ]);
-    expect(answer.body.errors![0]!.message).not.toMatch(/token|position|property name|end of/i);
-    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
-    expect(store).not.toHaveBeenCalled();
-  });
+  ])(
+    'the response to an invalid GraphQL request has a code, and no text of a parser: %s',
+    async (_, request, status) => {
+      const answer = await send(request);
+      expect(answer.status).toBe(status);
+      expect(answer.body.errors).toEqual([
+        { message: expect.any(String), extensions: { code: 'VALIDATION_ERROR', requestId } },
+      ]);
+      expect(answer.body.errors![0]!.message).not.toMatch(/token|position|property name|end of/i);
+      expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+      expect(store).not.toHaveBeenCalled();
+    },
+  );
 
-  test('the response to another method names the allowed methods', async () => {
+  test('the response to another HTTP method names the allowed methods', async () => {
     const options = new Request('http://gateway/graphql', {
       method: 'OPTIONS',
       headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
@@ -164,8 +167,8 @@ describe('requests that are not valid GraphQL', () => {
   });
 });
 
-describe('invalid documents', () => {
-  test('the response has the position of the fault', async () => {
+describe('invalid GraphQL documents', () => {
+  test('the response to an invalid document has the position of the fault', async () => {
     const { body } = await send(post({ query: '{\n  helth { status } }' }));
     expect(body.errors).toEqual([
       {
@@ -189,18 +192,21 @@ describe('invalid documents', () => {
       'plateCode',
       null,
     ],
-  ])('the response names the field of a literal, as for a variable: %s', async (selection, field, value) => {
-    const { body } = await send(post({ query: `{ ${selection} }` }));
-    const [error] = body.errors!;
-    expect(error!.extensions).toEqual({
-      requestId,
-      code: 'VALIDATION_ERROR',
-      details: { field, value, errors: [{ field, message: error!.message }] },
-    });
-  });
+  ])(
+    'the error about a literal in a document names the same field as the error about a variable: %s',
+    async (selection, field, value) => {
+      const { body } = await send(post({ query: `{ ${selection} }` }));
+      const [error] = body.errors!;
+      expect(error!.extensions).toEqual({
+        requestId,
+        code: 'VALIDATION_ERROR',
+        details: { field, value, errors: [{ field, message: error!.message }] },
+      });
+    },
+  );
 });
 
-describe('variables over the limits', () => {
+describe('GraphQL variables over the limits', () => {
   const endpoint = newEndpoint();
   const query = `mutation ($entries: [WhitelistEntryInput!]!) {
     importWhitelistEntries(locationId: "x", entries: $entries) { total } }`;
@@ -214,19 +220,22 @@ describe('variables over the limits', () => {
     ['nesting', ofId('['.repeat(levels) + ']'.repeat(levels)), /40 levels/],
     ['values', importOf(`[${Array(maxVariableValues).fill('{}').join()}]`), /values/],
     ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
-  ])('the response has one short error, and no change is charged: %s', async (_, body, message) => {
-    // The third execution is compiled.
-    for (let time = 0; time < 3; time += 1) {
-      const { status, body: answer } = await send(post(body), endpoint);
-      expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
-      expect(answer.errors![0]!.message).toMatch(message);
-      expect(answer.errors![0]!.extensions.code).toBe('VALIDATION_ERROR');
-      expect(JSON.stringify(answer).length).toBeLessThan(1000);
-    }
-    expect(store).not.toHaveBeenCalled();
-  });
+  ])(
+    'the response to variables over the limits has one short error, and no change is charged: %s',
+    async (_, body, message) => {
+      // The third execution is compiled.
+      for (let time = 0; time < 3; time += 1) {
+        const { status, body: answer } = await send(post(body), endpoint);
+        expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
+        expect(answer.errors![0]!.message).toMatch(message);
+        expect(answer.errors![0]!.extensions.code).toBe('VALIDATION_ERROR');
+        expect(JSON.stringify(answer).length).toBeLessThan(1000);
+      }
+      expect(store).not.toHaveBeenCalled();
+    },
+  );
 
-  test('each of a few faults is explained', async () => {
+  test('the response explains each fault when the variables have only a few faults', async () => {
     const { body } = await send(post(importOf('[{}, {}]')), endpoint);
     expect(body.errors![0]!.extensions.details).toMatchObject({
       field: 'entries.0.referenceId',
@@ -235,8 +244,8 @@ describe('variables over the limits', () => {
   });
 });
 
-describe('charging and running an operation', () => {
-  test('each change after the first is charged, including changes in fragments and under aliases', async () => {
+describe('charges of an operation', () => {
+  test('each mutation field after the first is charged, also in fragments and under aliases', async () => {
     const change = 'revokeApiKey(id: "x") { id }';
     await send(
       post({
@@ -250,7 +259,7 @@ describe('charging and running an operation', () => {
     expect(charge).toHaveBeenCalledTimes(1);
   });
 
-  test('an operation does not run when its charge is refused', async () => {
+  test('an operation does not run when the rate limit refuses its charge', async () => {
     charge.mockRejectedValueOnce(rateLimitExceeded);
     const input = '{ companyId: "x", name: "n", slug: "s" }';
     const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;
@@ -267,7 +276,7 @@ describe('charging and running an operation', () => {
     expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
   });
 
-  test('an operation without the permission does not run, and its variables are not explained', async () => {
+  test('an operation without the permission does not run, and its response does not explain the variables', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
@@ -285,7 +294,7 @@ describe('the first error of a response in the log', () => {
     ['the error of a document', '{ nothing }', { errorCode: 'VALIDATION_ERROR' }],
     ['the error of a text that cannot be parsed', '{', { errorCode: 'VALIDATION_ERROR' }],
     ['no error for a success', '{ health { status } }', {}],
-  ])('the log contains %s', async (_, query, expected) => {
+  ])('the log entry of a GraphQL response contains %s', async (_, query, expected) => {
     const endpoint = newEndpoint();
     for (const accept of ['application/json', 'application/json', 'application/graphql-response+json']) {
       delete state.errorCode;
@@ -296,7 +305,7 @@ describe('the first error of a response in the log', () => {
   });
 });
 
-describe('repeated operations', () => {
+describe('GraphQL operations that a client repeats', () => {
   const list = 'nodes { id name capacity createdAt status { state available } company { name } }';
   const mostRows = rows.length;
   test.each<[string, Record<string, unknown>?]>([
@@ -364,7 +373,7 @@ describe('repeated operations', () => {
   // Operations that are refused before they run are never compiled.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
 
-  test('an operation is compiled at its third execution', async () => {
+  test('the gateway compiles an operation at its third execution', async () => {
     const endpoint = newEndpoint();
     const compiled: number[] = [];
     for (let time = 1; time <= 4; time += 1) {
@@ -374,7 +383,7 @@ describe('repeated operations', () => {
     expect(compiled).toEqual([0, 0, 1, 1]);
   });
 
-  test('the response hides the cause of an unexpected error, compiled or not', async () => {
+  test('the response hides the cause of an unexpected error, in compiled and uncompiled operations', async () => {
     const endpoint = newEndpoint();
     for (let time = 1; time <= 4; time += 1) {
       const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
@@ -390,7 +399,7 @@ describe('repeated operations', () => {
     expect(logged.mock.calls[0]![0]).toContain('lost the database');
   });
 
-  test('the response hides the cause of an error of the service itself, and the log has it', async () => {
+  test('the response hides the cause of an error inside the gateway, and the log has the cause', async () => {
     const endpoint = newEndpoint();
     const query = '{ health { version } }';
     await send(post({ query }), endpoint);
@@ -411,7 +420,7 @@ describe('repeated operations', () => {
     expect(logged.mock.calls[0]![0]).toContain('secret cause');
   });
 
-  test('the response hides the cause of an error of a plugin or of Yoga, and the log has it', async () => {
+  test('the response hides the cause of an error in a plugin or in Yoga, and the log has the cause', async () => {
     const broken = stub<GraphExecutor>({
       ...createGraphExecutor(schema),
       execute: () => Promise.reject(new TypeError('secret cause')),
@@ -425,7 +434,7 @@ describe('repeated operations', () => {
   });
 });
 
-test('500 documents are cached by their text, and the least recently used one is dropped beyond that', async () => {
+test('the gateway caches 500 documents by their text, and then drops the least recently used document', async () => {
   const executor = createGraphExecutor(schema);
   const endpoint = createGraphEndpoint(schema, executor, createMetrics({ limiter: { backend: 'memory' } }));
   const texts = Array.from({ length: 501 }, (_, index) => `{ health { status } a${index}: __typename }`);
@@ -433,7 +442,7 @@ test('500 documents are cached by their text, and the least recently used one is
   expect(texts.filter((text) => !executor.knownDocument(text))).toEqual([texts[0]]);
 });
 
-test('a subscription streams its results, and its unexpected errors are masked too', async () => {
+test('a subscription streams its results, and hides the causes of unexpected errors', async () => {
   const ticking = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),
     subscription: new GraphQLObjectType({

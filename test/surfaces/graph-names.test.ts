@@ -28,8 +28,8 @@ const types = promised.definitions.flatMap((node) =>
     : [],
 );
 
-describe('names of the graph', () => {
-  test.each(types)('the graph has %s.%s of the contract', (typeName, fieldName, promisedField) => {
+describe('names in the graph', () => {
+  test.each(types)('the graph has the field %s.%s of the contract', (typeName, fieldName, promisedField) => {
     const type = schema.getType(typeName);
     const field = isObjectType(type) || isInputObjectType(type) ? type.getFields()[fieldName] : undefined;
     expect(String(field?.type)).toBe(print(promisedField.type));
@@ -47,14 +47,14 @@ describe('names of the graph', () => {
         ? [[node.name.value, (node.values ?? []).map(({ name }) => name.value)] as const]
         : [],
     ),
-  )('the graph has the values of %s in the contract', (name, values) => {
+  )('the enum %s of the graph has the values of the contract', (name, values) => {
     const type = schema.getType(name);
     expect(isEnumType(type) ? type.getValues().map((value) => value.name) : []).toEqual(
       expect.arrayContaining(values),
     );
   });
 
-  test('every type, field, argument and value has a description', () => {
+  test('every type, field, argument and enum value of the graph has a description', () => {
     const named = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
     const missing = named.flatMap((type) => {
       const own =

@@ -12,9 +12,9 @@ describe('GraphQL over HTTP', () => {
     fetchFn: (url: string, init: RequestInit = {}) =>
       gateway.app.request(url, { ...init, headers: { ...(init.headers as object), 'X-API-Key': key } }),
   });
-  test('the suite has 61 audits', () => expect(audits).toHaveLength(61));
+  test('the audit suite for GraphQL over HTTP has 61 audits', () => expect(audits).toHaveLength(61));
   test.each(audits.map((audit) => [audit.name, audit] as const))(
-    'the endpoint passes the audit: %s',
+    'the GraphQL endpoint passes the audit: %s',
     async (_, audit) => {
       const result = await audit.fn();
       expect(result.status, 'reason' in result ? result.reason : '').toBe('ok');

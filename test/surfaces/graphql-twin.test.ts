@@ -174,7 +174,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'asking for the equivalent of $name changes nothing, and the equivalent has the same result as the endpoint',
+    'asking for the equivalent GraphQL request of $name changes nothing, and that request has the result of the endpoint',
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(
@@ -208,7 +208,7 @@ describe('the equivalent GraphQL request of a REST request', () => {
     },
   );
 
-  test('asking for the equivalent request needs a valid key and one point, and no permission', async () => {
+  test('asking for the equivalent GraphQL request needs a valid key and one point, and no permission', async () => {
     const { locationId } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
@@ -225,9 +225,12 @@ describe('the equivalent GraphQL request of a REST request', () => {
     [`application/json;q=0.5, ${Accept}`, true],
     [`${Accept};q=0.5, application/json`, false],
     ['*/*', false],
-  ])('the response to Accept %s is the equivalent request: %s', async (accept, isWanted) => {
-    const { key } = await gateway.newTenant();
-    const { body } = await gateway.rest('GET', '/health', { key, headers: { Accept: accept } });
-    expect('query' in body).toBe(isWanted);
-  });
+  ])(
+    'a REST request with Accept %s is answered with the equivalent GraphQL request: %s',
+    async (accept, isWanted) => {
+      const { key } = await gateway.newTenant();
+      const { body } = await gateway.rest('GET', '/health', { key, headers: { Accept: accept } });
+      expect('query' in body).toBe(isWanted);
+    },
+  );
 });

@@ -27,7 +27,7 @@ function sectionUnder(heading: string): string {
 }
 
 describe('the guide for moving to GraphQL', () => {
-  test('the guide has exactly one section for each endpoint', () => {
+  test('the guide for moving to GraphQL has exactly one section for each endpoint', () => {
     const headings = pages.flatMap(({ text }) =>
       [...text.matchAll(/^## `(.+)`$/gm)].map(([, heading]) => heading),
     );
@@ -35,7 +35,7 @@ describe('the guide for moving to GraphQL', () => {
   });
 
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the guide shows the document of $name, its permission and its deprecation',
+    'the guide for moving to GraphQL shows the document of $name, its permission and its deprecation',
     async ({ name, route: { method, path, document, successor } }) => {
       const { key } = await gateway.newTenant();
       const twin = await gateway.rest(method, path.replace(/\{\w+\}/g, 'x'), {
@@ -52,7 +52,7 @@ describe('the guide for moving to GraphQL', () => {
     },
   );
 
-  test('the guide is served with the reference, without a key', async () => {
+  test('the gateway serves the guide for moving to GraphQL, and the guide needs no key', async () => {
     const headers = { 'X-Forwarded-For': newAddress() };
     const reference = await (await gateway.app.request('/reference', { headers })).text();
     expect(reference).toContain('href="/moving-to-graphql"');
@@ -74,7 +74,7 @@ function programFolder(...languages: string[]): string {
   return folder;
 }
 
-describe('programs of the guide', () => {
+describe('programs of the guide for moving to GraphQL', () => {
   /** Runs a program twice, and returns its output. The second time the vehicle is already listed. */
   async function runTwice(folder: string, program: string, ...args: string[]) {
     const { key, locationId } = await gateway.newTenant();
@@ -86,7 +86,7 @@ describe('programs of the guide', () => {
     expect([await run(), await run()]).toEqual([`added\n${listed}`, `listed already\n${listed}`]);
   }
 
-  test('the TypeScript programs type-check against the served schema, and run', async () => {
+  test('the TypeScript programs of the guide for moving to GraphQL type-check against the served schema, and run', async () => {
     const folder = programFolder('ts', 'graphql');
     const codegen = join(projectFolder, 'node_modules/@graphql-codegen/cli/cjs/bin.js');
     await promisify(execFile)(process.execPath, ['--import', 'tsx', codegen, '--config', 'codegen.ts'], {
@@ -98,7 +98,7 @@ describe('programs of the guide', () => {
     await runTwice(folder, process.execPath, '--import', 'tsx', file);
   });
 
-  test.runIf(hasPython)('the Python programs run', async () => {
+  test.runIf(hasPython)('the Python programs of the guide for moving to GraphQL run', async () => {
     await runTwice(programFolder('python'), 'python3', 'vehicles.py');
   });
 });

@@ -104,7 +104,7 @@ async function newCase() {
   return { ...tenant, call };
 }
 
-test('the document has exactly the rows of the endpoint table', () => {
+test('the OpenAPI document has exactly the operations of the endpoint table', () => {
   expect(operations.map(({ name }) => name).sort()).toEqual(
     routes.map(({ method, path }) => `${method} ${path}`).sort(),
   );
@@ -119,7 +119,7 @@ test('the document has exactly the rows of the endpoint table', () => {
   }
 });
 
-test('the document has patterns for engines without Unicode properties, and relative servers', () => {
+test('the OpenAPI document has patterns for engines without Unicode properties, and relative servers', () => {
   const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
     ([, pattern]) => JSON.parse(pattern!) as string,
   );
@@ -131,7 +131,7 @@ test('the document has patterns for engines without Unicode properties, and rela
   expect(document.servers.map(({ url }) => url)).toEqual(['/api']);
 });
 
-test('the document names the filters of each route', () => {
+test('the OpenAPI document names the filters of each route', () => {
   const parameters = (name: string) =>
     named(name).operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
   expect(parameters('GET /locations/{locationId}/whitelist')).toEqual([
@@ -160,7 +160,7 @@ test('the document names the filters of each route', () => {
 describe.each(operations)('the documented operation $name', (documented) => {
   const { operation, method } = documented;
 
-  test('the operation accepts its examples, and its responses are as documented', async () => {
+  test('the REST operation accepts its documented examples, and its responses match their documented schemas', async () => {
     const { call } = await newCase();
     const examples = examplesOf(operation);
     expect(examples).not.toHaveLength(0);
@@ -176,7 +176,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
     expectDocumented(documented, again);
   });
 
-  test('the operation refuses requests as documented', async () => {
+  test('the REST operation refuses requests as documented', async () => {
     const { call, companyId, locationId } = await newCase();
     const [body] = examplesOf(operation);
     const takesIfMatch = operation.parameters.some(({ name }) => name === 'If-Match');
@@ -216,7 +216,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
   });
 });
 
-test('pages of lists are as documented', async () => {
+test('the REST pages of lists match the OpenAPI document', async () => {
   const { call } = await newCase();
   for (const documented of operations.filter(({ operation }) =>
     operation.parameters.some(({ name }) => name === 'limit'),
@@ -227,7 +227,7 @@ test('pages of lists are as documented', async () => {
   }
 });
 
-test('conflicts of an update are as documented', async () => {
+test('the conflicts of a REST update match the OpenAPI document', async () => {
   const { call, companyId, locationId, key } = await newCase();
   const slug = newSlug();
   await gateway.newLocation(companyId, { slug });
@@ -294,7 +294,7 @@ const accepted: [string, Body][] = [
   [createResident, { referenceId: undefined, residentId: 'flat-7' }],
 ];
 
-describe('agreement of request schemas and the gateway', () => {
+describe('request schemas of the OpenAPI document and the gateway', () => {
   async function judge(name: string, changes: Body) {
     const documented = named(name);
     const { call } = await newCase();
@@ -304,15 +304,21 @@ describe('agreement of request schemas and the gateway', () => {
     return { faults: faultsOf([...documented.at, 'requestBody'], body), status: answer.status };
   }
 
-  test.each(refused)('the request schema and the gateway refuse %s with %j', async (name, changes) => {
-    const { faults, status } = await judge(name, changes);
-    expect(status).toBe(400);
-    expect(faults).toBeDefined();
-  });
+  test.each(refused)(
+    'the request schema in the OpenAPI document and the gateway both refuse %s with %j',
+    async (name, changes) => {
+      const { faults, status } = await judge(name, changes);
+      expect(status).toBe(400);
+      expect(faults).toBeDefined();
+    },
+  );
 
-  test.each(accepted)('the request schema and the gateway accept %s with %j', async (name, changes) => {
-    const { faults, status } = await judge(name, changes);
-    expect(status).toBeLessThan(300);
-    expect(faults).toBeUndefined();
-  });
+  test.each(accepted)(
+    'the request schema in the OpenAPI document and the gateway both accept %s with %j',
+    async (name, changes) => {
+      const { faults, status } = await judge(name, changes);
+      expect(status).toBeLessThan(300);
+      expect(faults).toBeUndefined();
+    },
+  );
 });

@@ -9,15 +9,15 @@ const gateway = await sharedTestGateway();
 /** graphql-js runs a document twice; from the third time on it is compiled. */
 const executions = ['by graphql-js', 'by graphql-js again', 'compiled', 'compiled again'];
 
-test('every root field of queries and mutations is nullable', () => {
+test('every root field of queries and mutations is nullable in the schema', () => {
   const fields = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
     Object.values(type.getFields()).map((field) => ({ name: `${type}.${field.name}`, type: field.type })),
   );
   expect(fields.filter(({ type }) => isNonNullType(type)).map(({ name }) => name)).toEqual([]);
 });
 
-describe('errors of one root field beside data of the others', () => {
-  test('successful mutations keep their data beside a failed one', async () => {
+describe('errors of one root field beside the data of other root fields', () => {
+  test('successful mutation fields keep their data when another field of the request fails', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const query = `mutation ($company: ID!, $slug: String!, $other: String!, $here: ID!, $entry: WhitelistEntryInput!) {
       first: createLocation(input: { companyId: $company, name: "A", slug: $slug }) { id slug }
@@ -55,7 +55,7 @@ describe('errors of one root field beside data of the others', () => {
     }
   });
 
-  test('successful queries keep their data beside a failed one, also with the same field name', async () => {
+  test('successful query fields keep their data when another field fails, also a field with the same name', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($here: ID!, $away: ID!) {
       here: location(id: $here) { id }

@@ -28,7 +28,7 @@ const comparable = (answer: string): unknown =>
       .replace(/it is \w+DAY \d\d:\d\d in/g, 'it is (day and time) in'),
   );
 
-test('the commands of the first minute print the responses in README.md, each on a line', async () => {
+test('the commands of the first minute print the responses that README.md shows, each on a line', async () => {
   const blocks = fencedBlocks(readPages().find(({ path }) => path === 'README.md')!);
   const steps = blocks.flatMap(({ words, text }, index) => {
     if (!words.includes('run')) return [];

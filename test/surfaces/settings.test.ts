@@ -78,11 +78,11 @@ const kept = [
   '{"decimal":0.1,"sum":0.30000000000000004,"trailing":0.10000000000000000000000}',
 ];
 
-describe.each(wayNames)('settings sent over %s', (way) => {
+describe.each(wayNames)('settings of a company sent over %s', (way) => {
   const send = ways[way];
 
   test.each(kept.filter((settings) => way !== 'literal' || !settings.includes('$')))(
-    'the gateway returns the settings unchanged: %s',
+    'the gateway returns the settings of a company unchanged: %s',
     async (settings) => {
       const { key, id, error } = await send(settings);
       expect(error).toBeUndefined();
@@ -104,19 +104,19 @@ describe.each(wayNames)('settings sent over %s', (way) => {
     '{"n":-0.0}',
     '{"n": 3.141592653589793238}',
     `{"n":1${'0'.repeat(400)}}`,
-  ])('a number that would lose precision is refused: %s', async (settings) => {
+  ])('settings with a number that would lose precision are refused: %s', async (settings) => {
     const { error } = await send(settings);
     expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'settings' } });
   });
 });
 
-describe.each(surfaceNames)('any JSON object sent over %s', (way) => {
+describe.each(surfaceNames)('JSON objects sent as settings over %s', (way) => {
   const json = fc
     .dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 6 })
     .map((value) => JSON.stringify(value))
     .filter((text) => !/\\u00|\\[bfr]|[\u007f-\u009f]|\\ud/.test(text) && text.length < 10_000);
 
-  test('the gateway returns an object with equal members', async () => {
+  test('the gateway returns settings with the members that the client sent', async () => {
     await fc.assert(
       fc.asyncProperty(json, async (settings) => {
         const { key, id, error } = await ways[way](settings);
@@ -131,7 +131,7 @@ describe.each(surfaceNames)('any JSON object sent over %s', (way) => {
   });
 });
 
-test('a literal with a variable keeps its members and refuses inexact numbers, also when it is repeated', async () => {
+test('settings in a GraphQL literal with a variable keep their members, and inexact numbers in them are refused', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const update = (number: string) =>
     gateway.graph(
@@ -152,7 +152,7 @@ test('a literal with a variable keeps its members and refuses inexact numbers, a
   }
 });
 
-test('a webhook message has the settings as sent', async () => {
+test('a webhook message contains the settings of a company as the client sent them', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const input = { url: 'http://127.0.0.1:9/hook', events: ['COMPANY_UPDATED'] };
   const { body: created } = await gateway.graph(

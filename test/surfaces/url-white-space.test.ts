@@ -16,7 +16,7 @@ const spaced = [
   ' ',
 ];
 
-describe.each(surfaceNames)('a company registered over %s', (name) => {
+describe.each(surfaceNames)('registering a company with white space over %s', (name) => {
   const register = async (fields: object) => {
     const key = await gateway.newKey();
     const input = { name: 'Test', slug: newSlug(), address: 'Dubai', ...fields };
@@ -34,20 +34,23 @@ describe.each(surfaceNames)('a company registered over %s', (name) => {
     );
   };
 
-  test.each(['website', 'logo'])('the company has no white space in its %s', async (field) => {
-    for (const value of spaced) {
-      expect(await register({ [field]: value }), JSON.stringify(value)).toMatchObject({
-        code: 'VALIDATION_ERROR',
-        details: { field, value },
-      });
-    }
-    for (const value of ['', null, 'https://example.com/a%20b?c=d#e']) {
-      expect((await register({ [field]: value })).code).toBeUndefined();
-    }
-  });
+  test.each(['website', 'logo'])(
+    'registering a company is refused when its %s contains white space',
+    async (field) => {
+      for (const value of spaced) {
+        expect(await register({ [field]: value }), JSON.stringify(value)).toMatchObject({
+          code: 'VALIDATION_ERROR',
+          details: { field, value },
+        });
+      }
+      for (const value of ['', null, 'https://example.com/a%20b?c=d#e']) {
+        expect((await register({ [field]: value })).code).toBeUndefined();
+      }
+    },
+  );
 });
 
-test('the url of a webhook has no white space', async () => {
+test('a webhook is refused when its url contains white space', async () => {
   const { key } = await gateway.newTenant();
   const create = (url: string) =>
     gateway.graph(

@@ -165,9 +165,9 @@ const cases: Case[] = [
   },
 ];
 
-describe('fields named by errors in variables', () => {
+describe('fields that errors in GraphQL variables name', () => {
   test.each(cases)(
-    'the error names $field of $variables, and no other field',
+    'the error about the variables $variables names the field $field, and no other field',
     async ({ operation, variables, field, value, errors = [field] }) => {
       const { body } = await gateway.graph(operation, { key, variables });
       const [error] = body.errors;
@@ -177,7 +177,7 @@ describe('fields named by errors in variables', () => {
     },
   );
 
-  test('a list may be given as its only item, and values may have their defaults', async () => {
+  test('a client may send the only item of a list without brackets, and may omit values that have defaults', async () => {
     const { body } = await gateway.graph(createWebhook, {
       key,
       variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId } },
@@ -190,7 +190,7 @@ describe('fields named by errors in variables', () => {
     expect(refused.body.errors[0].extensions.details).toMatchObject({ field: 'url', value: ' ' });
   });
 
-  test('a number in place of an identifier is accepted over REST', async () => {
+  test('REST accepts a number where an identifier is expected', async () => {
     const { body } = await gateway.rest('POST', '/locations', {
       key,
       body: { companyId: 7, name: 'Gate', slug: newSlug() },

@@ -17,7 +17,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-test('a gateway whose clock is a minute behind sends a failing message once for each due time', async () => {
+test('a gateway whose clock is a minute behind sends a failing webhook message once for each due time', async () => {
   const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);
@@ -52,7 +52,7 @@ test('grace periods, retry times and record times use the clock of the database'
     expect(record.createdAt.getTime()).toBeGreaterThanOrEqual(before.getTime() - minuteMs / 2);
 });
 
-test('no column has a default time of the process', async () => {
+test('no database column takes its default time from the clock of the process', async () => {
   const schema = await readFile(new URL('../../prisma/schema.prisma', import.meta.url), 'utf8');
   expect(schema).not.toMatch(/@default\(now\(\)\)/);
 });

@@ -17,7 +17,7 @@ const { prisma } = gateway.database;
 const { run, newSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } = webhookTools(gateway);
 
 describe('webhook messages', () => {
-  test('a message describes the change, and the Standard Webhooks library accepts its signature', async () => {
+  test('a webhook message describes the change, and the Standard Webhooks library accepts its signature', async () => {
     const { key, companyId, locationId, receiver, secret } = await newSubscriber(['WHITELIST_CREATED']);
     const entry = await addEntry(key, locationId);
     const [said] = await received(receiver, 1);
@@ -33,7 +33,7 @@ describe('webhook messages', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('a message has both signatures during the grace period of a rotation, and one after it', async () => {
+  test('a webhook message has both signatures during the grace period of a rotation, and one signature afterwards', async () => {
     const { key, receiver, secret, webhookId } = await newSubscriber(['LOCATION_FULL']);
     const rotate = (graceSeconds: number) =>
       run<{ secret: string }>(
@@ -57,7 +57,7 @@ describe('webhook messages', () => {
     expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
   });
 
-  test('no message is sent for other events, other companies, or failed changes', async () => {
+  test('a webhook gets no message for events without subscription, other companies, or failed changes', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
     const other = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -77,7 +77,7 @@ describe('webhook messages', () => {
 });
 
 describe('webhook deliveries', () => {
-  test('a refused delivery is retried under the same identifier, with growing delays', async () => {
+  test('a refused webhook delivery is retried under the same message id, with growing delays', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);
@@ -111,7 +111,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  test('the delay grows with the time already tried, from ten seconds to six hours, times 0.5 to 1.5', () => {
+  test('the retry delay grows with the time already tried, from ten seconds to six hours, times 0.5 to 1.5', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3 * 86_400_000 }), (triedForMs) => {
         const middle = Math.min(Math.max(2 * triedForMs, 10_000), 6 * 3_600_000);
@@ -121,7 +121,7 @@ describe('webhook deliveries', () => {
     );
   });
 
-  test('a delivery fails after three days', async () => {
+  test('a webhook delivery fails after three days of retries', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 503;
     await addEntry(key, locationId);
@@ -206,7 +206,7 @@ describe('webhook deliveries', () => {
     expect(await deliveriesOf(key, webhookId)).toMatchObject([{ status: 'CANCELLED' }]);
   });
 
-  test('a delivery does not follow redirects', async () => {
+  test('a webhook delivery does not follow redirects', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 307;
     await addEntry(key, locationId);
@@ -216,7 +216,7 @@ describe('webhook deliveries', () => {
     expect(receiver.messages).toHaveLength(1);
   });
 
-  test('a delivery waits 15 seconds for a response, and does not delay other webhooks', async () => {
+  test('a webhook delivery waits 15 seconds for a response, and does not delay other webhooks', async () => {
     const slow = await newSubscriber(['WHITELIST_CREATED']);
     slow.receiver.answer = 'nothing';
     const quick = await newSubscriber(['WHITELIST_CREATED']);
@@ -231,7 +231,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'No answer within 15 seconds' }]);
   });
 
-  test('a delivery without a response shows the reason', async () => {
+  test('a webhook delivery without a response shows the reason', async () => {
     const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     await prisma.webhook.update({ where: { id: webhookId }, data: { url: 'http://127.0.0.1:1/' } });
     await addEntry(key, locationId);
@@ -240,7 +240,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
   });
 
-  test('a change of protocol counts as no response', async () => {
+  test('a response that changes the protocol counts as no response to a webhook delivery', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 'upgrade';
     await addEntry(key, locationId);
@@ -251,7 +251,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('the webhook outbox', () => {
-  test('message identifiers sort by time', async () => {
+  test('the identifiers of webhook messages sort by time', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const [row] = await gateway.database.sql.query<{ id: string }>(
@@ -284,18 +284,21 @@ describe('the webhook outbox', () => {
     await added;
   });
 
-  test.runIf(testServerUrl)('several processes empty the outbox, and each message is sent once', async () => {
-    const others = await Promise.all(
-      [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),
-    );
-    afterAll(() => Promise.all(others.map((other) => other.close())));
-    const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-    await Promise.all(Array.from({ length: 60 }, () => addEntry(key, locationId)));
-    await received(receiver, 60);
-    await expect
-      .poll(() => prisma.webhookDelivery.count({ where: { webhookId, status: 'DELIVERED' } }), soon)
-      .toBe(60);
-    expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(60);
-    expect(receiver.messages).toHaveLength(60);
-  });
+  test.runIf(testServerUrl)(
+    'several processes empty the outbox, and each webhook message is sent once',
+    async () => {
+      const others = await Promise.all(
+        [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),
+      );
+      afterAll(() => Promise.all(others.map((other) => other.close())));
+      const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+      await Promise.all(Array.from({ length: 60 }, () => addEntry(key, locationId)));
+      await received(receiver, 60);
+      await expect
+        .poll(() => prisma.webhookDelivery.count({ where: { webhookId, status: 'DELIVERED' } }), soon)
+        .toBe(60);
+      expect(new Set(receiver.messages.map(({ id }) => id)).size).toBe(60);
+      expect(receiver.messages).toHaveLength(60);
+    },
+  );
 });

@@ -37,7 +37,7 @@ function fillShare(lookups: ReturnType<typeof createLookups>, company: string, c
 }
 
 describe('look-ups of receiver addresses', () => {
-  test('look-ups of one company do not wait for the silent name server of another', async () => {
+  test('address look-ups of one company do not wait for the silent name server of another company', async () => {
     const { resolve } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'silent', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -48,7 +48,7 @@ describe('look-ups of receiver addresses', () => {
     await Promise.all(results);
   });
 
-  test('each company has a share of concurrent look-ups and a bounded queue, and further look-ups are refused', async () => {
+  test('each company has a limited number of concurrent look-ups and a limited queue, and further look-ups are refused', async () => {
     const { resolve, asked } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'a', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -63,7 +63,7 @@ describe('look-ups of receiver addresses', () => {
     expect(await lookups.addressesOf('b.example', 'a', patient())).toEqual(publicAddresses);
   });
 
-  test('a failure of a name server is cached, but an aborted attempt is not', async () => {
+  test('a failure of a name server is cached, but an aborted look-up is not', async () => {
     const asked: string[] = [];
     const lookups = createLookups(async (hostname, signal) => {
       asked.push(hostname);
@@ -85,7 +85,7 @@ describe('look-ups of receiver addresses', () => {
     }
   });
 
-  test('a cached failure expires after some time', { timeout: 60_000 }, async () => {
+  test('a cached failure of a name server expires after some time', { timeout: 60_000 }, async () => {
     let asked = 0;
     const lookups = createLookups(() => Promise.reject(new Error(`failure ${(asked += 1)}`)));
     const ask = () => lookups.addressesOf('a.example', 'a', patient()).catch((error: Error) => error.message);
@@ -93,7 +93,7 @@ describe('look-ups of receiver addresses', () => {
     await expect.poll(ask, { timeout: 60_000, interval: 250 }).toBe('failure 2');
   });
 
-  test('the oldest cached failure is dropped when there are too many', async () => {
+  test('the cache of look-up failures drops its oldest failure when the cache is full', async () => {
     let asked = 0;
     const lookups = createLookups(() => {
       asked += 1;
@@ -108,7 +108,7 @@ describe('look-ups of receiver addresses', () => {
   });
 });
 
-test('a hosts file has the addresses of all lines with the name, without comments', () => {
+test('the gateway reads all addresses of a name from the hosts file, and ignores comments', () => {
   const file = [
     '# 10.0.0.9 a.example',
     '10.0.0.1\ta.example  alias # b.example',

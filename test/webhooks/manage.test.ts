@@ -38,7 +38,7 @@ const operations: [string, string][] = [
 ];
 
 describe('managing webhooks', () => {
-  test('a webhook is created with a secret, listed, changed and deleted', async () => {
+  test('a webhook can be created with a secret, listed, changed and deleted', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { secret, webhook } = await create(key, {
       events: ['WHITELIST_DELETED', 'PARKING_ENTERED', 'WHITELIST_DELETED'],
@@ -69,7 +69,7 @@ describe('managing webhooks', () => {
     expect(await run(key, '{ webhooks { totalCount } }')).toEqual({ totalCount: 0 });
   });
 
-  test('a company has at most twenty webhooks, also with concurrent creates', async () => {
+  test('a company has at most twenty webhooks, even after concurrent creates', async () => {
     const [tenant, other] = [await gateway.newTenant(), await gateway.newTenant()];
     const created = await Promise.all(Array.from({ length: 25 }, () => create(tenant.key)));
     expect(created.filter(({ webhook }) => webhook)).toHaveLength(20);
@@ -107,7 +107,7 @@ describe('managing webhooks', () => {
     );
   });
 
-  test('a webhook gets the company of its key when none is given', async () => {
+  test('a new webhook gets the company of its key when the request names no company', async () => {
     const [one, other] = [await gateway.newCompany(), await gateway.newCompany()];
     const both = await gateway.newKey({ companyIds: [one, other] });
     expect(await create(both)).toMatchObject({
@@ -119,7 +119,7 @@ describe('managing webhooks', () => {
     expect(await create(operator, { companyId: one })).toMatchObject({ webhook: { companyId: one } });
   });
 
-  test("a webhook for a company outside the key's scope, for an unknown company, or by a key of locations is FORBIDDEN", async () => {
+  test("a webhook for a company outside the key's scope, for an unknown company, or by a key of locations is refused with FORBIDDEN", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { key: foreign } = await gateway.newTenant();
     for (const id of [companyId, newId(), 'x']) {
@@ -142,7 +142,7 @@ describe('managing webhooks', () => {
     ['an address of 2001 characters', { url: target.padEnd(2001, 'x') }, 'url'],
     ['no event', { events: [] }, 'events'],
     ['an unknown event', { events: ['EVERYTHING'] }, 'events.0'],
-  ])('a webhook with %s is refused, on create and on update', async (_, input, field) => {
+  ])('a webhook with %s is refused when it is created and when it is updated', async (_, input, field) => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     for (const answer of [await create(key, input), await update(key, id, input)]) {
@@ -150,7 +150,7 @@ describe('managing webhooks', () => {
     }
   });
 
-  test('an update without fields is refused', async () => {
+  test('an update of a webhook without fields is refused', async () => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     expect(await update(key, id, {})).toMatchObject({ code: 'VALIDATION_ERROR' });
@@ -158,7 +158,7 @@ describe('managing webhooks', () => {
   });
 
   test.each([-1, 30 * 86_400 + 1])(
-    'a rotation with a grace period of %s seconds is refused',
+    'a rotation of a webhook secret with a grace period of %s seconds is refused',
     async (graceSeconds) => {
       const { key } = await gateway.newTenant();
       const { id } = (await create(key)).webhook;
@@ -183,7 +183,7 @@ describe('managing webhooks', () => {
   });
 
   test.each(operations)(
-    "the operation %s needs MANAGE_WEBHOOKS, and answers NOT_FOUND outside the key's scope",
+    "the webhook operation %s needs MANAGE_WEBHOOKS, and answers NOT_FOUND outside the key's scope",
     async (_, operation) => {
       const { key, companyId, locationId } = await gateway.newTenant();
       const { id } = (await create(key)).webhook;
@@ -209,14 +209,14 @@ describe('managing webhooks', () => {
     },
   );
 
-  test('webhooks of other companies and of operators are not listed', async () => {
+  test('the list of webhooks has no webhooks of other companies or of operators', async () => {
     const { key } = await gateway.newTenant();
     await create((await gateway.newTenant()).key);
     await create(operator);
     expect(await run(key, '{ webhooks { totalCount nodes { id } } }')).toEqual({ totalCount: 0, nodes: [] });
   });
 
-  test('the deliveries of other webhooks are not visible', async () => {
+  test('a key cannot see the deliveries of webhooks outside its scope', async () => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     const { id: deliveryId } = await run(key, operations[4]![1], { id });

@@ -23,19 +23,19 @@ const { createWebhook, addEntry, deliveriesOf, received, soon } = webhookTools(g
 const resolve = createNameResolver({ nameServers: [nameServer.address], hostsPath: '/does/not/exist' });
 const patient = new AbortController().signal;
 
-describe('the resolver of webhooks', () => {
-  test('the resolver returns all addresses of the name server', async () => {
+describe('the DNS resolver of webhooks', () => {
+  test('the resolver of webhooks returns all addresses that the name server knows', async () => {
     expect((await resolve('two.test', patient)).map(({ address }) => address).toSorted()).toEqual([
       '10.0.0.1',
       '10.0.0.2',
     ]);
   });
 
-  test('the resolver reports a name without an address', async () => {
+  test('the resolver of webhooks reports a name that has no address', async () => {
     await expect(resolve('unknown.test', patient)).rejects.toThrow('unknown.test has no address');
   });
 
-  test('the resolver stops at once when the look-up of a silent name server is aborted', async () => {
+  test('the resolver of webhooks stops at once when a look-up at a silent name server is aborted', async () => {
     const abort = new AbortController();
     const lookup = resolve('aborted.silent.test', abort.signal);
     await expect.poll(() => nameServer.asked, soon).toContain('aborted.silent.test');
@@ -43,11 +43,15 @@ describe('the resolver of webhooks', () => {
     await expect(lookup).rejects.toThrow('stopped');
   });
 
-  test('the resolver gives up when the name server stays silent', { timeout: 60_000 }, async () => {
-    await expect(resolve('long.silent.test', patient)).rejects.toThrow('did not answer');
-  });
+  test(
+    'the resolver of webhooks gives up when the name server stays silent',
+    { timeout: 60_000 },
+    async () => {
+      await expect(resolve('long.silent.test', patient)).rejects.toThrow('did not answer');
+    },
+  );
 
-  test('the resolver does not query a name server for names in the hosts file and for localhost', async () => {
+  test('the resolver of webhooks does not query a name server for names in the hosts file or for localhost', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parking-hosts-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const hostsPath = join(folder, 'hosts');
@@ -62,7 +66,7 @@ describe('the resolver of webhooks', () => {
   });
 });
 
-test('receivers under a silent name server delay no message and no createWebhook of another company', async () => {
+test('webhooks of one company with a silent name server delay no message and no createWebhook of another company', async () => {
   const silent = await gateway.newTenant();
   const other = await gateway.newTenant();
   const names = Array.from({ length: 6 }, (_, index) => `hook-${index}.silent.test`);

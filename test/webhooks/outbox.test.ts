@@ -66,8 +66,8 @@ function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner'
   return Math.max(0, ...counts.values());
 }
 
-describe('shares of due deliveries', () => {
-  test('a process sends at most 200 deliveries at once, 20 per company and 5 per webhook', async () => {
+describe('shares of the webhook deliveries that are due', () => {
+  test('a process sends at most 200 webhook deliveries at once, 20 per company and 5 per webhook', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7 });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(200);
@@ -79,7 +79,7 @@ describe('shares of due deliveries', () => {
     expect(await claimDue(database.sql, claimed.slice(0, 193))).toHaveLength(7);
   });
 
-  test('a single company gets 20 slots, and its single webhook 5', async () => {
+  test('one company can send at most 20 webhook deliveries at once, and one webhook at most 5', async () => {
     await fillOutbox({ companies: 1, webhooks: 4, deliveries: 7 });
     const claimed = await claimDue(database.sql, []);
     expect([claimed.length, mostOfOne(claimed, 'webhookId')]).toEqual([20, 5]);
@@ -87,7 +87,7 @@ describe('shares of due deliveries', () => {
     expect(await claimDue(database.sql, claimed)).toHaveLength(5);
   });
 
-  test('webhooks whose receiver failed last get half of each share', async () => {
+  test('webhooks whose receiver failed last get half of the sending slots', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7, failing: true });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(100);

@@ -95,7 +95,7 @@ async function everyChange() {
 }
 
 describe('content of webhook messages', () => {
-  test('each subscribed event is sent with the content in the reference', async () => {
+  test('each subscribed event is sent as a webhook message with the content that the reference describes', async () => {
     const receiver = await startReceiver();
     const { webhook } = await createWebhook(operator, {
       url: receiver.url,
@@ -124,7 +124,7 @@ describe('content of webhook messages', () => {
     await run(operator, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
   });
 
-  test('every webhook event, and the test event, has a rule', () => {
+  test('every webhook event, and the test event, has a validation rule for its content', () => {
     const events = Object.keys(auditActions)
       .filter(isAuditAction)
       .filter((action) => auditActions[action].isWebhookEvent);

@@ -25,7 +25,7 @@ const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id 
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
 describe('pulled messages without an acknowledgement', () => {
-  test('a message fails after three days, and can be recovered like a pushed one', async () => {
+  test('a pulled message fails after three days, and can be recovered like a pushed message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
@@ -45,7 +45,7 @@ describe('pulled messages without an acknowledgement', () => {
     expect(await statuses()).toEqual(['DELIVERED', 'DELIVERED']);
   });
 
-  test('a webhook is disabled after five days without an acknowledgement', async () => {
+  test('a pull webhook is disabled after five days without an acknowledgement', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await prisma.webhook.update({
       where: { id: webhookId },
@@ -60,7 +60,7 @@ describe('pulled messages without an acknowledgement', () => {
     });
   });
 
-  test('a recovery or a redelivery does not take a message from the reader that holds it', async () => {
+  test('a recovery or a redelivery does not take a message from the reader that leased the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -73,7 +73,7 @@ describe('pulled messages without an acknowledgement', () => {
 });
 
 describe('acknowledged messages', () => {
-  test('an acknowledged message is delivered again only when a client resends it', async () => {
+  test('an acknowledged message is delivered again only when a client resends the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId, { leaseSeconds: 3600 });
     await acknowledge(readerKey, webhookId, [message!]);
@@ -86,8 +86,8 @@ describe('acknowledged messages', () => {
   });
 });
 
-describe('messages of large changes', () => {
-  test('large messages come in several responses, none over the size limit', async () => {
+describe('pulled messages of large changes', () => {
+  test('large messages are split over several pull responses, and no response exceeds the size limit', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
     // Random, so that PostgreSQL cannot compress it.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
@@ -126,8 +126,8 @@ describe('messages of large changes', () => {
   });
 });
 
-describe.runIf(testServerUrl)('concurrent readers of one webhook', () => {
-  test('two readers never hold the same message', async () => {
+describe.runIf(testServerUrl)('concurrent readers of one pull webhook', () => {
+  test('two readers of a pull webhook never hold the same message', async () => {
     const { readerKey, webhookId } = await newReader(['WHITELIST_CREATED']);
     const { id: eventId } = await prisma.auditRecord.create({
       data: { id: newId(), requestId: 'test', action: 'whitelist.created', targetId: newId() },
@@ -155,7 +155,7 @@ describe.runIf(testServerUrl)('concurrent readers of one webhook', () => {
     expect(held.sort()).toEqual(messages.sort());
   });
 
-  test('each message is acknowledged once', async () => {
+  test('each pulled message can be acknowledged once', async () => {
     const { readerKey, webhookId } = await newReaderWith(5);
     const messages = await pull(readerKey, webhookId);
     const counts = await Promise.all(

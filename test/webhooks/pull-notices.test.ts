@@ -22,7 +22,7 @@ const noticeOf = (webhookId: string, waiting: number) => ({
 });
 
 describe('webhookMessagesWaiting', () => {
-  test('the subscription sends the number of waiting messages at once, after new messages, and after an expired lease', async () => {
+  test('webhookMessagesWaiting sends the number of waiting messages at once, after new messages, and after an expired lease', async () => {
     const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
     const stream = await watch(readerKey, webhookId);
     expect(await stream.next()).toEqual(noticeOf(webhookId, 2));
@@ -35,14 +35,14 @@ describe('webhookMessagesWaiting', () => {
     await stream.cancel();
   });
 
-  test('the subscription sends nothing while nothing waits, and ends when the webhook is deleted', async () => {
+  test('webhookMessagesWaiting sends nothing while no message waits, and ends when the webhook is deleted', async () => {
     const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const stream = await watch(readerKey, webhookId);
     await run(key, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id: webhookId });
     expect(await stream.next()).toBeUndefined();
   });
 
-  test("the subscription needs RECEIVE_WEBHOOKS, a webhook in the key's scope, and pull delivery", async () => {
+  test("webhookMessagesWaiting needs RECEIVE_WEBHOOKS, a webhook in the key's scope, and pull delivery", async () => {
     const { companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const manager = await gateway.newKey({ companyIds: [companyId], permissions: ['MANAGE_WEBHOOKS'] });
     const foreign = await newReader(['LOCATION_FULL']);
@@ -59,7 +59,7 @@ describe('webhookMessagesWaiting', () => {
   });
 });
 
-describe('notices of one process', () => {
+describe('notices about waiting messages in one process', () => {
   /** Notices over a database that returns these counts. */
   function newNotices(counts: { webhookId: string; waiting: number; newest: Date | null }[]) {
     const query = vi.fn(async () => counts);
@@ -70,7 +70,7 @@ describe('notices of one process', () => {
     return { query, notices };
   }
 
-  test('a process asks the database once for all webhooks, and never without watchers', async () => {
+  test('a process asks the database once about all watched webhooks, and never without watchers', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices(
@@ -90,7 +90,7 @@ describe('notices of one process', () => {
     }
   });
 
-  test('a notice about the same messages is repeated after half a minute, not each second', async () => {
+  test('a notice about the same waiting messages is repeated after half a minute, not each second', async () => {
     vi.useFakeTimers();
     try {
       const { notices } = newNotices([{ webhookId: 'a', waiting: 3, newest: new Date() }]);

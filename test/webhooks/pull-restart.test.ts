@@ -29,7 +29,7 @@ async function newInstallation() {
   };
 }
 
-test('leased messages survive the end of their reader and of the gateway, and acknowledged ones never come again', async () => {
+test('leased messages come again after the reader and the gateway are killed, and acknowledged messages never come again', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(

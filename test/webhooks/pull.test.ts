@@ -53,7 +53,7 @@ describe('webhooks with pull delivery', () => {
     }
   });
 
-  test('an update cannot add a URL, and can change every other field', async () => {
+  test('an update of a pull webhook cannot add a URL, and can change every other field', async () => {
     const { key, webhookId: id } = await newReader(['WHITELIST_CREATED']);
     const update =
       'mutation ($id: ID!, $input: UpdateWebhookInput!) { updateWebhook(id: $id, input: $input) { url events enabled } }';
@@ -69,7 +69,7 @@ describe('webhooks with pull delivery', () => {
 });
 
 describe('pulled messages', () => {
-  test('a pulled message equals the push of the same change, and the Standard Webhooks library accepts its signature', async () => {
+  test('a pulled message equals the pushed message of the same change, and the Standard Webhooks library accepts its signature', async () => {
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { secret, webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
     const entry = await addEntry(key, locationId);
@@ -89,7 +89,7 @@ describe('pulled messages', () => {
     expect(new Verifier(secret).verify(pulled!.body, headers)).toEqual(JSON.parse(pushed!.body));
   });
 
-  test('a message is leased by one reader, and comes again after the lease under the same identifier', async () => {
+  test('one reader leases a message, and the message comes again after the lease under the same message id', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
     const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
@@ -113,7 +113,7 @@ describe('pulled messages', () => {
     expect(failing.failingSince).not.toBeNull();
   });
 
-  test('an acknowledged message never comes again', async () => {
+  test('an acknowledged message is never pulled again', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const messages = await pull(readerKey, webhookId);
     expect(messages).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('pulled messages', () => {
     );
   });
 
-  test('any reader of the webhook can acknowledge a message after its lease', async () => {
+  test('any reader of the pull webhook can acknowledge a message after its lease', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // the lease ends
@@ -139,14 +139,14 @@ describe('pulled messages', () => {
     expect(await pull(readerKey, webhookId)).toEqual([]);
   });
 
-  test('the oldest messages come first, and at most the requested number', async () => {
+  test('a pull returns the oldest messages first, and at most the requested number', async () => {
     const { readerKey, webhookId } = await newReaderWith(3);
     const all = [...(await pull(readerKey, webhookId, { first: 2 })), ...(await pull(readerKey, webhookId))];
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort());
     expect(all).toHaveLength(3);
   });
 
-  test('other webhooks can neither pull nor acknowledge the message', async () => {
+  test('readers of another webhook can neither pull nor acknowledge the message', async () => {
     const [one, other] = [await newReaderWith(1), await newReaderWith(0)];
     expect(await pull(other.readerKey, other.webhookId)).toEqual([]);
     const messages = await pull(one.readerKey, one.webhookId);
@@ -175,7 +175,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     },
   );
 
-  test('pulling and acknowledging accept the smallest and largest allowed values', async () => {
+  test('pulling and acknowledging messages accept the smallest and largest allowed values', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     expect(await pull(readerKey, webhookId, { first: 100, leaseSeconds: 3600 })).toHaveLength(1);
     const hundred = Array.from({ length: 100 }, () => ({ id: newId() }));
@@ -188,7 +188,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'ids' } });
   });
 
-  test('pulling and acknowledging need RECEIVE_WEBHOOKS, which permits nothing else', async () => {
+  test('pulling and acknowledging messages need RECEIVE_WEBHOOKS, and that permission allows nothing else', async () => {
     const { companyId, readerKey, webhookId: id } = await newReaderWith(0);
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -237,7 +237,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     expect(await refused(readerKey, pullWith(''), { id: webhook.id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('pulling and acknowledging cost points by the number of requested messages', async () => {
+  test('pulling and acknowledging cost points according to the number of requested messages', async () => {
     const { readerKey, webhookId: id } = await newReaderWith(0);
     const costOf = async (first: number) => {
       const query = `mutation ($id: ID!, $first: Int) { pullWebhookMessages(webhookId: $id, first: $first) {

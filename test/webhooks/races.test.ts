@@ -29,7 +29,7 @@ const shuffled = <Item>(items: readonly Item[]) =>
 const rounds = 12;
 
 describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
-  test('of concurrent changes one deletion wins, the errors are clear, and failed changes leave no audit record', async () => {
+  test('exactly one of several concurrent deletions of a webhook succeeds, and failed changes leave no audit record', async () => {
     for (let round = 0; round < rounds; round += 1) {
       const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
       if (round % 2 === 1) receiver.answer = 410;
@@ -52,7 +52,7 @@ describe.runIf(testServerUrl)('concurrent changes of one webhook', () => {
     }
   });
 
-  test('concurrent rotations follow each other: each former secret is the previously valid one', async () => {
+  test('concurrent rotations of a webhook secret run one after the other, and each former secret is the previously valid secret', async () => {
     const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const operation = 'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { secret } }';
     const answers = await Promise.all(

@@ -50,7 +50,7 @@ const examples = [
 
 describe('the receivers in docs/webhooks.md', () => {
   test.each(examples)(
-    'the receiver in $language accepts a real message once, and refuses a message with another secret',
+    'the documented receiver in $language accepts a real message once, and refuses a message with another secret',
     async ({ language, command, file }) => {
       const [block] = fencedBlocks(page).filter((each) => each.language === language);
       const { key, locationId } = await gateway.newTenant();
@@ -88,7 +88,7 @@ describe('the receivers in docs/webhooks.md', () => {
   );
 });
 
-test('docs/webhooks.md lists every event with the permission that reads it', () => {
+test('docs/webhooks.md lists every event with the permission that allows reading the event', () => {
   const rows = page.text.split('\n').filter((line) => line.startsWith('| `'));
   const documented = rows.flatMap((row) => {
     const [, names, permission] = row.split('|').map((cell) => cell.trim());

@@ -39,7 +39,7 @@ const failingForDays = (id: string, days: number) =>
 const attemptsOf = (webhookId: string) => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } });
 
 describe('webhooks whose receiver fails', () => {
-  test('the webhook shows the start of the failure until the receiver accepts a message', async () => {
+  test('a webhook shows since when its receiver fails, until the receiver accepts a message', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const failingSince = async () =>
       (
@@ -62,7 +62,7 @@ describe('webhooks whose receiver fails', () => {
     await expect.poll(failingSince, soon).toBeNull();
   });
 
-  test("the webhook is disabled after five days, and the company's other webhooks are notified", async () => {
+  test("a webhook is disabled after five days of failures, and the company's other webhooks get a message about the change", async () => {
     const { key, companyId, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const told = await startReceiver();
     await createWebhook(key, { url: told.url, events: ['WEBHOOK_DISABLED'] });
@@ -96,7 +96,7 @@ describe('webhooks whose receiver fails', () => {
     });
   });
 
-  test("an operator's webhook that is disabled after 410 leaves no record of a company", async () => {
+  test("an operator's webhook that is disabled after status 410 leaves no audit record in a company", async () => {
     const subscriber = await newSubscriber(['WHITELIST_CREATED'], operator);
     const { key, locationId, companyId, receiver, webhookId } = subscriber;
     receiver.answer = 410;
@@ -134,7 +134,7 @@ describe('recoverWebhook', () => {
     expect(await run(key, recover, { id: webhookId, since })).toEqual({ deliveries: 0 });
   });
 
-  test("recoverWebhook refuses an end before the start, and a webhook outside the key's scope", async () => {
+  test("recoverWebhook refuses a period that ends before its start, and a webhook outside the key's scope", async () => {
     const { key, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const since = '2026-01-02T00:00:00.000Z';
     expect(await refused(key, recover, { id: webhookId, since, until: since })).toMatchObject({
@@ -147,7 +147,7 @@ describe('recoverWebhook', () => {
 });
 
 describe('webhooks limited to locations', () => {
-  test('the webhook gets only messages of its locations', async () => {
+  test('a webhook that is limited to locations gets only messages of those locations', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
     const receiver = await startReceiver();
@@ -165,7 +165,7 @@ describe('webhooks limited to locations', () => {
     expect((await received(receiver, 2))[1]).toMatchObject({ data: { locationId } });
   });
 
-  test("the webhook cannot be limited to locations of another company or outside the key's scope", async () => {
+  test("a webhook cannot be limited to locations of another company or outside the key's scope", async () => {
     const [tenant, foreign] = [await gateway.newTenant(), await gateway.newTenant()];
     const both = await gateway.newKey({ companyIds: [tenant.companyId, foreign.companyId] });
     const receiver = await startReceiver();
@@ -186,7 +186,7 @@ describe('webhooks limited to locations', () => {
 });
 
 describe('keys without the permission to read an event', () => {
-  test('a key that may not read an event cannot set up a webhook for it, and cannot read its messages', async () => {
+  test('a key that may not read an event cannot create a webhook for the event, and cannot read its messages', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

@@ -11,8 +11,8 @@ const { run, newReader, pull, deliveriesOf, prisma } = webhookTools(gateway);
 const send =
   'mutation ($id: ID!, $event: WebhookEvent) { testWebhook(id: $id, event: $event) { id type body } }';
 
-describe('sample messages', () => {
-  test.each(webhookEvents)('a sample of %s follows the schema of its body', (type) => {
+describe('sample webhook messages', () => {
+  test.each(webhookEvents)('a sample message of %s follows the schema of its body', (type) => {
     const record = { action: 'webhook.tested', createdAt: new Date(), companyId: null };
     const body = messageBody({ ...record, type, locationId: null, targetId: newId(), changes: null });
     const message = JSON.parse(body);
@@ -20,7 +20,7 @@ describe('sample messages', () => {
     expect(message.data.sample).toBe(true);
   });
 
-  test('a sample is signed and sent like any message, also for an event without subscription', async () => {
+  test('a sample message is signed and sent like any message, also for an event without subscription', async () => {
     const { key, companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const sent = await run<{ id: string; type: string; body: string }>(key, send, {
       id: webhookId,
@@ -40,7 +40,7 @@ describe('sample messages', () => {
     expect(record.changes).toEqual({ event: 'whitelist.created' });
   });
 
-  test('a sample without a given event is a webhook.test', async () => {
+  test('testWebhook without an event sends a message of the type webhook.test', async () => {
     const { key, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     await run(key, send, { id: webhookId });
     const [message] = await pull(readerKey, webhookId);
@@ -48,7 +48,7 @@ describe('sample messages', () => {
   });
 });
 
-test('a key shows the events that its webhooks can subscribe to', async () => {
+test('a key can read which events its webhooks can subscribe to', async () => {
   const { companyId, key } = await gateway.newTenant();
   const eventsOf = (as: string) => run<{ webhookEvents: string[] }>(as, '{ viewer { webhookEvents } }');
   expect((await eventsOf(key)).webhookEvents).toEqual(webhookEvents.map(enumName));

@@ -29,7 +29,7 @@ test('receivers of one company that do not answer delay no message of another co
   expect(receiver.mostOpen).toBe(maxInFlightPerCompany);
 });
 
-test('a receiver that failed last comes after the others of its company', async () => {
+test('a message to a receiver that failed last is sent after the other messages of its company', async () => {
   const { key, locationId, companyId } = await gateway.newTenant();
   const failing = await startReceiver();
   const webhookIds: string[] = [];

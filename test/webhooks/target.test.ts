@@ -77,10 +77,12 @@ describe('addresses of webhook receivers', () => {
     '2001:db8::1',
     '2001::1',
     '100::1',
-  ])('the address %s is not public', (address) => expect(isPublicAddress(address)).toBe(false));
+  ])('the webhook address %s counts as not public', (address) =>
+    expect(isPublicAddress(address)).toBe(false),
+  );
 
   test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
-    'the address %s is public',
+    'the webhook address %s counts as public',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -98,7 +100,7 @@ describe('addresses of webhook receivers', () => {
     ['https://user@8.8.8.8/', 'user name'],
     ['/hook', 'URL'],
     ['', 'URL'],
-  ])('a URL with %s is refused with the reason', async (url, word) => {
+  ])('a webhook URL with %s is refused with the reason', async (url, word) => {
     expect(await targetWith(unknownName).fault(url, 'company')).toContain(word);
   });
 
@@ -106,21 +108,21 @@ describe('addresses of webhook receivers', () => {
     ['one private address', ['10.0.0.1']],
     ['a private address beside a public one', ['8.8.8.8', '10.0.0.1']],
     ['a mapped loopback address', ['::ffff:127.0.0.1']],
-  ])('a name is refused when it has %s', async (_, addresses) => {
+  ])('a host name in a webhook URL is refused when the name has %s', async (_, addresses) => {
     const resolve = resolver(addresses);
     expect(await targetWith(resolve).fault('https://a.example/', 'company')).toContain('public');
     await expect(post(`https://a.example:${port}/`, resolve)).rejects.toThrow('public');
     expect(receiver.messages).toEqual([]);
   });
 
-  test('a name is accepted when its addresses are public or not known yet', async () => {
+  test('a host name in a webhook URL is accepted when its addresses are public or not known yet', async () => {
     const fault = (resolve: Resolve) => targetWith(resolve).fault('https://a.example/', 'company');
     expect(await fault(resolver(['8.8.8.8', '2606:4700::1']))).toBeUndefined();
     expect(await fault(unknownName)).toBeUndefined();
     expect(await fault(silent)).toBeUndefined();
   });
 
-  test('the address is checked again at the connection, because the name may have changed', async () => {
+  test('the worker checks the address of a webhook again when it connects, because the address of the name may have changed', async () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;
     expect(await target.fault(url, 'company')).toBeUndefined();
@@ -129,7 +131,7 @@ describe('addresses of webhook receivers', () => {
   });
 
   test.each([`http://127.0.0.1:${port}/`, `http://[::ffff:127.0.0.1]:${port}/`, `http://localhost:${port}/`])(
-    'the worker does not connect to %s',
+    'the webhook worker does not connect to %s',
     async (url) => {
       await expect(post(url, createNameResolver())).rejects.toThrow('public');
       expect(receiver.messages).toEqual([]);

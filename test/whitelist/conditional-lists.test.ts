@@ -17,8 +17,8 @@ async function newListedTenant() {
 const read = (key: string, path: string, tag?: string | null, headers = {}) =>
   gateway.rest('GET', path, { key, headers: { ...(tag && { 'If-None-Match': tag }), ...headers } });
 
-describe('a whitelist that is unchanged since its ETag', () => {
-  test('the response is a 304 with the same ETag and the rate limit headers, without a body', async () => {
+describe('reading a whitelist that is unchanged since its ETag', () => {
+  test('the response for an unchanged whitelist is a 304 with the same ETag and the rate limit headers, without a body', async () => {
     const { key, path } = await newListedTenant();
     const { headers } = await read(key, path);
     const tag = headers.get('ETag')!;
@@ -36,7 +36,7 @@ describe('a whitelist that is unchanged since its ETag', () => {
   });
 
   test.each(['?plateType=DXB', '?referenceId=nobody', '?limit=1'])(
-    'the response is a 304 with %s too',
+    'the response for an unchanged whitelist is a 304 with %s too',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, `${path}${query}`)).headers.get('ETag');
@@ -44,7 +44,7 @@ describe('a whitelist that is unchanged since its ETag', () => {
     },
   );
 
-  test('the response is a 304 at the deprecated addresses too, still marked as deprecated', async () => {
+  test('deprecated routes answer 304 for an unchanged whitelist, and the response is still marked as deprecated', async () => {
     const { key, locationId } = await newListedTenant();
     for (const path of ['residents', 'residents/unit-1/vehicles']) {
       const { headers } = await read(key, `/locations/${locationId}/${path}`);
@@ -54,7 +54,7 @@ describe('a whitelist that is unchanged since its ETag', () => {
     }
   });
 
-  test('the response is a 304 for every form of the header', async () => {
+  test('the gateway answers 304 for an unchanged whitelist with every form of If-None-Match', async () => {
     const { key, path } = await newListedTenant();
     const tag = (await read(key, path)).headers.get('ETag')!;
     const strong = tag.replace('W/', '');
@@ -63,7 +63,7 @@ describe('a whitelist that is unchanged since its ETag', () => {
     }
   });
 
-  test('the list has the same weak ETag with and without compression', async () => {
+  test('a whitelist has the same weak ETag with and without compression', async () => {
     const { key, locationId, path } = await newListedTenant();
     await prisma.whitelistEntry.createMany({
       data: Array.from({ length: 250 }, () => ({ ...newEntry(), id: newId(), locationId })),
@@ -80,7 +80,7 @@ describe('a whitelist that is unchanged since its ETag', () => {
   });
 });
 
-describe('a whitelist that may have changed since its ETag', () => {
+describe('reading a whitelist that may have changed since its ETag', () => {
   test.each<[string, (tenant: Awaited<ReturnType<typeof newListedTenant>>) => Promise<unknown>]>([
     ['an entry was added', ({ key, path }) => gateway.rest('POST', path, { key, body: newEntry() })],
     [
@@ -102,7 +102,7 @@ describe('a whitelist that may have changed since its ETag', () => {
         ),
     ],
   ])(
-    'the whole list is sent when %s since, also with a filter that excludes the entry',
+    'REST sends the whole whitelist when %s since its ETag, even with a filter that excludes the changed entry',
     async (_, change) => {
       const tenant = await newListedTenant();
       const { key, path } = tenant;
@@ -119,29 +119,32 @@ describe('a whitelist that may have changed since its ETag', () => {
   test.each([
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
-  ])('the whole list is sent when the change came before %s was read', async (_, query, statementName) => {
-    const { key, path, locationId } = await newListedTenant();
-    await prisma.whitelistEntry.createMany({
-      data: Array.from({ length: 300 }, () => ({ ...newEntry(), id: newId(), locationId })),
-    });
-    const { sql } = gateway.database;
-    const runStatement = sql.query.bind(sql);
-    const later = query === '';
-    let added = false;
-    const spy = vi.spyOn(sql, 'query').mockImplementation(async (statement, values) => {
-      const isPart =
-        statement.name.startsWith(statementName) && (!later || statement.text.includes('q.after'));
-      if (!added && isPart) {
-        added = true;
-        await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
-      }
-      return runStatement(statement, values);
-    });
-    const { headers } = await read(key, `${path}${query}`);
-    spy.mockRestore();
-    expect(added).toBe(true);
-    expect((await read(key, `${path}${query}`, headers.get('ETag'))).status).toBe(200);
-  });
+  ])(
+    'REST sends the whole whitelist when an entry was added before %s of the tagged list was read',
+    async (_, query, statementName) => {
+      const { key, path, locationId } = await newListedTenant();
+      await prisma.whitelistEntry.createMany({
+        data: Array.from({ length: 300 }, () => ({ ...newEntry(), id: newId(), locationId })),
+      });
+      const { sql } = gateway.database;
+      const runStatement = sql.query.bind(sql);
+      const later = query === '';
+      let added = false;
+      const spy = vi.spyOn(sql, 'query').mockImplementation(async (statement, values) => {
+        const isPart =
+          statement.name.startsWith(statementName) && (!later || statement.text.includes('q.after'));
+        if (!added && isPart) {
+          added = true;
+          await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
+        }
+        return runStatement(statement, values);
+      });
+      const { headers } = await read(key, `${path}${query}`);
+      spy.mockRestore();
+      expect(added).toBe(true);
+      expect((await read(key, `${path}${query}`, headers.get('ETag'))).status).toBe(200);
+    },
+  );
 
   test.each([
     ['a tag of another server', () => '"33a64df551425fcc55e4d42a148795d9f25f89d4"'],
@@ -158,7 +161,7 @@ describe('a whitelist that may have changed since its ETag', () => {
         return `W/"${feedCursors.encode({ ...cursor, next })}"`;
       },
     ],
-  ])('the whole list is sent for %s', async (_, tagOf) => {
+  ])('REST sends the whole whitelist when If-None-Match contains %s', async (_, tagOf) => {
     const { key, path } = await newListedTenant();
     const other = await newListedTenant();
     const tag = tagOf(
@@ -169,7 +172,7 @@ describe('a whitelist that may have changed since its ETag', () => {
   });
 });
 
-test('a key without the permission or the scope is refused with any tag', async () => {
+test('a key without the permission or the scope is refused, whatever ETag the key sends', async () => {
   const { key, path, companyId } = await newListedTenant();
   const tag = (await read(key, path)).headers.get('ETag');
   const { key: outsider } = await gateway.newTenant();
@@ -184,7 +187,7 @@ test('a key without the permission or the scope is refused with any tag', async 
   }
 });
 
-test('a list that is read after whitelistCursor is complete from that cursor on', async () => {
+test('a client that reads whitelistCursor and then the whitelist can follow all later changes from that cursor', async () => {
   const { key, locationId, path } = await newListedTenant();
   const { body } = await gateway.graph(
     'query ($locationId: ID!) { whitelistCursor(locationId: $locationId) }',

@@ -21,7 +21,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
   const entryOf = (body: { data: { createWhitelistEntry?: unknown } }) =>
     surface === 'rest' ? body.data : body.data.createWhitelistEntry;
 
-  test('the response has the entry as sent, with an id', async () => {
+  test('the response to a create has the whitelist entry that the client sent, and an id', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ note: ' kept as sent \n', validFrom: '2026-01-01T00:00:00+04:00' });
     const answer = await call(gateway, create(locationId, input), key);
@@ -51,7 +51,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     ['note', 'a\ud800b', 'Must not contain control characters or invalid Unicode'],
     ['referenceId', '   ', 'Reference id must not be blank'],
     ['vehicleType', 'x'.repeat(51), 'Must be at most 50 characters'],
-  ])('the field %s with %j is refused', async (field, value, message) => {
+  ])('a whitelist entry with the field %s set to %j is refused', async (field, value, message) => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await call(gateway, create(locationId, newEntry({ [field]: value })), key);
     expect(answer).toMatchObject({
@@ -64,7 +64,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     expect(answer.details?.value).toBe(typeof sent === 'string' ? sent.toWellFormed() : sent);
   });
 
-  test('the response names the first fault in the order of the field table, and lists all faults', async () => {
+  test('an error about a whitelist entry names the first fault in the order of the field table, and lists all faults', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ plateNumber: 'x', plateType: 'x', referenceId: undefined });
     const answer = await call(gateway, create(locationId, input), key);
@@ -75,14 +75,14 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     });
   });
 
-  test('an entry that ends before it starts is refused', async () => {
+  test('a whitelist entry that ends before it starts is refused', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ validFrom: '2026-02-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' });
     const answer = await call(gateway, create(locationId, input), key);
     expect(answer).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'validUntil' } });
   });
 
-  test('a plate that is already on the whitelist is refused, and accepted at another location', async () => {
+  test('a plate can be on the whitelist of a location once, and also on the whitelists of other locations', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const input = newEntry();
     await call(gateway, create(locationId, input), key);
@@ -97,7 +97,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     expect(elsewhere.code).toBeUndefined();
   });
 
-  test('plates are compared exactly as sent', async () => {
+  test('plates are compared exactly as the client sent them', async () => {
     const { locationId, key } = await gateway.newTenant();
     for (const plate of [
       { plateCode: 'A', plateNumber: '7' },
@@ -108,7 +108,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     }
   });
 
-  test('exactly one of 50 concurrent creates of one plate succeeds', async () => {
+  test('exactly one of 50 concurrent creates of the same plate succeeds', async () => {
     const { locationId, key } = await gateway.newTenant();
     const operation = create(locationId, newEntry());
     const answers = await Promise.all(Array.from({ length: 50 }, () => call(gateway, operation, key)));
@@ -140,7 +140,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     },
   });
 
-  test('the whole entry is replaced, and omitted fields become null', async () => {
+  test('an update replaces the whole whitelist entry, and omitted fields become null', async () => {
     const { locationId, key } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -152,7 +152,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     expect(entry).toMatchObject({ note: null, plateNumber: input.plateNumber });
   });
 
-  test('the plate of another entry is refused, and both entries are unchanged', async () => {
+  test('an update to the plate of another entry is refused, and both entries stay unchanged', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const [first, second] = [newEntry(), newEntry()];
@@ -168,7 +168,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
   });
 
   test.each(['unknown', '%00', '%FF', '..%2f', 'x'.repeat(5000)])(
-    'the id %.20s is answered with NOT_FOUND',
+    'a change of the entry id %.20s is answered with NOT_FOUND',
     async (raw) => {
       const id = raw === 'unknown' ? newId() : raw;
       const { locationId, key } = await gateway.newTenant();
@@ -189,7 +189,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     },
   );
 
-  test('an entry can be deleted once', async () => {
+  test('a whitelist entry can be deleted once', async () => {
     const { locationId, key } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -202,7 +202,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
 });
 
 describe('listing a whitelist', () => {
-  test('REST returns every entry, oldest first, also when that takes several pages', async () => {
+  test('REST returns every entry of a whitelist, oldest first, even when the list takes several pages', async () => {
     const { locationId, key } = await gateway.newTenant();
     const numbers = Array.from({ length: 250 }, (_, index) => String(index));
     await gateway.database.prisma.whitelistEntry.createMany({
@@ -227,7 +227,7 @@ describe('listing a whitelist', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST list of %i entries equals its pages byte for byte',
+    'a REST list of %i entries has the same bytes as the pages of the list together',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -258,7 +258,7 @@ describe('listing a whitelist', () => {
     },
   );
 
-  test('filters compare for equality; an empty filter is ignored, and the first of repeated filters counts', async () => {
+  test('whitelist filters compare for equality, an empty filter is ignored, and the first of repeated filters counts', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     await gateway.rest('POST', path, { key, body: newEntry({ referenceId: 'a', plateType: 'DXB' }) });
@@ -279,7 +279,7 @@ describe('listing a whitelist', () => {
     ['limit=ten', 'limit'],
     ['cursor=nonsense', 'cursor'],
     ['referenceId=%00', 'referenceId'],
-  ])('the request %s is refused', async (query, field) => {
+  ])('the whitelist request %s is refused', async (query, field) => {
     const { locationId, key } = await gateway.newTenant();
     const answer = await gateway.rest('GET', `/locations/${locationId}/whitelist?${query}`, { key });
     expect(answer).toMatchObject({
@@ -288,7 +288,7 @@ describe('listing a whitelist', () => {
     });
   });
 
-  test('GraphQL pages forward and backward, and is not affected by entries inserted or deleted meanwhile', async () => {
+  test('GraphQL pages a whitelist forward and backward, and entries inserted or deleted meanwhile do not disturb the pages', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const ids: string[] = [];
@@ -317,7 +317,7 @@ describe('listing a whitelist', () => {
 });
 
 describe('the deprecated resident routes', () => {
-  test('the routes answer like the whitelist, with residentId beside referenceId, and name their successor', async () => {
+  test('the deprecated resident routes answer like the whitelist routes, with residentId beside referenceId, and name their successor', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
     const residents = `/locations/${locationId}/residents`;

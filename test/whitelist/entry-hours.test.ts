@@ -41,7 +41,7 @@ async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}
 }
 
 describe('hours of an entry', () => {
-  test("the entry admits its vehicle only during its hours in the location's local time", async () => {
+  test("a whitelist entry admits its vehicle only during its hours in the location's local time", async () => {
     const { setHours, decide } = await newEntryAt('Asia/Dubai');
     expect(await setHours(office)).toMatchObject({ version: 2, hours: office });
     // 2026-03-02 is a Monday; Dubai is four hours ahead of UTC.
@@ -70,7 +70,7 @@ describe('hours of an entry', () => {
     }
   });
 
-  test('hours that end before they begin continue after midnight', async () => {
+  test('hours of an entry that end before they begin continue after midnight', async () => {
     const { setHours, decide } = await newEntryAt('UTC');
     await setHours([{ days: ['SUNDAY'], from: '22:00', to: '06:00' }]);
     expect(await decide('2026-03-01T21:59:00Z')).toMatchObject({ allowed: false });
@@ -90,7 +90,7 @@ describe('hours of an entry', () => {
     // Clocks go forward by half an hour, from 02:00 to 02:30.
     ['Australia/Lord_Howe', '02:00', '02:31', '2026-10-03T15:30:00Z', true, '2026-10-03T15:31:00Z', false],
   ])(
-    'the hours follow local time on days of a clock change: %s from %s to %s',
+    'the hours of an entry follow local time on days of a clock change: %s from %s to %s',
     async (timezone, from, to, one, isInAtOne, other, isInAtOther) => {
       const { setHours, decide } = await newEntryAt(timezone);
       await setHours([{ days: ['SUNDAY'], from, to }]);
@@ -106,12 +106,12 @@ describe('hours of an entry', () => {
     ['a start at 24:00', [{ days: ['MONDAY'], from: '24:00', to: '08:00' }], 'hours.0.from'],
     ['equal start and end', [{ days: ['MONDAY'], from: '07:00', to: '07:00' }], 'hours.0.to'],
     ['22 times', Array(22).fill({ days: ['MONDAY'], from: '07:00', to: '08:00' }), 'hours'],
-  ])('hours with %s are refused', async (_, hours, field) => {
+  ])('an entry with hours that have %s is refused', async (_, hours, field) => {
     const { setHours } = await newEntryAt('UTC');
     expect(await setHours(hours)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test("setting hours needs an existing entry in the key's scope, and the expected version", async () => {
+  test("setting the hours of an entry needs an existing entry in the key's scope, and the expected version", async () => {
     const { entry, setHours } = await newEntryAt('UTC');
     const other = await newEntryAt('UTC');
     expect(await setHours(office, { id: other.entry.id })).toMatchObject({ code: 'NOT_FOUND' });
@@ -120,7 +120,7 @@ describe('hours of an entry', () => {
     expect(entry).toMatchObject({ version: 1, hours: [], maxEntries: null });
   });
 
-  test('a change of hours leaves an audit record, and is in the feed of changes', async () => {
+  test('a change of the hours of an entry leaves an audit record, and is in the whitelist feed', async () => {
     const { run, setHours, locationId, entry } = await newEntryAt('Asia/Dubai');
     const feed = (after: string | null) =>
       run(
@@ -141,7 +141,7 @@ describe('hours of an entry', () => {
     });
   });
 
-  test('an event outside the hours of its entry is not listed', async () => {
+  test('an event outside the hours of its whitelist entry is recorded as not listed', async () => {
     const { run, setHours } = await newEntryAt('UTC');
     await setHours(office);
     const record = (eventId: string, occurredAt: string) =>
@@ -154,11 +154,11 @@ describe('hours of an entry', () => {
   });
 });
 
-describe('hours and number of entries', () => {
+describe('hours and number of entries in requests', () => {
   const shown = '{ hours { days from to } maxEntries note }';
   const given = { hours: office, maxEntries: 3 };
 
-  test('a new entry can have hours and a number of entries, and a replacement without them keeps them', async () => {
+  test('a new whitelist entry can have hours and a number of entries, and a replacement without these fields keeps the values', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     expect(entry).toMatchObject(given);
     const path = `/locations/${locationId}/whitelist/${entry.id}`;
@@ -181,7 +181,7 @@ describe('hours and number of entries', () => {
     expect(await update({ maxEntries: 0 })).toMatchObject({ details: { field: 'maxEntries' } });
   });
 
-  test('REST does not show hours and numbers of entries, and ignores them in requests like any unknown field', async () => {
+  test('REST neither shows nor stores the hours and the number of entries of a whitelist entry', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     const path = `/locations/${locationId}/whitelist`;
     const unknown = { hours: 'never', maxEntries: -1 };
@@ -207,7 +207,7 @@ describe('hours and number of entries', () => {
     expect(nodes).toEqual([given, without, without]);
   });
 
-  test('an import changes hours and numbers of entries in the rows that have them, and keeps them in other rows', async () => {
+  test('an import changes hours and numbers of entries in the rows that have these fields, and keeps the values in other rows', async () => {
     const { locationId, run } = await newEntryAt('UTC', given);
     await run(
       `mutation ($locationId: ID!, $input: WhitelistEntryInput!) { createWhitelistEntry(locationId: $locationId, input: $input) { id } }`,
@@ -246,7 +246,7 @@ describe('hours and number of entries', () => {
   });
 });
 
-describe('passes', () => {
+describe('passes (entries that admit a vehicle a limited number of times)', () => {
   const at = (minute: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minute * 60_000).toISOString();
 
   async function newPass(maxEntries: number | null) {
@@ -266,7 +266,7 @@ describe('passes', () => {
     return { ...pass, record, recorded, reason };
   }
 
-  test('a pass is used up after its number of recorded entries', async () => {
+  test('a pass no longer admits its vehicle after the allowed number of recorded entries', async () => {
     const { record, recorded, reason, decide, key, locationId } = await newPass(2);
     await record({ eventId: '1' });
     await record({ eventId: '1 out', kind: 'EXIT', occurredAt: at(1) });
@@ -298,7 +298,7 @@ describe('passes', () => {
     expect(await recorded()).toBe(1);
   });
 
-  test('a pass is not shared with other entries, and is deleted with its entry', async () => {
+  test('a pass does not count the events of other whitelist entries, and is deleted with its entry', async () => {
     const { key, locationId, entry, record, reason, recorded, run } = await newPass(1);
     await record({ eventId: '1' });
     const uses = () => prisma.whitelistEntryUse.count({ where: { entryId: entry.id } });
@@ -312,7 +312,7 @@ describe('passes', () => {
     expect([await reason(), await recorded()]).toEqual(['LISTED', 0]);
   });
 
-  test('the feed of changes lists a pass after its use', async () => {
+  test('the whitelist feed lists a pass after each use', async () => {
     const { run, record, entry } = await newPass(1);
     const feed = (after: string | null) =>
       run(
@@ -326,9 +326,9 @@ describe('passes', () => {
   });
 });
 
-describe('local time', () => {
+describe('local time of a location', () => {
   test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Dubai'])(
-    'every quarter of an hour of a year in %s equals the time in the database',
+    'the computed local time of every quarter of an hour of a year in %s equals the time in the database',
     async (timezone) => {
       const rows = await sql.query<{ at: Date; day: number; time: string }>(
         {
@@ -347,7 +347,7 @@ describe('local time', () => {
     },
   );
 
-  test('a local time is within the hours when its minute of the week is in one of the ranges', () => {
+  test('a local time is within the hours of an entry when its minute of the week is in one of the ranges', () => {
     const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
     const timeOf = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

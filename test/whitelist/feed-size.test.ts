@@ -31,7 +31,7 @@ async function newWhitelist() {
 
 const whitelist = newWhitelist();
 
-test('20,000 entries cost at most 4 points by the feed, and by an export of the command line', async () => {
+test('reading 20,000 entries by the whitelist feed, or by pms export, costs at most 4 points', async () => {
   const { locationId, newKey } = await whitelist;
   const key = await newKey();
   const ids = new Set<string>();
@@ -54,7 +54,7 @@ test('20,000 entries cost at most 4 points by the feed, and by an export of the 
   expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
 });
 
-test('a query for new changes reads a few blocks, for any number of older changes', async () => {
+test('a query for new changes of the whitelist feed reads a few database blocks, for any number of older changes', async () => {
   const { locationId } = await whitelist;
   const { sql } = gateway.database;
   const asked: { statement: Statement; values: unknown[] }[] = [];

@@ -78,7 +78,7 @@ const replaceAll = (key: string, locationId: string, entries: object[]) =>
   );
 
 describe('the feed of a whitelist', () => {
-  test('the feed has the whole list in pages, and then only the changes', async () => {
+  test('the whitelist feed first returns the whole list in pages, and then only the changes', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [first, second, third] = [
       await addEntry(key, locationId),
@@ -101,7 +101,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, changes.cursor)).toMatchObject({ upserts: [], removals: [] });
   });
 
-  test('the feed lists entries that are removed while a client reads the list', async () => {
+  test('the whitelist feed lists the removal of entries that are removed while a client reads the list', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const page = await readPage(key, locationId, undefined, 1);
@@ -111,7 +111,7 @@ describe('the feed of a whitelist', () => {
     expect(changes.removals.map(({ id }) => id).sort()).toEqual(entries.map(({ id }) => id).sort());
   });
 
-  test('the feed lists an entry once in a page after many changes', async () => {
+  test('the whitelist feed lists an entry once in a page, even after many changes of the entry', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const { id } = await addEntry(key, locationId);
@@ -124,7 +124,7 @@ describe('the feed of a whitelist', () => {
     expect(follower.copy).toEqual(await listed(locationId));
   });
 
-  test('the feed lists an entry once in a page that is read in chunks', async () => {
+  test('the whitelist feed lists an entry once in a page that the gateway reads in chunks', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const { cursor } = await readPage(key, locationId);
@@ -141,7 +141,7 @@ describe('the feed of a whitelist', () => {
     });
   });
 
-  test('the feed lists only the removal of an entry that was changed and then removed', async () => {
+  test('the whitelist feed lists only the removal of an entry that was changed and then removed', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const { id } = await addEntry(key, locationId);
@@ -154,7 +154,7 @@ describe('the feed of a whitelist', () => {
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
 
-  test('the feed lists a plate that was removed and added again as a new entry', async () => {
+  test('the whitelist feed lists a plate that was removed and added again as a new entry', async () => {
     const { key, locationId } = await gateway.newTenant();
     const follower = createFollower(key, locationId);
     const { id, plateNumber } = await addEntry(key, locationId);
@@ -165,7 +165,7 @@ describe('the feed of a whitelist', () => {
     expect([...follower.copy.keys()]).toEqual([again.id]);
   });
 
-  test('the feed lists an entry that was restored under its identifier', async () => {
+  test('the whitelist feed lists an entry that was restored under its earlier id', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -175,7 +175,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, cursor)).toMatchObject({ upserts: [{ id }], removals: [] });
   });
 
-  test('the feed follows imports that replace the whole list', async () => {
+  test('a client that follows the whitelist feed has the right list after imports that replace the whole list', async () => {
     const { key, locationId } = await gateway.newTenant();
     const follower = createFollower(key, locationId, 3);
     const kept = newEntry();
@@ -186,7 +186,7 @@ describe('the feed of a whitelist', () => {
     }
   });
 
-  test('a page of five thousand entries costs one point', async () => {
+  test('a page of 5,000 entries in the whitelist feed costs one point', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { headers: before } = await gateway.rest('GET', '/health', { key });
     const { headers: after } = await gateway.graph(
@@ -202,7 +202,7 @@ describe('the feed of a whitelist', () => {
   test.each([
     ['a text that is not a cursor', () => 'nonsense'],
     ['a cursor of another location', (cursor: string) => cursor],
-  ])('the feed refuses %s', async (_, cursorOf) => {
+  ])('the whitelist feed refuses %s', async (_, cursorOf) => {
     const { key, locationId } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const { cursor } = await readPage(other.key, other.locationId);
@@ -216,7 +216,7 @@ describe('the feed of a whitelist', () => {
     });
   });
 
-  test("the feed answers NOT_FOUND for a location outside the key's scope, and FORBIDDEN without READ_WHITELIST", async () => {
+  test("the whitelist feed answers NOT_FOUND for a location outside the key's scope, and FORBIDDEN without READ_WHITELIST", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { key: outsider } = await gateway.newTenant();
     const writer = await gateway.newKey({ companyIds: [companyId], permissions: ['WRITE_WHITELIST'] });
@@ -242,7 +242,7 @@ async function cursorWith(locationId: string, key: string, part: object) {
   return feedCursors.encode({ ...decoded, next: { ...decoded.next, ...part } });
 }
 
-describe('cursors that the gateway did not sign', () => {
+describe('feed cursors that the gateway did not sign', () => {
   test.each([
     [
       'another content under its signature',
@@ -277,7 +277,7 @@ describe('cursors that the gateway did not sign', () => {
       },
     ],
     ['a character outside of base64url', (cursor: string) => `${cursor}\u0000`],
-  ])('a cursor with %s is refused', async (_, forge) => {
+  ])('a feed cursor with %s is refused', async (_, forge) => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const variables = { locationId, after: forge(cursor) };
@@ -288,7 +288,7 @@ describe('cursors that the gateway did not sign', () => {
     });
   });
 
-  test('an unsigned cursor of a release before 1.6.0 starts the list again, for any record ids in it', async () => {
+  test('an unsigned feed cursor of a release before 1.6.0 starts the list again, for any record ids in the cursor', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { key: neighbour, locationId: neighbouring } = await gateway.newTenant();
     await addEntry(neighbour, neighbouring);
@@ -310,7 +310,7 @@ test.each([
   ['a snapshot that ends before it begins', { snapshot: '5:3:' }],
   ['a snapshot with a transaction from before its begin', { snapshot: '5:9:3' }],
   ['the year 0000', { takenAt: '0000-01-01T00:00:00Z' }],
-])('a cursor with %s is refused before any statement', async (_, part) => {
+])('a feed cursor with %s is refused before any SQL statement', async (_, part) => {
   const { key, locationId } = await gateway.newTenant();
   const { body } = await gateway.graph(document, {
     key,
@@ -319,13 +319,13 @@ test.each([
   expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'after' } });
 });
 
-describe('cursors that the feed cannot resume', () => {
+describe('feed cursors that the feed cannot resume', () => {
   test.each([
     ['is from the database before a restore', { life: '0'.repeat(32) }],
     ['knows transactions that a restored backup does not', { snapshot: '900000000000:900000000000:' }],
     ['knows a change that a restored backup does not', { newestRecordId: newId() }],
     ['is older than the retained changes', { takenAt: '2020-01-01T00:00:00.000Z' }],
-  ])('the feed starts the whole list again when the cursor %s', async (_, part) => {
+  ])('the whitelist feed starts the whole list again when the cursor %s', async (_, part) => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const page = await readPage(key, locationId, await cursorWith(locationId, key, part));
@@ -333,7 +333,7 @@ describe('cursors that the feed cannot resume', () => {
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
   });
 
-  test('the feed starts the whole list again when the round of the cursor began before the retained changes', async () => {
+  test('the whitelist feed starts the whole list again when the client began the list before the retained changes', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
@@ -352,7 +352,7 @@ describe('cursors that the feed cannot resume', () => {
     });
   });
 
-  test('the feed starts the whole list again when the cursor is in a round of an earlier release', async () => {
+  test('the whitelist feed starts the whole list again when the cursor comes from the middle of a list in an earlier release', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -362,7 +362,7 @@ describe('cursors that the feed cannot resume', () => {
   });
 });
 
-describe.runIf(testServerUrl)('the feed under concurrent writes', () => {
+describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () => {
   /** Pseudo-random numbers from 0 to below 1, the same in every run. */
   function createRandom(seed: number) {
     let state = seed;
@@ -373,7 +373,7 @@ describe.runIf(testServerUrl)('the feed under concurrent writes', () => {
   }
 
   test.each([1, 2, 3])(
-    "a follower's copy equals the table for transactions that commit in any order (seed %i)",
+    'a copy that follows the feed equals the table for transactions that commit in any order (seed %i)',
     async (seed) => {
       const { key, locationId } = await gateway.newTenant();
       const follower = createFollower(key, locationId, 7);
@@ -428,7 +428,7 @@ describe.runIf(testServerUrl)('the feed under concurrent writes', () => {
   );
 });
 
-test('a subscription announces a change of a whitelist, with the next cursor for a client that has read the list', async () => {
+test('a subscription announces a change of a whitelist, with the next feed cursor for a client that has read the list', async () => {
   const { key, locationId } = await gateway.newTenant();
   const before = await readPage(key, locationId);
   const response = await gateway.app.request('/graphql', {

@@ -28,7 +28,7 @@ async function plateNumbers(key: string, locationId: string, filters: Record<str
 }
 
 describe('filters of a whitelist', () => {
-  test('the filters accept each part of the plate and a time, alone and combined', async () => {
+  test('whitelist filters accept each part of the plate and a time, alone and combined', async () => {
     const { key, locationId } = await gateway.newTenant();
     const times = { validFrom: '2026-03-01T08:00:00Z', validUntil: '2026-03-01T10:00:00Z' };
     const entries = [
@@ -53,7 +53,7 @@ describe('filters of a whitelist', () => {
     expect(await shown({ plateCode: 'A', validAt: '2026-03-01T10:00:00Z' })).toEqual(['1']);
   });
 
-  test('the filters are validated like every text and instant', async () => {
+  test('whitelist filters refuse the same invalid texts and times as other fields', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const [field, value] of [
       ['plateCode', 'A\u0000'],
@@ -69,7 +69,7 @@ describe('filters of a whitelist', () => {
   });
 });
 
-describe.runIf(testServerUrl)('filters on PostgreSQL with 20,000 entries', () => {
+describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entries', () => {
   const client = new pg.Client({ connectionString: gateway.config.databaseUrl });
   const operator = { unrestricted: true, companyIds: [], locationIds: [] } as unknown as AuthenticatedKey;
   let locationIds: string[];
@@ -118,7 +118,7 @@ describe.runIf(testServerUrl)('filters on PostgreSQL with 20,000 entries', () =>
   );
 
   test.each(combinations.map((chosen) => [Object.keys(chosen).join(', ') || 'nothing', chosen] as const))(
-    'pages in both directions and counts with the filter %s use an index',
+    'pages in both directions and counts of a whitelist with the filter %s use an index',
     async (_, chosen) => {
       const [locationId] = locationIds;
       for (const descending of [false, true]) {

@@ -60,7 +60,7 @@ describe('imports into a whitelist', () => {
     ]);
   });
 
-  test('an UPSERT import replaces the values of a plate, and leaves equal entries unchanged', async () => {
+  test('an UPSERT import replaces the entry of a plate, and leaves equal entries unchanged', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1', 'old'), row('2', 'same')]);
     const before = await gateway.database.prisma.whitelistEntry.findFirstOrThrow({
@@ -99,7 +99,7 @@ describe('imports into a whitelist', () => {
     );
   });
 
-  test('a row counts as unchanged only when every value is equal, including empty values and times', async () => {
+  test('an import counts a row as unchanged only when every value is equal, including empty values and times', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -118,7 +118,7 @@ describe('imports into a whitelist', () => {
     });
   });
 
-  test('an import leaves one audit record with the ids of its changes, and none without changes', async () => {
+  test('an import leaves one audit record with the ids of the changed entries, and no record without changes', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { prisma } = gateway.database;
     const idsByNumber = async () => {
@@ -145,7 +145,7 @@ describe('imports into a whitelist', () => {
     });
   });
 
-  test('a dry run predicts what the import then does, and both agree with a model of a whitelist', async () => {
+  test('a dry run of an import predicts the result of the import, and both agree with a model of a whitelist', async () => {
     const plate = fc.constantFrom('1', '2', '3', '4', 'x');
     const rows = fc.array(fc.tuple(plate, fc.constantFrom(null, 'a', 'b')), { minLength: 1, maxLength: 6 });
     const mode = fc.constantFrom('CREATE' as const, 'UPSERT' as const, 'REPLACE' as const);
@@ -181,17 +181,20 @@ describe('imports into a whitelist', () => {
     );
   });
 
-  test.each(['CREATE', 'UPSERT', 'REPLACE'] as const)('a dry run of %s only reads', async (mode) => {
-    const { locationId, key } = await gateway.newTenant();
-    await importEntries(locationId, key, [row('1'), row('2')]);
-    const statements = await statementsOfRequest(() =>
-      importEntries(locationId, key, [row('2', 'new'), row('3')], { mode, dryRun: true }),
-    );
-    expect(statements).not.toEqual([]);
-    for (const statement of statements) expect(statement).not.toMatch(/INSERT|UPDATE|DELETE/);
-  });
+  test.each(['CREATE', 'UPSERT', 'REPLACE'] as const)(
+    'a dry run of a %s import changes nothing',
+    async (mode) => {
+      const { locationId, key } = await gateway.newTenant();
+      await importEntries(locationId, key, [row('1'), row('2')]);
+      const statements = await statementsOfRequest(() =>
+        importEntries(locationId, key, [row('2', 'new'), row('3')], { mode, dryRun: true }),
+      );
+      expect(statements).not.toEqual([]);
+      for (const statement of statements) expect(statement).not.toMatch(/INSERT|UPDATE|DELETE/);
+    },
+  );
 
-  test('a REPLACE import removes thousands of entries, and keeps entries that have a row', async () => {
+  test('a REPLACE import removes thousands of entries, and keeps the entries that have a row', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: 6_000 }, (_, index) => row(String(index)));
     await importEntries(locationId, key, entries);
@@ -231,7 +234,7 @@ describe('imports into a whitelist', () => {
     },
   );
 
-  test('an import of 10,000 rows keeps their order, and leaves an audit record for each batch', async () => {
+  test('an import of 10,000 rows keeps the order of the rows, and leaves an audit record for each batch', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: 10_000 }, (_, index) => row(String(index)));
     expect(await importEntries(locationId, key, entries)).toMatchObject({ created: 10_000, rejected: 0 });
@@ -245,7 +248,7 @@ describe('imports into a whitelist', () => {
   });
 
   // PostgreSQL may reuse its plan for the few rows of earlier calls. A nested loop would take minutes for many rows.
-  test('an import of 10,000 rows works in the other modes too', async () => {
+  test('an import of 10,000 rows works in each import mode', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = (note: string | null) =>
       Array.from({ length: 10_000 }, (_, index) => row(String(index), note));
@@ -272,7 +275,7 @@ describe('imports into a whitelist', () => {
     expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test("a location outside the key's scope is answered with NOT_FOUND, also when all rows are invalid", async () => {
+  test("an import into a location outside the key's scope is answered with NOT_FOUND, even when all rows are invalid", async () => {
     const { locationId } = await gateway.newTenant();
     const { key } = await gateway.newTenant();
     for (const entries of [[row('1')], [row('x')]]) {
@@ -283,25 +286,28 @@ describe('imports into a whitelist', () => {
     }
   });
 
-  test.runIf(testServerUrl)('of 20 concurrent REPLACE imports, the rows of exactly one remain', async () => {
-    const { locationId, key } = await gateway.newTenant();
-    const sets = Array.from({ length: 20 }, (_, index) => [
-      row('1', `n${index}`),
-      row(String(100 + index), `n${index}`),
-    ]);
-    await Promise.all(sets.map((entries) => importEntries(locationId, key, entries, { mode: 'REPLACE' })));
-    const left = await whitelistOf(locationId);
-    const winner = left.get('1')!;
-    expect(left).toEqual(
-      new Map([
-        ['1', winner],
-        [String(100 + Number(winner.slice(1))), winner],
-      ]),
-    );
-  });
+  test.runIf(testServerUrl)(
+    'after 20 concurrent REPLACE imports, the whitelist has the rows of exactly one import',
+    async () => {
+      const { locationId, key } = await gateway.newTenant();
+      const sets = Array.from({ length: 20 }, (_, index) => [
+        row('1', `n${index}`),
+        row(String(100 + index), `n${index}`),
+      ]);
+      await Promise.all(sets.map((entries) => importEntries(locationId, key, entries, { mode: 'REPLACE' })));
+      const left = await whitelistOf(locationId);
+      const winner = left.get('1')!;
+      expect(left).toEqual(
+        new Map([
+          ['1', winner],
+          [String(100 + Number(winner.slice(1))), winner],
+        ]),
+      );
+    },
+  );
 
   test.runIf(testServerUrl)(
-    'an import succeeds beside 20 others and single creates of the same plates, and each plate is listed once',
+    'an import succeeds beside 20 other imports and single creates of the same plates, and each plate is listed once',
     async () => {
       const { locationId, key } = await gateway.newTenant();
       const numbers = Array.from({ length: 1000 }, (_, index) => String(index));

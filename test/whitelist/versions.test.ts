@@ -55,7 +55,7 @@ const field = { rest: 'If-Match', graph: 'expectedVersion' };
 
 describe.each(changeNames)('%s with an expected version', (name) => {
   test.each(surfaceNames)(
-    'the change passes on %s with the current version, and increases it',
+    'a change on %s with the current version succeeds, and increases the version',
     async (surface) => {
       const target = await newWhitelist();
       // Another client changes both first.
@@ -81,7 +81,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     },
   );
 
-  test('the change passes on REST with any version, and without one', async () => {
+  test('a change on REST succeeds with If-Match: *, and without a version', async () => {
     const withoutVersion: Record<string, string>[] = [{}, { 'If-Match': '*' }];
     for (const headers of withoutVersion) {
       const target = await newWhitelist();
@@ -91,7 +91,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     }
   });
 
-  test.each(surfaceNames)('the change is refused on %s for a malformed version', async (surface) => {
+  test.each(surfaceNames)('a change on %s with a malformed version is refused', async (surface) => {
     const target = await newWhitelist();
     for (const [header, version] of [
       ['1', -1],
@@ -106,7 +106,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     }
   });
 
-  test('the change is refused on REST for an ETag of another kind', async () => {
+  test('a change on REST with an ETag of another kind is refused', async () => {
     const target = await newWhitelist();
     for (const tag of ['W/"1"', '"abc"', '"01"', '"9999999999"']) {
       const answer = await surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': tag });
@@ -115,7 +115,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
   });
 
   test.each(surfaceNames)(
-    "the change outside the key's scope is answered with NOT_FOUND on %s, for any version",
+    "a change outside the key's scope is answered with NOT_FOUND on %s, whatever version the client sends",
     async (surface) => {
       const target = await newWhitelist();
       const { key } = await gateway.newTenant();
@@ -127,7 +127,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
 });
 
 describe('versions of locations and entries', () => {
-  test('the version is the ETag of responses to POST and PUT, and a field of responses and lists', async () => {
+  test('the version of an object is the ETag of responses to POST and PUT, and a field of responses and lists', async () => {
     const { key, path, created, id } = await newWhitelist();
     expect(created.headers.get('ETag')).toBe('"1"');
     expect(created.body.data.version).toBe(1);
@@ -142,7 +142,7 @@ describe('versions of locations and entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('conflicts of slugs and plates are still answered with their own codes', async () => {
+  test('conflicts of slugs and plates keep their own error codes beside expected versions', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -158,7 +158,7 @@ describe('versions of locations and entries', () => {
     expect(duplicate).toMatchObject({ status: 409, body: { error: { code: 'DUPLICATE_VEHICLE' } } });
   });
 
-  test('an import increases the version of the rows that it changes', async () => {
+  test('an import increases the version of the entries that it changes', async () => {
     const { key, locationId, path } = await gateway.newTenant().then((tenant) => ({
       ...tenant,
       path: `/locations/${tenant.locationId}/whitelist`,
@@ -180,7 +180,7 @@ describe('versions of locations and entries', () => {
     ]);
   });
 
-  test('an unknown entry is answered with 404 before its version is checked', async () => {
+  test('a change of an unknown entry is answered with 404 before its version is checked', async () => {
     const { key, path } = await newWhitelist();
     const answer = await gateway.rest('DELETE', `${path}/whitelist/${newId()}`, {
       key,
@@ -191,19 +191,22 @@ describe('versions of locations and entries', () => {
 });
 
 describe.runIf(testServerUrl)('20 concurrent changes that expect the same version, on PostgreSQL', () => {
-  test.each(changeNames)('exactly one succeeds when the change is %s', async (name) => {
-    const target = await newWhitelist();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        index % 2 === 0
-          ? surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': '"1"' })
-          : surfaces.graph(gateway, changes[name](target, 1), target.key),
-      ),
-    );
-    const codes = answers.map(({ code }) => code ?? 'done');
-    expect(codes.filter((code) => code === 'done')).toHaveLength(1);
-    // After the deletion, the entry is not found.
-    const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
-    expect(codes.filter((code) => code === loser)).toHaveLength(19);
-  });
+  test.each(changeNames)(
+    'exactly one of 20 concurrent changes that expect the same version succeeds: %s',
+    async (name) => {
+      const target = await newWhitelist();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          index % 2 === 0
+            ? surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': '"1"' })
+            : surfaces.graph(gateway, changes[name](target, 1), target.key),
+        ),
+      );
+      const codes = answers.map(({ code }) => code ?? 'done');
+      expect(codes.filter((code) => code === 'done')).toHaveLength(1);
+      // After the deletion, the entry is not found.
+      const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
+      expect(codes.filter((code) => code === loser)).toHaveLength(19);
+    },
+  );
 });
