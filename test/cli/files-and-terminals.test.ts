@@ -26,7 +26,7 @@ describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
-  // The usual umask: without an explicit mode, every user of the machine could read the files.
+  // This umask is the usual one. Without an explicit mode, every user of the machine could read the files of pms.
   let umask: number;
   beforeAll(() => {
     umask = process.umask(0o022);
@@ -107,7 +107,7 @@ describe('control characters in responses of a server to pms', () => {
   const company = { id: '1', slug: 'a', name: hostile, address: 'x', createdAt: 'x', updatedAt: 'x' };
   const page = { nodes: [company], pageInfo: { hasNextPage: false, endCursor: null } };
 
-  /** Every listed character that a terminal interprets. */
+  /** Every character in this list that a terminal interprets as a control character. */
   const acting = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
   test('pms escapes control characters in tables', async () => {

@@ -7,7 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Each request has an address of its own: an invalid key counts for its address, and the examples are many.
+  // Each request of this test has its own client address, because the invalid key of many examples counts for the
+  // address.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;
@@ -47,7 +48,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
     for (const example of examples) {
       const [program, ...args] = shellCommands(example)[0] ?? [];
       if (program !== 'pms') continue;
-      // An invalid key: each command fails only after it has parsed its options.
+      // The key is invalid, so each command fails only after it has parsed its options.
       const { err } = await pms('key', ...args);
       expect(err, example).toMatch(/^(UNAUTHORIZED: |Cannot read |Usage: |$)/);
     }
@@ -64,7 +65,7 @@ describe.each(helps)('the help text of pms $path', ({ path, help }) => {
       const [, option, value] = /required option '(--\S+)( <[^']+>)?' not specified/.exec(err) ?? [];
       if (!option) break;
       missing.push(option);
-      // A value that is valid for every option.
+      // The test gives each option a value that is valid for the option.
       given.push(option, value?.includes('url') ? 'http://127.0.0.1:9' : option === '--kind' ? 'entry' : '1');
     }
     expect(required.toSorted()).toEqual(missing.toSorted());

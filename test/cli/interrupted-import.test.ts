@@ -23,8 +23,7 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy that holds back the answers to certain requests, beginning with request number `heldFrom`.
- *
+ * Starts a proxy that holds back the responses to certain requests, beginning with request number `heldFrom`.
  * @param options.held a text in the documents of these requests
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
@@ -43,13 +42,13 @@ async function startSlowGateway(key: string, heldFrom: number, { held: text = 'm
   });
   return {
     address,
-    /** How many requests are held back. */
+    /** The number of requests whose responses the proxy holds back. */
     waiting: () => held.length,
     answer: () => held.splice(0).forEach((resolve) => resolve()),
   };
 }
 
-/** Runs the program in its own process. */
+/** Runs pms in its own process. */
 function start(address: string, key: string, args: string[]) {
   const child = spawn(process.execPath, ['dist/pms.js', ...args], {
     cwd: projectFolder,
@@ -154,7 +153,7 @@ describe('Ctrl-C during an import by pms', () => {
     const importing = start(url, key, ['import', '-', '--location', locationId, '--batch-size', '2']);
     importing.child.stdin.write([header, row(), row(), row(), ''].join('\n'));
     await expect.poll(() => countEntries(locationId)).toBe(2);
-    // The answer may not have arrived yet; then Ctrl-C waits for it.
+    // The response may still be on its way; then Ctrl-C waits for the response.
     importing.child.kill('SIGINT');
     expect(await importing.ended).toEqual({ code: 130, signal: null });
     expect(importing.err).toContain('Interrupted. Up to line 3, 2 rows are imported, 0 rejected.');

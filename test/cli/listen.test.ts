@@ -14,7 +14,7 @@ const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 const { addEntry, createWebhook, skipRetryDelay, prisma } = webhookTools(gateway);
 
-/** `pms listen` in its own process, which ends with the test. */
+/** Starts `pms listen` in its own process, which the end of the test kills. */
 function startListening(key: string, ...args: string[]) {
   const child: ChildProcess = spawn(process.execPath, ['dist/pms.js', ...args], {
     cwd: projectFolder,
@@ -24,7 +24,7 @@ function startListening(key: string, ...args: string[]) {
   const listening = {
     out: '',
     err: '',
-    /** Sends Ctrl-C and returns the exit code. */
+    /** Sends Ctrl-C to the process and returns the exit code. */
     async end(signal: NodeJS.Signals = 'SIGINT') {
       child.kill(signal);
       const [code] = (await once(child, 'exit')) as [number | null];
@@ -68,7 +68,8 @@ describe('pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // A message that the receiver refuses is not acknowledged. The gateway leases it again when the lease ends.
+    // pms does not acknowledge a message that the receiver refuses. The gateway leases the message again after the
+    // first lease.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');

@@ -24,7 +24,7 @@ async function newWhitelist(count: number) {
   return tenant;
 }
 
-/** Sends reads as a client does, and waits until they appear in the usage. */
+/** Sends read requests as a client does, and waits until the requests appear in the usage. */
 async function use(key: string, ...paths: string[]): Promise<void> {
   for (const path of paths) await gateway.rest('GET', path, { key });
   await expect
@@ -79,7 +79,8 @@ describe('pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // pms parity does not count as usage: deprecated endpoints must not look needed because of it.
+    // Requests of pms parity are not in the usage. Otherwise a deprecated endpoint would look needed because of the
+    // comparison.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -102,7 +103,7 @@ describe('pms parity', () => {
     await use(key, `/locations/${newId()}/whitelist`, '/companies');
     const rows = await json(key, 'parity');
     expect(rows).toMatchObject([
-      { path: '/api/companies', items: 1, differences: [] }, // both answer FORBIDDEN
+      { path: '/api/companies', items: 1, differences: [] }, // REST and GraphQL both answer FORBIDDEN
       { path: `/api/locations/${locationId}/whitelist`, items: 2, differences: [] },
     ]);
   });
@@ -147,7 +148,7 @@ describe('pms parity', () => {
     const address = await distorted(async (path, text) => {
       changes += 1;
       if (!path.endsWith('/whitelist')) return text;
-      // The proxy adds an entry after the first answer, and changes a note after the second.
+      // The proxy adds an entry after the first response, and changes a note after the second response.
       if (changes === 1)
         await prisma.whitelistEntry.create({ data: { ...newEntry(), id: newId(), locationId } });
       if (changes === 3)

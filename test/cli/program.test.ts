@@ -117,7 +117,7 @@ describe('error messages of pms', () => {
   });
 });
 
-/** Starts an HTTP server that runs until the test ends, or is closed at once. Returns its URL. */
+/** Starts an HTTP server and returns its URL. The server runs until the test ends, or is closed at once. */
 async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -128,7 +128,7 @@ async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<
   return `http://127.0.0.1:${port}`;
 }
 
-/** A server that runs until the test ends and does not answer in HTTP. */
+/** Starts a server that runs until the test ends and does not answer in HTTP. */
 async function listenRaw(answer: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined);

@@ -43,7 +43,7 @@ describe('pms sync', () => {
         { plateNumber: '2', referenceId: 'unit', validFrom: null },
       ],
     });
-    // The same plate as a new entry: the feed lists the removal first.
+    // The new entry has the plate of the removed entry, so the feed lists the removal first.
     await json(key, 'whitelist', 'remove', 'DXB/A/1', ...at);
     await json(key, 'whitelist', 'add', 'DXB/A/1', ...at, '--reference', 'other');
     expect(await json(key, ...sync)).toEqual({ entries: 2, upserts: 1, removals: 1, reset: false });
@@ -88,7 +88,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** A process that ends with the test, with its standard output and standard error. */
+/** A process that the end of the test kills, with its standard output and standard error. */
 function start(args: string[], env: Record<string, string>) {
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: projectFolder,

@@ -86,7 +86,7 @@ describe('identifiers in tables of pms', () => {
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
     const last = (others[0].id as string).slice(-8);
-    // Two identifiers that differ first at the ninth character from the end.
+    // The two identifiers of this test differ first at the ninth character from the end.
     const ninth = others[0].id.at(-9) === '0' ? '1' : '0';
     const twin = `${alike.slice(0, 24)}000${ninth}${last}`;
     await prisma.location.update({ where: { id: alike }, data: { id: twin } });

@@ -15,7 +15,7 @@ import {
 import { startLoad } from './support/load.ts';
 import { askGraph, limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// Three gateways behind HAProxy, as docs/scaling.md sets them up on one machine.
+// These tests run three gateways behind HAProxy, as docs/scaling.md sets them up on one machine.
 
 const timeout = 180_000;
 const gateways = ['gateway-1', 'gateway-2', 'gateway-3'];
@@ -67,7 +67,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // This is sooner than a cached key expires (5 seconds), so the notice has revoked it.
+    // A cached key expires after 5 seconds. The key stops working sooner, so the notice has revoked the key.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
@@ -85,7 +85,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
       for await (const { data } of stream) if (data?.locationStatusChanged.occupied) return 'pushed';
       return 'ended';
     });
-    // A stream sends nothing when it begins, so vehicles enter until every subscriber has received an event.
+    // The gateway sends nothing when a stream begins, so vehicles enter until every subscriber has received an event.
     let heard: string[] | undefined;
     void Promise.all(pushed).then((all) => (heard = all));
     let vehicles = 0;
@@ -112,7 +112,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // The steps of the systemd unit before it stops a gateway, and before it starts it.
+        // These are the steps of the systemd unit before a gateway stops, and before a gateway starts.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);
@@ -139,7 +139,8 @@ describe('three gateways behind a balancer', { timeout }, () => {
       ]),
     ];
     expect(new Set(outcomes)).toEqual(new Set(['acknowledged']));
-    // On a busy machine, a process may get no answer from Redis in time. It then limits on its own and logs that.
+    // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
+    // and logs that.
     const fellBack = fleet.gateways.some((gateway) => gateway.output().includes('Redis does not answer'));
     expect(ledger.servedOfLimitedKey).toBeLessThanOrEqual(
       fellBack ? budgetWithFallback(gateways.length) : limitedKeyBudget,

@@ -5,13 +5,15 @@ import { importWhitelist, startDisconnects } from './support/disconnects.ts';
 import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
-/** The number of clients in one test: both tests of a database have 3,000. */
+/** The number of clients in one test. The two tests of a database have 3,000 clients together. */
 const clientCount = 1_500;
-/** The maximum number of clients during the same imports. */
+/** The maximum number of clients that disconnect during the same imports. */
 const clientsOfRound = { count: 300, atOnce: 20 };
 const rounds = clientCount / clientsOfRound.count;
 
-/** Opens the database of a gateway: the variables that configure it, and the function that removes it. */
+/**
+ * Opens the database of a gateway. Returns the variables that configure the database, and a function that removes it.
+ */
 const databases = {
   PostgreSQL: async () => {
     const postgres = await createPostgres();

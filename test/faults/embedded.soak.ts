@@ -7,7 +7,7 @@ import { checkLedger, checkMessages, type Queries } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// A long run without faults (docs/faults.md, "The soak"): one gateway on its embedded default.
+// This is a long run without faults (docs/faults.md, "The soak") of one gateway on its embedded database.
 
 const dataDir = mkdtempSync(join(tmpdir(), 'soak-embedded-'));
 let gateway: SoakedGateway | undefined;
@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Runs a function with the database while no gateway has it open. */
+/** Runs a function with the database while no gateway has the database open. */
 async function withDatabase(work: (database: Queries) => Promise<unknown>): Promise<void> {
   const database = await PGlite.create({ dataDir: join(dataDir, 'postgres') });
   await work(database);

@@ -13,7 +13,7 @@ import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from '.
 
 /** The maximum time until the clients reach a count, on a busy machine. */
 const progressTimeoutMs = 120_000;
-/** The duration of a fault that must be noticed, in milliseconds. */
+/** The duration, in milliseconds, of a fault that the gateway must detect. */
 const faultMs = 6_000;
 /** The shortest pause between two attempts to deliver a message, in milliseconds (docs/webhooks.md). */
 const leastRetryDelayMs = 5_000;
@@ -35,12 +35,15 @@ const databaseUrl = postgres.url.replace('postgres@', 'gateway@');
 const ports = [await freePort(), await freePort()];
 const urls = ports.map((port) => `http://127.0.0.1:${port}`);
 const gateways: GatewayProcess[] = [];
-/** The number of runs of the test that stops a gateway. */
+/** The number of times that the test stops a gateway. */
 let stops = 0;
-/** The companies of all faults. Their messages are checked at the end, when all have been sent. */
+/**
+ * The companies of all faults. The last test checks the webhook messages of these companies, when every message has
+ * been sent.
+ */
 const tenants: Tenant[] = [];
 
-/** The checker's own connection, which is lost when PostgreSQL is killed. */
+/** The database connection of the checker, which is lost when PostgreSQL is killed. */
 async function connectDatabase(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: postgres.url });
   client.on('error', () => undefined);
@@ -75,7 +78,7 @@ afterAll(async () => {
 
 const total = ({ acknowledged }: Ledger) => acknowledged.reduce((sum, count) => sum + count, 0);
 
-/** Waits until the clients have the given number of further acknowledgements, from one gateway or from both. */
+/** Waits until one gateway, or both gateways, have acknowledged the given number of further requests. */
 async function progress({ ledger }: Load, gateway?: number): Promise<void> {
   const count = () => (gateway === undefined ? total(ledger) : ledger.acknowledged[gateway]!);
   const target = count() + enough;
@@ -84,7 +87,7 @@ async function progress({ ledger }: Load, gateway?: number): Promise<void> {
 
 /**
  * The budget of the limited key while Redis fails: one shared budget before the fault, one after Redis lost its data,
- * and one for each process alone. Each of the two processes may have been restarted.
+ * and one for each process that limits alone. Each of the two processes may have been restarted.
  */
 const budgetWithFallback = limitedKeyBudget * (2 + 2 * ports.length);
 
@@ -97,7 +100,7 @@ const limiters = () =>
     }),
   );
 
-/** Waits until the limited key has sent so many requests that a process without a limit would exceed the bound. */
+/** Waits until the limited key has sent so many requests that a process without a limit would serve too many. */
 async function pressLimit({ ledger }: Load): Promise<void> {
   const target = ledger.askedOfLimitedKey + 2 * budgetWithFallback;
   await expect
@@ -106,14 +109,17 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 }
 
 interface FaultOptions {
-  /** The maximum number of requests that the limited key may get served; the exact limit while Redis is healthy. */
+  /**
+   * The maximum number of requests of the limited key that the gateways may serve: the exact limit while Redis is
+   * healthy.
+   */
   limitBound?: number;
-  /** Whether clients may not notice the fault at all. */
+  /** Whether the fault must cause no failed request. */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
 }
 
-/** Runs clients before, during and after a fault, and compares the stored data with their acknowledgements. */
+/** Runs clients before, during and after a fault, and compares the stored data with the acknowledged requests. */
 async function under(
   name: string,
   fault: (load: Load, tenant: Tenant) => Promise<void>,
@@ -134,7 +140,7 @@ async function under(
   const checker = await connectDatabase();
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toBe(0);
-  // A process that got no answer from Redis in time limited on its own and logged that.
+  // A process that got no response from Redis in time limited requests on its own, and logged that.
   const fellBack = gateways.some((gateway) =>
     gateway.output().includes('Redis does not answer', printedBefore.get(gateway)),
   );
@@ -160,7 +166,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       await progress(load, 0);
     }));
 
-  // An idle connection may be closed while a request is on its way. This is no defect, and it is rare.
+  // The gateway may close an idle connection while a request is on its way. This is rare, and is no defect.
   test('a gateway that is stopped finishes its requests and exits cleanly', { retry: 2 }, async () => {
     stops += 1;
     try {
@@ -220,7 +226,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
   test('every acknowledged change is stored once when PostgreSQL has no free connection', () =>
     under('postgres-full', async () => {
       const taken: pg.Client[] = [];
-      // Existing connections are kept, and new connections of the gateways are refused.
+      // PostgreSQL keeps its existing connections, and refuses new connections of the gateways.
       const admin = await connectDatabase();
       await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'gateway'`);
       for (let isFull = false; !isFull;) {
@@ -309,7 +315,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
           const refusingSince = performance.now();
           const before = receiver.messages.length;
           await progress(load, 0);
-          // Failed attempts are far apart, also when the gateway itself is slow.
+          // Failed attempts have long pauses between them, also when the gateway itself is slow.
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
@@ -340,12 +346,12 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
 
 test('a webhook receiver gets every change under exactly one message id', { timeout: 400_000 }, async () => {
   const checker = await connectDatabase();
-  // A failed message waits for as long as it was tried, which is long on a busy machine. The test skips the pause, not
-  // the retry.
+  // A failed message waits for as long as the gateway has tried to send the message, which is long on a busy machine.
+  // The test skips the pause, but not the retry.
   await checker.query(`
     UPDATE "WebhookDelivery" d SET "nextAttemptAt" = now()
     WHERE status = 'PENDING' AND EXISTS (SELECT FROM "WebhookAttempt" a WHERE a."deliveryId" = d.id)`);
-  // Another gateway sends the messages that a killed gateway had claimed when their lease ends.
+  // A killed gateway had leased messages. Another gateway sends these messages when the leases end.
   for (const tenant of tenants) {
     await expect
       .poll(async () => checkMessages(checker, tenant), { timeout: 150_000, interval: 500 })

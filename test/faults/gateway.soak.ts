@@ -6,7 +6,7 @@ import { checkLedger, checkMessages } from './support/checker.ts';
 import { operatorKey, soak, type SoakedGateway, soakMinutes, startSoakedGateway } from './support/soak.ts';
 import { newTenant, raiseOperatorLimits } from './support/tenant.ts';
 
-// A long run without faults (docs/faults.md, "The soak"): two gateways on separate servers.
+// This is a long run without faults (docs/faults.md, "The soak") of two gateways on separate servers.
 
 const postgres = await createPostgres();
 const redis = await createRedis();
@@ -23,7 +23,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** The connections of the servers, without the connections of the test itself. */
+/** The number of connections to the servers, without the connections of the test itself. */
 async function connections() {
   const { rows } = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_stat_activity

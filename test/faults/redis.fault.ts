@@ -25,7 +25,8 @@ import {
 import { type Load, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// Redis as a cluster and with sentinels: a server is lost under load, and no request fails.
+// These tests run Redis as a cluster and with sentinels. A Redis server is lost under load, and no request of a client
+// fails.
 
 const password = 'own-password';
 const timeout = 120_000;
@@ -40,7 +41,9 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), certificate.remove()]);
 });
 
-/** Runs clients with a limited key before, during and after a fault of Redis that they must not notice. */
+/**
+ * Runs clients with a limited key before, during and after a fault of Redis. The fault must cause no failed request.
+ */
 async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Promise<void>): Promise<void> {
   const tenant = await newTenant(fleet.urls[0]!, operatorKey, name);
   const load = startLoad(fleet.urls, tenant);
@@ -86,7 +89,9 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       hourlyLimit: 10,
       burstLimit: 10,
     }));
-  /** How many of 20 concurrent requests of each subject pass, sent to both limiters alternately. */
+  /**
+   * Sends 20 concurrent requests for each subject to both limiters alternately, and returns how many requests passed.
+   */
   const passed = (subjects: RateLimitSubject[]) =>
     Promise.all(
       subjects.map(async (subject) => {
@@ -104,7 +109,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
   });
 
   test('a notice reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // Enough channels that they are on several nodes.
+    // So many processes connect to several nodes of the cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -123,7 +128,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each process counts keys of the lost node alone. All other keys are counted together.
+      // Each process counts the keys of the lost node alone. The cluster still counts all other keys.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);
@@ -180,7 +185,7 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
         await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
         await expect.poll(() => fleet.readiness('notices')).toEqual(['ok', 'ok']);
         await progress(load);
-        // The former primary still considers itself the primary.
+        // The former primary of Redis still considers itself the primary.
         await (fault === 'freeze' ? primary.thaw() : primary.start());
       }),
   );

@@ -12,7 +12,7 @@ import { connectTo, type Fleet, operatorKey, progress, startFleet } from './supp
 import { startLoad } from './support/load.ts';
 import { askGraph, newTenant } from './support/tenant.ts';
 
-// A primary with a synchronous standby, as docs/scaling.md sets them up.
+// This test runs a PostgreSQL primary with a synchronous standby, as docs/scaling.md sets both up.
 
 const timeout = 180_000;
 const standbyName = 'standby';

@@ -14,7 +14,7 @@ interface Plate {
   plateNumber: string;
 }
 
-/** The parts of a plate such as `DXB B 123`. */
+/** The type, code and number of a plate such as `DXB B 123`. */
 function plateOf(text: string): Plate {
   const [plateType = '', plateCode = '', plateNumber = ''] = text.split(' ');
   return { plateType, plateCode, plateNumber };
@@ -135,7 +135,7 @@ describe('texts that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // An exact alternative is preferred to a text with one different character.
+    // An alternative that fits exactly is preferred to a text with one different character.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -182,7 +182,7 @@ describe('texts that a camera read', () => {
 
   test('a camera reading is compared in one SQL statement, for any number of possible plates', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
-    await ask('A 1'); // the look-up of the key
+    await ask('A 1'); // The first statement looks up the key
     const statements = await statementsOfRequest(() => ask({ text: '8 I', alternatives: ['B I', 'B 1'] }, 1));
     expect(statements).toHaveLength(1);
   });
@@ -196,7 +196,7 @@ describe('texts that a camera read', () => {
 });
 
 describe('matching of camera texts and plates', () => {
-  // Few characters, so that different plates often have the same text.
+  // There are only few characters, so that different plates often have the same text.
   const plate = fc
     .record({
       plateType: fc.constantFrom('DX', 'DXB', 'XB', 'AUH'),

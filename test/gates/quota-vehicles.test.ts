@@ -8,7 +8,8 @@ const gateway = await openTestGateway();
 const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);
 
 /**
- * A location where unit-7 may have one vehicle inside and `DXB/A/1` is listed for it, with functions that change it.
+ * A location where unit-7 may have one vehicle inside and `DXB/A/1` is listed for unit-7, with functions that change
+ * the location.
  */
 async function unitWithQuota() {
   const { key, locationId } = await gateway.newTenant();

@@ -13,7 +13,7 @@ const minute = (minutes: number) =>
 
 const quotaFields = '{ referenceId inside enforcement used }';
 
-/** A location with the vehicles 1, 2, … of unit-7, with functions that act on it. */
+/** A location whose whitelist has the vehicles 1, 2, … of unit-7, with functions that act on the location. */
 async function unitWith(vehicles: number) {
   const { key, locationId, companyId } = await gateway.newTenant();
   const ids = Array.from({ length: vehicles }, () => newId());
@@ -85,7 +85,7 @@ describe('quotas', () => {
         { name: 'uses', passed: true, detail: 'Any number of entries' },
       ]),
     });
-    // A vehicle does not count against itself: it is still inside when its exit was missed.
+    // A quota does not count the checked vehicle itself, which is still inside when its exit was missed.
     expect(await decide(1)).toMatchObject({ allowed: true });
     await record(1, { kind: 'EXIT', occurredAt: minute(1) });
     expect(await decide(3)).toMatchObject({ allowed: true, reason: 'LISTED' });
@@ -133,7 +133,7 @@ describe('quotas', () => {
         },
       },
     ]);
-    // A different vehicle under the same event id is counted again.
+    // A different vehicle under the same event id is counted again by the quota.
     expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
     expect(await exceeded()).toHaveLength(2);
     expect(await record('99')).toEqual({ overQuota: false });

@@ -113,7 +113,7 @@ describe('requests of browsers from other origins', () => {
 describe('compression of responses', () => {
   const many = 60;
 
-  /** A key with a list that is long enough to be compressed. */
+  /** A key with a whitelist that is long enough to be compressed. */
   async function newListHolder(entries = many) {
     const tenant = await closed.newTenant();
     const query = `mutation ($id: ID!, $entries: [WhitelistEntryInput!]!) {
@@ -180,7 +180,7 @@ describe('compression of responses', () => {
     }
   });
 
-  /** The number of entries of a list that is sent in more than two chunks. */
+  /** The number of entries in a list that the gateway sends in more than two chunks. */
   const listLength = 1_500;
 
   test('a long list arrives compressed and in several chunks', async () => {
@@ -191,7 +191,7 @@ describe('compression of responses', () => {
     const unzip = createGunzip();
     const texts: string[] = [];
     unzip.on('data', (chunk: Buffer) => texts.push(chunk.toString()));
-    // The first page can be read before the gateway reads the last one.
+    // A client can read the first page before the gateway has read the last page.
     while (!texts.join('').includes('plateNumber')) unzip.write((await reader.read()).value);
     const early = texts.join('').length;
     for (let part = await reader.read(); !part.done; part = await reader.read()) unzip.write(part.value);

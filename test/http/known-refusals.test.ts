@@ -3,13 +3,13 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// The listener answers known refusals before the app runs. For clients they must equal the responses of the guard,
-// which answers requests within the process.
+// The listener answers known refusals before the app runs. Clients must get the same response as from the guard, which
+// answers requests inside the app.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers of the connection, and headers whose values depend on the time. */
+/** Headers that belong to the connection, and headers whose values depend on the time. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {
@@ -79,7 +79,7 @@ describe.each(['rest', 'graphql'] as const)(
         await response.arrayBuffer();
         return response.status;
       };
-      // On a busy machine, this process alone may count some requests.
+      // On a busy machine, this process alone may count some of the requests.
       await expect.poll(() => Promise.all(Array.from({ length: 101 }, ask))).toContain(429);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(429);
@@ -131,7 +131,7 @@ test('a refused HEAD request gets the same headers from the app and from the lis
     const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });
     return { status: response.status, names: [...response.headers.keys()] };
   };
-  const byApp = await head(); // only a look-up can tell that the key is unknown
+  const byApp = await head(); // Only a look-up in the database shows that the key is unknown
   const byListener = await head();
   expect(byApp.status).toBe(401);
   expect(byListener).toEqual(byApp);

@@ -10,7 +10,7 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** Requests that fail, each with the place of the request id in the response body. */
+/** Requests that fail. Each has the place of the request id in its response body. */
 const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
   ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],
   ['REST: an unknown path', (call) => restError('GET', '/nothing', call)],

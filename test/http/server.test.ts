@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { connectionLimits } from '../../src/http/listener/connections.ts';
 import { newApp, open, type RawConnection, serveApp } from '../support/raw-connections.ts';
 
-/** The response to a request on a new connection; an empty text when the connection is refused. */
+/** Opens a new connection and returns the response to a request, or an empty text when the connection is refused. */
 async function answerOfNewConnection(port: number): Promise<string> {
   const { received, closed } = await open(port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   await closed;
@@ -68,7 +68,7 @@ describe('connections that hold a file descriptor', () => {
   test('a connection that stalls in the middle of a body gets an error response before the idle timeout closes the connection', async () => {
     const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
     expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
-    // The limits of production, divided by 100.
+    // These timeouts are the timeouts of production, divided by 100.
     const { port } = await serveApp(newApp().app, {
       headersTimeoutMs: 100,
       requestTimeoutMs: requestTimeoutMs / 100,
@@ -89,7 +89,7 @@ describe('connections that hold a file descriptor', () => {
     const { socket, closed } = await open(port);
     socket.pause();
     socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((resolve) => setTimeout(resolve, 1000)); // the client reads nothing for longer than the limit
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // The client reads nothing for longer than the timeout
     socket.resume();
     await closed;
     expect(socket.bytesRead).toBeLessThan(20_000_000);
@@ -100,7 +100,7 @@ describe('connections that hold a file descriptor', () => {
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
   ])('a refused connection that the client keeps open frees its slot: %s', async (_, bytes, status) => {
     const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
-    // The client's side stays open, so the server sees no end of the connection.
+    // The client keeps its side of the connection open, so the server sees no end of the connection.
     const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
     await once(socket, 'end');
     expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -128,7 +128,7 @@ describe('connections that hold a file descriptor', () => {
 describe('request bodies that arrive after the response', () => {
   const bodyBytes = 8 * 1024 * 1024;
   const head = (bytes: number) => `POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
-  /** Sends a part of a body, or all of it, after the response has arrived. */
+  /** Sends a part of a request body, or the whole body, after the response has arrived. */
   async function sendBody(connection: RawConnection, bytes: number) {
     await expect.poll(connection.received).toContain('refused');
     connection.socket.write(Buffer.alloc(bytes, 'x'));

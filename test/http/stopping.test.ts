@@ -39,9 +39,9 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  /** The keep-alive time of production. */
+  /** The keep-alive time of the gateway in production. */
   const { idleGraceMs } = connectionLimits;
-  /** Longer than most clients pause between two requests, and shorter than the keep-alive time. */
+  /** A pause that is longer than most clients wait between two requests, and shorter than the keep-alive time. */
   const pauseMs = 1_000;
 
   test('a stopping server answers one more request of an idle connection within the keep-alive time, and then closes the connection', async () => {
@@ -63,7 +63,7 @@ describe('a gateway server that is stopping', () => {
     const { socket, received, closed } = await open(port);
     socket.pause();
     socket.write(request('/large'));
-    await expect.poll(() => socket.readableLength).toBeGreaterThan(0); // its headers have been sent
+    await expect.poll(() => socket.readableLength).toBeGreaterThan(0); // the server has sent the headers of the response
     const stopped = close();
     socket.resume();
     await expect.poll(() => received().length).toBeGreaterThan(20_000_000);
@@ -82,7 +82,7 @@ describe('a gateway server that is stopping', () => {
     socket.write(request('/large'));
     await expect.poll(() => socket.readableLength).toBeGreaterThan(0);
     const stopped = close();
-    await new Promise((resolve) => setTimeout(resolve, 100)); // until after the idle connections are closed
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the server closes the idle connections during this pause
     socket.resume();
     await closed;
     expect(received().length).toBeGreaterThan(20_000_000);

@@ -78,7 +78,7 @@ function graphResponse(source: Source, query: string, accept: string): Promise<R
 
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
-/** Each kind of response that is streamed while the gateway creates its content. */
+/** Requests for each kind of response that the gateway streams while it creates the content. */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
   'incremental parts': (source) => graphResponse(source, '{ value }', 'multipart/mixed'),
@@ -87,7 +87,9 @@ const kinds: Record<string, (source: Source) => Response | Promise<Response>> = 
   'a whole list in Brotli': (source) => new Response(compressed(wholeList(source), 'br', () => {})),
 };
 
-/** The maximum number of microtasks between two steps: more than a value needs from the source to the response. */
+/**
+ * The maximum number of microtasks between two steps. A value needs fewer microtasks from the source to the response.
+ */
 const maxMicrotasks = 20;
 
 const microtasks = (count: number) => async () => {
@@ -108,8 +110,8 @@ function interleavings<Step>(left: readonly Step[], right: readonly Step[]): Ste
 }
 
 /**
- * Pauses after each of some steps: any number of microtasks after one, and zero or one event loop turns after the
- * others.
+ * Pauses after each step: any number of microtasks after one of the steps, and zero or one turn of the event loop after
+ * each other step.
  */
 function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
   for (let others = 0; others < 2 ** steps; others += 1) {
@@ -125,8 +127,8 @@ function* pausesAfter(steps: number): Generator<(() => Promise<void>)[]> {
 type Step = 'emit' | 'end' | 'fail' | 'read' | 'cancel';
 
 /**
- * The steps of a source, and the steps of its client meanwhile. Some clients leave at once, others after the first
- * bytes.
+ * The steps of a source, and the steps of its client at the same time. Some clients disconnect at once, and others
+ * after the first bytes.
  */
 const orders: [Step[], Step[]][] = [
   [[], ['cancel']],
@@ -156,7 +158,7 @@ describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open)
 
   async function run(steps: Step[], pauses: (() => Promise<void>)[]): Promise<void> {
     const source = new Source();
-    if (kind === 'incremental parts') source.emit(); // its response begins with its first value
+    if (kind === 'incremental parts') source.emit(); // the response begins with the first value of the source
     const opened = await open(source);
     // Middleware that changes headers, such as CORS, creates a new response around the same stream.
     const body = new Response(opened.body, opened).body!.getReader();

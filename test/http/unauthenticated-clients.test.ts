@@ -21,7 +21,7 @@ const { prisma } = gateway.database;
 /** The header of a request from an address that no other test uses. */
 const fromNewAddress = () => ({ 'X-Forwarded-For': newAddress() });
 
-/** Requests that an address may send without a valid key in a minute. */
+/** The number of requests that an address may send in a minute without a valid key. */
 const burstOfAddress = 100;
 
 /** Spends the budget of an address. */
@@ -88,7 +88,7 @@ describe('an unauthenticated client over its budget', () => {
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
-    // Records are written in order: when the last one is stored, earlier ones would be stored too.
+    // The gateway writes records in order: when the last record is stored, an earlier record would be stored too.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);

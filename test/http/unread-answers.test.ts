@@ -7,7 +7,7 @@ import { compressed } from '../../src/http/responses/compression.ts';
 import { newId } from '../../src/ids.ts';
 import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 
-// Memory held for clients that do not read: it is counted, and limited per key.
+// The gateway counts the memory that it holds for clients that do not read, and limits that memory per key.
 
 describe('memory of compressed responses', () => {
   const text = 'مواقف'.repeat(300_000);
@@ -52,7 +52,7 @@ describe('whole lists of stalled clients', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // More lists than the gateway reads at once, each of its own key.
+    // These are more lists than the gateway reads at the same time. Each list has its own key.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);

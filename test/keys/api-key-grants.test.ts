@@ -4,7 +4,7 @@ import { type KeyOptions, newSlug, openTestGateway } from '../support/harness.ts
 import { keyOperations } from '../support/keys.ts';
 import { statementsOf } from '../support/statements.ts';
 
-// A key cannot grant more than it has.
+// These tests check that a key cannot grant more than the key itself has.
 
 const gateway = await openTestGateway();
 const keys = keyOperations(gateway);
@@ -25,7 +25,7 @@ async function newAdmin(options: KeyOptions = {}) {
   return { companyId, locationId, admin };
 }
 
-/** A key of a company with the same grants as the key of `newAdmin`, plus those in `options`. */
+/** Creates a key of a company with the same grants as the key of `newAdmin`, and with the grants in `options`. */
 async function newSibling(companyId: string, options: KeyOptions = {}) {
   const secret = await gateway.newKey({
     permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -210,7 +210,7 @@ test.each(['companyIds', 'locationIds'] as const)(
 );
 
 describe('write permissions without the read permission', () => {
-  /** Documents that read an entry, and the permission that their mutation needs. */
+  /** GraphQL documents that read a whitelist entry, and the permission that their mutation needs. */
   const reads: [string, Permission, (locationId: string) => string][] = [
     [
       "an import's rows",

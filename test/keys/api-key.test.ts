@@ -75,7 +75,7 @@ describe('issuing an API key', () => {
       await gateway.newKey({ expiresAt: soon }),
       await gateway.newKey({ expiresAt: past }),
     ];
-    // The embedded database uses the clock of its process.
+    // The embedded database uses the clock of the gateway process.
     const wrongMinutes = gateway.database.kind === 'embedded' ? [0] : [-60, 60];
     for (const wrong of wrongMinutes) {
       vi.useFakeTimers({ now: Date.now() + wrong * minute, toFake: ['Date'] });

@@ -9,7 +9,7 @@ import { statementsOf } from '../support/statements.ts';
 const gateway = await sharedTestGateway();
 const { environment, keyPepper: pepper } = gateway.config;
 
-/** An authenticator with empty caches over the database of the test gateway. */
+/** Creates an authenticator with empty caches over the database of the test gateway. */
 const newAuthenticator = (pubSub = createLocalPubSub()) =>
   createAuthenticator({
     prisma: gateway.database.prisma,
@@ -22,7 +22,7 @@ const newAuthenticator = (pubSub = createLocalPubSub()) =>
 let authenticator: Authenticator;
 beforeEach(async () => {
   authenticator = await newAuthenticator();
-  // The clock of the caches stands still, so that no entry expires on a slow machine.
+  // The clock of the caches stands still, so that no cached key expires on a slow machine.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 });
 afterEach(() => {
@@ -102,7 +102,7 @@ describe('the authenticator', () => {
   test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest one when another is added', async () => {
     const [oldest, ...others] = Array.from({ length: 10_001 }, invented);
     await isRefused(oldest!);
-    // Many look-ups take several statements, which finish in any order.
+    // Many look-ups take several SQL statements, which may finish in any order.
     await Promise.all(others.map(isRefused));
     expect(authenticator.cachedKey(oldest)).toBeUndefined();
     for (const secret of others) {

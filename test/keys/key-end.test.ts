@@ -5,14 +5,14 @@ import { describe, expect, test } from 'vitest';
 import { openTestGateway, serve } from '../support/harness.ts';
 import { keyOperations } from '../support/keys.ts';
 
-// A long response ends when its key loses access.
+// These tests check that a long response ends when its key loses access.
 
 const operator = 'operator-key-of-the-tests-0123456789';
 const gateway = await openTestGateway({ OPERATOR_API_KEY: operator });
 const keys = keyOperations(gateway);
 const url = await serve(gateway);
 
-/** Much more than two socket buffers hold, in entries of about 1.5 KB. */
+/** The number of entries of about 1.5 KB that is much more than two socket buffers hold. */
 const entriesOfLongList = 15_000;
 
 /** A location with a long whitelist, and a key of its company that may read it. */
@@ -29,7 +29,7 @@ async function newLongList() {
   return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id };
 }
 
-/** Requests a list from the listener and stops reading after the first bytes. */
+/** Requests a list from the listener, and stops reading the response after the first bytes. */
 async function startReading(path: string, secret: string): Promise<IncomingMessage> {
   const request = get(`${url}/api${path}`, { headers: { 'X-API-Key': secret } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -10,7 +10,7 @@ import {
   testServerUrl,
 } from '../support/scratch-database.ts';
 
-// These values look like issued secrets: any other value works only while the variable names it.
+// These values look like issued secrets. A value of another form works only while the variable names that value.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -42,7 +42,7 @@ async function start(operatorKey?: string): Promise<Gateway> {
   return gateway;
 }
 
-/** Replaces the running gateways with a new one. */
+/** Stops the running gateways and starts a new gateway. */
 async function restart(operatorKey?: string): Promise<Gateway> {
   await closeAll();
   return start(operatorKey);
@@ -65,7 +65,7 @@ describe('the key of OPERATOR_API_KEY', () => {
       ['api_key.revoked', 'OPERATOR_API_KEY'],
     ]);
 
-    // A process that still has the former value does not revoke the new key.
+    // A process that still has the former value of OPERATOR_API_KEY does not revoke the new key.
     const late = await restart(first);
     expect(await statusWith(late, first)).toBe(401);
     expect(await statusWith(await restart(second), second)).toBe(200);
@@ -119,7 +119,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two 
   });
 });
 
-// The embedded database runs in the process, and has its clock.
+// The embedded database runs in the gateway process and uses the clock of that process.
 test.runIf(testServerUrl)(
   'a replaced OPERATOR_API_KEY ends by the clock of the database when the clock of the process is wrong',
   async () => {

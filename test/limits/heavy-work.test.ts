@@ -4,11 +4,11 @@ import { type Answer, newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// Needs locks held by another connection, which the embedded database does not have.
+// These tests need locks that another connection holds, and the embedded database has only one connection.
 describe.runIf(testServerUrl)(
   'heavy requests while PostgreSQL locks of some companies are held',
   async () => {
-    // Four connections for heavy requests: more than each kind of them may use.
+    // Heavy requests may use four connections in this test, and each kind of heavy request may use fewer.
     const gateway = await openTestGateway({ DATABASE_POOL_SIZE: '12' });
     const { lock, lockTable, waitingConnections } = locksOf(gateway);
 
@@ -32,12 +32,12 @@ describe.runIf(testServerUrl)(
       );
     };
 
-    /** Sends a request with its Content-Length. Large bodies have their own concurrency limit. */
+    /** Sends a request with its Content-Length. Large bodies have a concurrency limit of their own. */
     const send = (key: string, query: string, variables: Record<string, unknown>) => {
       const length = Buffer.byteLength(JSON.stringify({ query, variables }));
       return gateway.graph(query, { key, variables, headers: { 'Content-Length': String(length) } });
     };
-    /** An import whose body is larger than 1 MiB. */
+    /** An import whose request body is larger than 1 MiB. */
     const importMany = ({ key, locationId }: Place) => {
       const entries = Array.from({ length: 2_500 }, () => newEntry({ note: 'n'.repeat(500) }));
       return send(
@@ -89,7 +89,7 @@ describe.runIf(testServerUrl)(
       const works: ReturnType<typeof ask>[] = [];
       for (const tenant of tenants) {
         works.push(ask('parkingEvents', tenant));
-        await expect.poll(waitingConnections).toBe(works.length); // concurrent queries share a statement
+        await expect.poll(waitingConnections).toBe(works.length); // Concurrent queries share one SQL statement
       }
       const { body } = await ask('whitelist', await gateway.newTenant());
       expect(body).toEqual({ data: { a: { nodes: [] } } });
@@ -103,7 +103,7 @@ describe.runIf(testServerUrl)(
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // Requests before this test are recorded in the same table, and wait too.
+      // The usage records of earlier requests go into the same table, and also wait for the lock.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);
@@ -127,7 +127,7 @@ describe.runIf(testServerUrl)(
         const unlock = await lock(tenants.map(({ locationId }) => locationId));
         const works = Promise.all(tenants.map(work));
         await expect.poll(waitingConnections).toBe(2);
-        // Heavy requests of the other kind still have connections.
+        // Heavy requests of the other kind still have free connections.
         const other = await gateway.newTenant();
         const otherWork = work === replace ? recordBatch : replace;
         expect((await otherWork(other)).body.errors).toBeUndefined();

@@ -5,7 +5,7 @@ import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const url = await serve(gateway);
 
-/** Companies from before the current limit of 16 KiB for settings. */
+/** Companies that were registered before settings had the current limit of 16 KiB. */
 const companies = 8;
 const settingsCharacters = 16 * 1024 * 1024 - 100;
 

@@ -33,7 +33,7 @@ function newRedisClient(url: string, options = {}): Redis {
   return redis;
 }
 
-/** The Redis key of a subject's hour. */
+/** The Redis key of the hourly window of a subject. */
 const keyOf = ({ kind, id }: RateLimitSubject) => `rate-limit:${kind}:${id}`;
 
 const backends = {
@@ -106,7 +106,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
   });
 
   test('each point of the rate limit is free again one window after the limiter charged it', async () => {
-    // Long enough to hold all concurrent calls on a busy machine too.
+    // The window is long enough for all concurrent calls on a busy machine.
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
     await limiter.take(subject, 1);
@@ -127,7 +127,7 @@ test('the rolling windows of a process agree with a full list of all requests', 
     points: fc.integer({ min: 1, max: 4 }),
   });
   let now = 0;
-  // All runs share one limiter: it has room for 100,000 subjects, which takes a while to allocate.
+  // All runs of the test share one limiter, because allocating room for 100,000 subjects takes a while.
   const limiter = new MemoryRollingLimiter(windows, () => now);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -276,7 +276,8 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
   test('the Redis script gives the same results as a plain count, for any history of requests', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // Whole seconds away from now and from the window edges, so that the speed of the test has no effect.
+    // The times are whole seconds, away from now and from the window edges, so that the speed of the test has no
+    // effect.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -297,7 +298,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
         const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
         const times = ages.toSorted((a, b) => b - a).map((ms) => now - ms);
         const countedIn = (length: number) => times.filter((time) => time > now - length);
-        const inMinute = countedIn(90_000); // also expired points, which the script has to drop
+        const inMinute = countedIn(90_000); // The list also has expired points, which the script has to drop
         if (times.length > 0) await redis.rpush(keyOf(subject), ...times);
         if (inMinute.length > 0) await redis.rpush(`{${keyOf(subject)}}:burst`, ...inMinute);
         const room = (at: number) =>
@@ -347,18 +348,18 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume(subject)).toMatchObject({ allowed: true, hour: { remaining: 999 } });
     expect(limiter.backend).toBe('redis');
 
-    server.process.kill('SIGSTOP'); // hung: connected, but silent
+    server.process.kill('SIGSTOP'); // Redis hangs: the connection is open, and Redis is silent
     const decisions = await Promise.all(Array.from({ length: 8 }, () => limiter.consume(subject)));
     expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(5);
     expect(limiter.backend).toBe('fallback');
     const other = newSubject(1000, 1000);
     for (let request = 0; request < 20; request += 1) await limiter.consume(other);
 
-    server.process.kill('SIGCONT'); // the process switches to its own budget before a request arrives
+    server.process.kill('SIGCONT'); // The process switches to its own budget before a request arrives
     await expect.poll(() => limiter.backend).toBe('redis');
-    expect(await redis.exists(keyOf(other))).toBe(0); // no request was sent to the hung Redis
+    expect(await redis.exists(keyOf(other))).toBe(0); // The limiter sent no request to the Redis that hangs
 
-    server.process.kill('SIGKILL'); // lost
+    server.process.kill('SIGKILL'); // The connection to Redis is lost
     await expect.poll(() => limiter.backend).toBe('fallback');
     expect(await limiter.consume(newSubject(10, 10))).toMatchObject({
       allowed: true,
@@ -397,7 +398,7 @@ async function newRedisClientReady(): Promise<Redis> {
   return redis;
 }
 
-/** A Redis of the test's own, which the test may stop and kill. */
+/** Starts a Redis server for this test alone, which the test may stop and kill. */
 async function startRedis(
   onPort?: number,
   ...settings: string[]

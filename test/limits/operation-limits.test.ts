@@ -8,7 +8,10 @@ const gateway = await sharedTestGateway();
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-/** A chain of fragments that each spread the next one twice: 2 to the power of `depth` fields. */
+/**
+ * A chain of fragments. Each fragment spreads the next fragment twice, so the operation has 2 to the power of `depth`
+ * fields.
+ */
 const bomb = (depth: number) =>
   `{ ...F0 } ${times(depth, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)}
    fragment F${depth} on Query { companies { totalCount } }`;

@@ -12,7 +12,7 @@ const gateway = await sharedTestGateway();
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-/** The points that a request takes from the hourly budget of a new key. */
+/** The number of points that a request takes from the hourly budget of a new key. */
 async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, companyIds: string[] = []) {
   const key = await gateway.newKey({ companyIds, hourlyLimit: 1000, burstLimit: 1000 });
   const { headers } = await send(key);
@@ -166,7 +166,7 @@ test('the gateway detects a value that is too long for an error message without 
 test('the gateway reads a text of escaped quotes only up to the maximum length of a text', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
-    text.charCodeAt(0); // charCodeAt turns the concatenation into one flat text
+    text.charCodeAt(0); // The call of charCodeAt turns the concatenated text into one flat text
     const startedAt = performance.now();
     expect(structureFault(text)).toMatch(/text of more than/);
     return performance.now() - startedAt;
@@ -244,7 +244,7 @@ describe('equal selections in one GraphQL request', () => {
   test('a list whose total is selected under 28 aliases is counted once', async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
-    // The third execution and later ones are compiled.
+    // The gateway compiles an operation at its third execution.
     for (let use = 1; use <= 4; use += 1) {
       let totals: unknown[] = [];
       const statements = await statementsOf(async () => {
@@ -392,7 +392,7 @@ test.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59
   },
 );
 
-/** A body that ends after its bytes, or stays open. */
+/** A request body that ends after the given bytes, or stays open. */
 const bodyOf = (bytes: () => Promise<Uint8Array>, { ends = true } = {}) =>
   new ReadableStream<Uint8Array>(
     {

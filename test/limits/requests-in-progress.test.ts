@@ -9,7 +9,7 @@ import {
 } from '../../src/http/guard/requests-in-progress.ts';
 import { newEntry, openTestGateway, serve } from '../support/harness.ts';
 
-/** A server whose responses the test writes, with the queue of its requests. */
+/** A server whose responses the test writes, with the queue of the server's requests. */
 async function startServer(limits: Partial<RequestLimits>) {
   const requests = createRequestsInProgress({ ...requestLimits, ...limits });
   const running: { path: string; answer: ServerResponse }[] = [];
@@ -157,7 +157,7 @@ describe('the concurrency limit over HTTP', async () => {
   test('a request beyond the queue limit gets status 429 with Retry-After, and the metrics count the refusal', async () => {
     const { key, locationId } = await gateway.newTenant();
     const ask = () => gateway.rest('GET', '/health', { key });
-    await ask(); // from now on the key is cached, and its requests begin as soon as they arrive
+    await ask(); // From now on the key is cached, and requests of the key begin as soon as they arrive
     let end = () => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
     const running = Array.from({ length: requestLimits.maxRunningPerKey }, () =>
@@ -189,7 +189,7 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
-    await readWith(busy.key); // from now on the key is cached, and its requests begin as soon as they arrive
+    await readWith(busy.key); // From now on the key is cached, and requests of the key begin as soon as they arrive
     const text = JSON.stringify(newEntry());
     const bodies = Array.from({ length: requestLimits.maxRunningPerKey }, () => {
       const sent = request(`${url}/api/locations/${busy.locationId}/whitelist`, {
@@ -207,7 +207,7 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // Bytes that were sent earlier have arrived earlier.
+    // The connection delivers bytes in order, so these bytes arrive after all earlier bytes.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

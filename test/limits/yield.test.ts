@@ -16,7 +16,7 @@ async function workInTurns(turns: number): Promise<void> {
   }
 }
 
-/** The order in which a long task and ten turns of other work end. */
+/** Returns the order in which a long task and ten turns of other work end. */
 async function orderOfEnds(): Promise<string[]> {
   const order: string[] = [];
   await Promise.all([
@@ -26,7 +26,7 @@ async function orderOfEnds(): Promise<string[]> {
   return order;
 }
 
-/** Counts the long task itself and other requests until the test ends. */
+/** Counts the long task itself and other requests as requests in progress, until the test ends. */
 function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
 }

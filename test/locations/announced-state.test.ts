@@ -6,7 +6,7 @@ import { surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await openTestGateway();
 
-/** The announced states of a location in their order. */
+/** The states that a location announced, in their order. */
 const announced = async (locationId: string) =>
   (await actionsAt(gateway, locationId)).filter((action) => /^location\.(full|available)$/.test(action));
 

@@ -12,7 +12,7 @@ const company = (overrides: Record<string, unknown> = {}) => ({
   ...overrides,
 });
 
-/** Nested objects of the given depth. */
+/** Creates nested objects of the given depth. */
 const objectOfLevels = (levels: number): object => (levels === 1 ? {} : { a: objectOfLevels(levels - 1) });
 
 const register = (input: unknown) => ({

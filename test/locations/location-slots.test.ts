@@ -90,7 +90,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
   test('REST and GraphQL refuse changes of a location beyond its queue limit, and REST sends Retry-After', async () => {
     const tenant = await gateway.newTenant();
     const { locationId, companyId, key } = tenant;
-    // One key cannot run as many requests at once, so the test uses several.
+    // One key cannot run so many requests at once, so the test uses several keys.
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => gateway.newKey({ companyIds: [companyId] })),
     );

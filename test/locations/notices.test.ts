@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { createLocationNotices } from '../../src/location-access/notices.ts';
 import { anyChange, createLocalPubSub } from '../../src/redis/pub-sub.ts';
 
-/** Notices about whitelists, with spies on the channel that carries them. */
+/** Creates notices about whitelists, with spies on the channel that carries the notices. */
 function newNotices() {
   const pubSub = createLocalPubSub();
   const publish = vi.spyOn(pubSub, 'publish');
@@ -10,7 +10,7 @@ function newNotices() {
   return { pubSub, publish, subscribe, notices: createLocationNotices(pubSub, 'whitelist') };
 }
 
-/** Whether a notice arrives within some milliseconds. */
+/** Whether a notice arrives within the given number of milliseconds. */
 const comes = (watched: AsyncIterator<string>, withinMs = 100) =>
   Promise.race([
     watched.next().then(() => true),

@@ -14,7 +14,8 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits for a status with this number of vehicles. The previous status may come again when notices may have been lost.
+ * Waits for a status with this number of vehicles. The gateway may send the previous status again when notices may have
+ * been lost.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {
@@ -24,7 +25,7 @@ async function heard(stream: StatusStream, occupied: number): Promise<void> {
   }
 }
 
-/** Subscribes to the status of a location, on one of the gateways. */
+/** Subscribes to the status of a location on one of the two gateways. */
 const watch = (key: string, id: string, app: TestGateway['app'] = gateway.app): Promise<StatusStream> =>
   openEventStream(app, { key, query: statusSubscription, variables: { id } });
 
@@ -131,7 +132,7 @@ describe('locationStatusChanged', () => {
     });
     streams.push(await watchFromNow(await gateway.newKey({ companyIds: [companyId] }), locationId));
     await streams.shift()!.cancel();
-    // The gateway notices the end a moment later.
+    // The gateway needs a moment to detect the end of the subscription.
     streams.push(await vi.waitFor(() => watchFromNow(key, locationId)));
     await drive(key, locationId);
     for (const stream of streams)

@@ -10,7 +10,7 @@ const { sql } = gateway.database;
 
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
-/** The stored and the counted numbers of one location, read in one snapshot. */
+/** The stored numbers and the counted numbers of one location, read in one snapshot. */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(
     `SELECT coalesce(sum(entries), 0)::int AS entries, coalesce(sum("openSessions"), 0)::int AS open,
@@ -30,7 +30,7 @@ async function expectExact(locationId: string): Promise<void> {
 const status = async (locationId: string, key: string) =>
   (await gateway.rest('GET', `/locations/${locationId}/status`, { key })).body.data;
 
-/** Few plates, so that concurrent writers often use the same one. */
+/** There are only few plates, so that concurrent writers often use the same plate. */
 const plates = Array.from({ length: 12 }, (_, index) => ({
   plateType: 'DXB',
   plateCode: 'A',

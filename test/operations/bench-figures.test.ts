@@ -16,7 +16,7 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('spread of a benchmark figure', () => {
-  // Bounds of the sign test at 95%: https://en.wikipedia.org/wiki/Sign_test
+  // These are the bounds of the sign test at 95%: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -53,7 +53,7 @@ describe('goals of a benchmark', () => {
 });
 
 describe('number of pairs that a benchmark measures', () => {
-  /** Measures a case whose goals are decided after the given numbers of pairs. */
+  /** Measures a benchmark whose goals are decided after the given numbers of pairs. */
   async function pairsOf(range: { least: number; most: number }, ...decidedAt: number[]): Promise<number> {
     let pairs = 0;
     await measureUntilDecided(
@@ -96,7 +96,7 @@ describe('number of pairs that a benchmark measures', () => {
       },
       figures,
     );
-    // With nine values the sign test ignores the largest one; with six values it does not.
+    // With nine values the sign test ignores the largest value; with six values the test uses all values.
     expect([ratios.length, verdictOf(figures()[0]!)]).toEqual([12, 'missed']);
   });
 });

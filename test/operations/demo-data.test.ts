@@ -9,7 +9,7 @@ import { plateOf } from '../support/activity.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-// Pretends that the gateway was started at this time: the demo data must be right at any time of day.
+// The test pretends that the gateway was started at this time, because the demo data must be right at any time of day.
 const startedAt = Date.now();
 const key = await seedDemo(gateway);
 
@@ -44,7 +44,8 @@ describe('demo data', () => {
     const daysAgo = new Set(
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
     );
-    // The oldest vehicles came seven days of the calendar before the start: soon after midnight that is not seven times 24 hours.
+    // The oldest vehicles came seven calendar days before the start. Soon after midnight that is less than seven times
+    // 24 hours.
     expect([...daysAgo]).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
     expect(sessions.every(({ open, exitedAt }) => open === (exitedAt === null))).toBe(true);
     const ended = sessions.filter(({ open }) => !open).length;

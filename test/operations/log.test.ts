@@ -7,7 +7,7 @@ import { sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const { prisma, sql } = gateway.database;
 
-/** A value that a client sends and that must not appear in a log. */
+/** A value that a client sends and that must not appear in the log. */
 const secretText = 'pms_live_secret-of-a-client';
 const plateNumber = '7654321';
 
@@ -27,7 +27,7 @@ function readableLog() {
 const plate = { plateType: 'DXB', plateCode: secretText, plateNumber };
 const entry = (locationId: string) => ({ id: newId(), locationId, referenceId: secretText, ...plate });
 
-/** Requests that make the database refuse values of a client. */
+/** Requests with values that the database refuses. */
 const refusals: [string, (locationId: string) => Promise<unknown>][] = [
   [
     'a statement with a wrong value',

@@ -13,13 +13,13 @@ const { newSubscriber, addEntry } = webhookTools(gateway);
 const metricsOf = async ({ metrics }: Pick<typeof gateway, 'metrics'>) =>
   (await metrics.app.request('/metrics')).text();
 
-/** The value of a series, or 0 when it does not exist. */
+/** The value of a metric series, or 0 when the series does not exist. */
 async function valueOf(series: string, of: Pick<typeof gateway, 'metrics'> = gateway): Promise<number> {
   const line = (await metricsOf(of)).split('\n').find((text) => text.startsWith(`${series} `));
   return line ? Number(line.slice(series.length + 1)) : 0;
 }
 
-/** The increase of a series during an action. */
+/** The increase of a metric series during an action. */
 async function growthOf(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = await valueOf(series);
   await act();
@@ -140,7 +140,7 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // Queries of the gateway's own background work may wait as well.
+    // Queries of the gateway's own background work may also wait for a connection.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });

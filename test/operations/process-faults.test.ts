@@ -45,7 +45,7 @@ describe('a gateway process with an uncaught error', () => {
       const closed = once(socket, 'close');
       const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nX-API-Key: ${operatorKey}\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
       socket.write(head);
-      await expect.poll(() => received).toContain('100 Continue'); // the gateway has begun with the request
+      await expect.poll(() => received).toContain('100 Continue'); // The gateway has begun to handle the request
       const exited = once(gateway.child, 'exit');
       gateway.child.kill('SIGUSR2');
       await expect.poll(gateway.output).toContain('"level":60');

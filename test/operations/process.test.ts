@@ -25,11 +25,11 @@ interface RunningGateway {
   /** The output of the process so far. */
   output(): string;
   call(path: string, init?: RequestInit & { key?: string }): Promise<Response>;
-  /** Stops the process and returns its exit code. */
+  /** Stops the gateway process and returns its exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a gateway that is killed after the last test if it still runs. */
+/** Starts a gateway. The end of the last test kills a gateway that still runs. */
 function run(env: Record<string, string>): GatewayProcess {
   const gateway = startGatewayProcess(env);
   cleanUps.push(() => gateway.child.kill('SIGKILL'));
@@ -178,13 +178,13 @@ test.each(['PORT', 'METRICS_PORT'])(
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output()).toContain(` ${variable} ${port}`);
-    // The gateway did and logged nothing before.
+    // The gateway has done and logged nothing before this error.
     expect(output().trim().split('\n')).toHaveLength(1);
     expect(readdirSync(dataDir)).toEqual([]);
   },
 );
 
-/** Runs an operation as the operator. */
+/** Runs a GraphQL operation with the operator's key. */
 const graph = async (gateway: RunningGateway, query: string) =>
   (
     await gateway.call('/graphql', { method: 'POST', key: operatorKey, body: JSON.stringify({ query }) })
@@ -220,7 +220,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     const { secret } = other.data.createApiKey;
     expect((await second.call('/api/locations', { key: secret })).status).toBe(200);
     await graph(first, `mutation { revokeApiKey(id: "${other.data.createApiKey.apiKey.id}") { id } }`);
-    // This is sooner than the cached key expires (5 seconds), so the notice has revoked it.
+    // A cached key expires after 5 seconds. The key stops working sooner, so the notice has revoked the key.
     await expect
       .poll(async () => (await second.call('/api/locations', { key: secret })).status, { timeout: 4000 })
       .toBe(401);
@@ -290,7 +290,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     await client.connect();
     cleanUps.push(() => client.end());
     const second = await start(env);
-    await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`); // its lease is over
+    await client.query(`UPDATE "WebhookDelivery" SET "nextAttemptAt" = now()`); // The lease of the killed gateway ends with this change
     await expect.poll(() => receiver.messages.length).toBe(2);
     expect(receiver.messages[1]!.id).toBe(receiver.messages[0]!.id);
     expect(receiver.messages[1]!.body).toBe(receiver.messages[0]!.body);
@@ -326,7 +326,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await impatient.stop('SIGINT')).toBe(1);
     expect(patient.process.exitCode).toBeNull();
     await patientEnd;
-    // The documentation promises 12 s; the test allows more for a busy machine.
+    // The documents promise 12 s. The test allows more time for a busy machine.
     expect(performance.now() - startedAt).toBeLessThan(15_000);
     await Promise.all(hanging);
   });

@@ -10,7 +10,7 @@ const { newSubscriber } = webhookTools(gateway);
 
 const exporter = new InMemorySpanExporter();
 
-/** Adds the SDK to this process, as docs/observability.md says. */
+/** Adds the OpenTelemetry SDK to this process, as docs/observability.md describes. */
 function addSdk() {
   new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
 }

@@ -15,7 +15,10 @@ const log = pino({ level: 'silent' });
 const firstOfTheDays = '20261121222000_usage_partitions';
 const hourMs = 3_600_000;
 
-/** Records as version 1.5.0 and earlier wrote them, prepared once and written before and after the migration. */
+/**
+ * Usage records as version 1.5.0 and earlier versions wrote them. The test writes these records before and after the
+ * migration.
+ */
 const insertAsBefore: Statement = {
   name: 'usage-insert-of-before',
   text: `INSERT INTO "UsageRecord"
@@ -42,7 +45,7 @@ async function openAsBefore() {
   return { ...database, insert, migrate: () => applyMigrations(database, log, migrationsFolder) };
 }
 
-/** Records and totals of a key by hour. Both must be equal. */
+/** The usage records and the usage totals of a key by hour. Both must be equal. */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);
   return {
@@ -97,7 +100,7 @@ test.runIf(testServerUrl)(
     let written = 50_000;
     async function record() {
       do {
-        // Some records were still queued. The previous version repeats writes that failed.
+        // Some usage records were still queued. The previous version repeats a write that failed.
         const times = [new Date(), new Date(Date.now() - 5_000)];
         await expect
           .poll(() => database.insert(apiKeyId, times).then(() => 'written'), { timeout: 30_000 })

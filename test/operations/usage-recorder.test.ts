@@ -24,9 +24,9 @@ const use = (requestId: string): Usage => ({
 const idsFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 const recordAll = (ids: string[]) => ids.forEach((id) => recorder.record(use(id)));
-/** The recorder and the number of each batch. */
+/** A usage recorder, and the number of each batch that the recorder wrote. */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
-/** The request ids of each statement. */
+/** The request ids in each SQL statement. */
 const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());

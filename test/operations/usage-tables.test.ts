@@ -29,7 +29,7 @@ const use = (usage: Partial<Usage> = {}): Usage => ({
 
 const ask = <Row>(text: string, ...values: unknown[]) => sql.query<Row>({ name: '', text }, values);
 
-/** The partition that holds the only record of a key. */
+/** The partition that holds the only usage record of a key. */
 async function partitionOf(apiKeyId: string | null): Promise<string | undefined> {
   const rows = await ask<{ name: string }>(
     `SELECT tableoid::regclass::text AS name FROM "UsageRecord" WHERE "apiKeyId" = $1`,
@@ -48,7 +48,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Writes one record as a gateway does. */
+/** Writes one usage record as a gateway does. */
 async function write(usage: Usage): Promise<void> {
   const recorder = createUsageRecorder({ sql, log });
   recorder.record(usage);
@@ -59,7 +59,8 @@ describe('totals of usage records', () => {
   test('the usage totals equal the usage records when three processes write, time out and repeat batches', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
-    // Either the response is lost after the database has written, or the statement never arrives.
+    // Either the response is lost after the database has written the batch, or the statement never reaches the
+    // database.
     let runs = 0;
     const unreliable = {
       async query<Row>(...[statement, values]: Parameters<Sql['query']>) {
@@ -90,7 +91,7 @@ describe('totals of usage records', () => {
         { timeout: 20_000 },
       )
       .toBe(requests.length);
-    // A repeated batch is not written again.
+    // The database does not write a repeated batch again.
     await Promise.all(recorders.map((recorder) => recorder.close()));
     expect(await count()).toBe(requests.length);
 

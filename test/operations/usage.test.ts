@@ -19,7 +19,7 @@ async function keyWithId(options = {}) {
   return { key, id };
 }
 
-/** Records requests as the guard does: [when, operation, status, surface, error code]. */
+/** Records requests as the guard does. Each request has a time, an operation, a status, a surface and an error code. */
 async function used(apiKeyId: string, ...requests: [Date, string, number, string?, string?][]) {
   await prisma.usageRecord.createMany({
     data: requests.map(([createdAt, operation, status, surface = 'rest', errorCode]) => ({
@@ -38,7 +38,7 @@ async function used(apiKeyId: string, ...requests: [Date, string, number, string
 
 const bucket = '{ hour surface operation requests refused errors }';
 
-/** The key's own usage between two times. */
+/** The usage of the key itself between two times. */
 async function ownUsage(key: string, from?: Date, to?: Date) {
   const { body } = await gateway.graph(
     `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,

@@ -13,14 +13,14 @@ const ending = await openTestGateway();
 const endingUrl = await serve(ending);
 const { prisma } = gateway.database;
 
-/** The points that a key has used in this hour, without the cost of reading them. */
+/** The number of points that a key has used in this hour, without the points of this query. */
 async function pointsUsed(key: string): Promise<number> {
   const { body } = await gateway.graph('{ viewer { rateLimit { name limit remaining } } }', { key });
   const { limit, remaining } = body.data.viewer.rateLimit[0];
   return limit - remaining - 1;
 }
 
-/** The console when data is missing or requests fail. */
+/** These tests use the console when data is missing or requests fail. */
 describe.runIf(hasBrowser)('the console', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ describe.runIf(hasBrowser)('the console', () => {
   test('the console reports a lost connection, and reloads the page when the network is back', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo } = await openConsole(browser, url, { key });
-    // The scripts of the views are loaded before; only requests to the graph fail.
+    // The browser loads the scripts of the pages before this step, so only requests to the graph fail.
     await goTo(`whitelist/${locationId}`);
     await goTo('sites');
     await page.context().setOffline(true);
@@ -194,7 +194,7 @@ describe.runIf(hasBrowser)('the console', () => {
 
     const location = page.getByRole('combobox', { name: 'Location' });
     expect(await location.inputValue()).toBe('Test Location');
-    // A list closes when the page is scrolled.
+    // A drop-down list closes when the user scrolls the page.
     await page.evaluate(async () => {
       scrollTo(0, 0);
       for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame);

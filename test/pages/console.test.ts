@@ -13,7 +13,7 @@ const { prisma } = gateway.database;
 
 const hourAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
-/** A nearly full location with a whitelist, and an event that a gate refused. */
+/** Creates a nearly full location with a whitelist, and with an event that a gate refused. */
 async function newWorld() {
   const tenant = await gateway.newTenant();
   const { companyId, key } = tenant;
@@ -45,7 +45,7 @@ test('the browser loads at most 200 KB for the first view of the console', async
     if (sizes.has(path)) continue;
     const body = await bodyOf(path);
     sizes.set(path, body.length);
-    // The imports of a script; dynamic imports are in parentheses.
+    // This pattern finds the static imports of a script. A dynamic import has parentheses.
     const imports = path.endsWith('.js') ? text(body).matchAll(/(?:from|import)"\.\/([^"]+)"/g) : [];
     for (const [, name] of imports) unread.push(`/assets/${name}`);
   }

@@ -25,7 +25,7 @@ test('every example of the explorer runs with the values that the explorer fills
   expect(body.data).toMatchObject({ occupied: 3 });
 });
 
-/** The axe-core violations, as `rule: element`. */
+/** Returns the axe-core violations of a page as `rule: element`. */
 async function violations(page: Page) {
   await page.evaluate(axe.source);
   const results = await page.evaluate(() => (globalThis as never as { axe: typeof axe }).axe.run());
@@ -34,7 +34,7 @@ async function violations(page: Page) {
   );
 }
 
-/** The explorer in a real browser. */
+/** These tests use the explorer in a real browser. */
 describe.runIf(hasBrowser)('the explorer', () => {
   let browser: Browser;
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   const storageOf = (page: Page) =>
     page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
 
-  /** A location with a vehicle, and a key with access to it. */
+  /** A location with a vehicle, and a key that has the location in its scope. */
   async function newTenant() {
     const tenant = await gateway.newTenant();
     const entry = newEntry();
@@ -207,7 +207,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await run(page);
     const { plateType, plateCode, plateNumber } = entry;
     let events = 0;
-    // The subscription may start after an event, so vehicles enter until the page shows one.
+    // The subscription may start after an event, so vehicles enter until the explorer shows an event.
     await expect
       .poll(async () => {
         await gateway.graph(
@@ -354,7 +354,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   });
 });
 
-/** The other pages in the same browser. */
+/** These tests open the other pages in the same browser. */
 describe.runIf(hasBrowser)('the API reference in a browser', () => {
   test('the API reference finds an endpoint, and opens the GraphQL document of the endpoint in the explorer', async () => {
     const browser = await openBrowser();
@@ -409,7 +409,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     await page.keyboard.press('Enter');
     expect(new URL(page.url()).hash).toBe('#content');
     await page.keyboard.press('Tab');
-    // The next stop is within the content: the navigation before it is skipped.
+    // The next focused element is in the content, because the user skipped the navigation.
     expect(await page.evaluate(() => document.activeElement!.closest('main') !== null)).toBe(true);
     const code = page.locator('main pre').first();
     await code.focus();

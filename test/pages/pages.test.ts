@@ -23,7 +23,7 @@ const gateway = await sharedTestGateway();
 
 const asBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-/** Each request comes from its own address, because pages draw on the budget of the address. */
+/** Sends each request from its own client address, because pages use the budget of the address. */
 const get = async (path: string, headers: Record<string, string> = asBrowser) =>
   gateway.app.request(path, {
     headers: { 'X-Forwarded-For': newAddress(), ...headers },
@@ -88,7 +88,7 @@ describe.each(pages)('security headers of %s', (path) => {
 });
 
 describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding) => {
-  /** The bytes of a response as sent, and its text. */
+  /** The bytes of a response as the server sent them, and the decompressed text. */
   const load = async (path: string) => {
     const answer = await get(path, { ...asBrowser, 'Accept-Encoding': coding });
     expect(answer.headers.get('Content-Encoding'), path).toBe(coding);

@@ -1,6 +1,5 @@
-// `npm run pictures:pages` takes a picture of each view of the console and of the explorer, in light and dark, from a
-// gateway at its first start. Pictures that the documentation shows go to docs/, and all pictures go to the folder in
-// the argument.
+// `npm run pictures:pages` starts a new gateway and takes a picture of each page of the console and of the explorer, in
+// light and dark. The pictures for the documents go to docs/, and all pictures go to the folder in the argument.
 import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,14 +11,14 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const folder = process.argv[2] ?? (await mkdtemp(join(tmpdir(), 'pictures-')));
 const size = { width: 1280, height: 860 };
 
-/** The pictures of the documentation, and their names in the folder of all pictures. */
+/** The pictures that the documents show, and their names in the folder of all pictures. */
 const shown = {
   'console-sites.png': 'sites-light.png',
   'console-why.png': 'why-light.png',
   'explorer.png': 'explorer-light.png',
 };
 
-/** A view of the console, and the steps before its picture is taken. */
+/** A page of the console, and the steps before the script takes its picture. */
 interface View {
   place: string;
   asOperator?: boolean;
@@ -57,10 +56,10 @@ const views = (locationId: string): Record<string, View> => ({
   audit: { place: 'audit', asOperator: true },
 });
 
-/** Takes a picture without the cursor in a field and without the pointer over a button. */
+/** Takes a picture without a text cursor in a field and without the mouse pointer over a button. */
 async function take(page: Page, name: string) {
   await page.mouse.move(size.width / 2, size.height - 1);
-  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined); // a stream stays open
+  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined); // A stream of the page stays open, so the network never becomes idle
   await page.screenshot({ path: join(folder, `${name}.png`), caret: 'hide' });
 }
 

@@ -9,7 +9,7 @@ const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
 const start = Date.parse('2026-03-01T08:00:00.000Z');
-/** The given number of minutes after the start of the tests' day. */
+/** Returns the time that is the given number of minutes after the start of the tests' day. */
 const minute = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
 
 const plates = ['7', '8', '9'].map((plateNumber) => ({ plateType: 'DXB', plateCode: 'A', plateNumber }));
@@ -42,7 +42,7 @@ async function record(key: string, locationId: string, reading: Reading) {
   return body.errors?.[0].extensions ?? body.data.recordParkingEvent;
 }
 
-/** The sessions of a location, sorted by their start, without identifiers. */
+/** The sessions of a location without identifiers, sorted by their start. */
 async function sessionsOf(key: string, locationId: string, open?: boolean) {
   const { body } = await gateway.graph(
     `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
@@ -51,7 +51,8 @@ async function sessionsOf(key: string, locationId: string, open?: boolean) {
   );
   const { nodes, totalCount } = body.data.location.sessions;
   expect(totalCount).toBe(nodes.length);
-  // The API lists sessions in the order in which events arrived; the tests compare them by content.
+  // The API lists sessions in the order in which events arrived. The tests compare the content of the sessions in
+  // another order.
   const said = (session: { enteredAt: string | null; exitedAt: string | null }) =>
     (session.enteredAt ?? session.exitedAt) + JSON.stringify(session);
   return nodes.sort((one: Parameters<typeof said>[0], other: typeof one) =>

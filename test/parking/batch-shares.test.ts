@@ -14,7 +14,7 @@ interface Place {
 const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 const newEvent = () => ({ eventId: newId(), kind: 'ENTRY', plate, occurredAt: '2026-03-01T08:00:00Z' });
 
-/** Sends events of a location in one request. Returns how many were recorded, or the code of the error. */
+/** Sends events of a location in one request. Returns the number of recorded events, or the code of the error. */
 async function recordMany({ key, locationId }: Place, count: number) {
   const events = Array.from({ length: count }, newEvent);
   const { body } = await gateway.graph(
@@ -34,7 +34,7 @@ async function decide({ key, locationId }: Place) {
   expect(body).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
 }
 
-/** The requests of a gate for a vehicle: it asks for the decision and records the entry. */
+/** The requests of a gate for a vehicle. The gate asks for the decision, and then records the entry. */
 async function letIn(place: Place) {
   await decide(place);
   const { body } = await gateway.graph(
@@ -75,7 +75,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return () => client.query('COMMIT');
   }
 
-  /** The number of connections that wait for a lock. */
+  /** The number of database connections that wait for a lock. */
   async function waitingConnections(client: pg.Client) {
     const { rows } = await client.query(
       `SELECT count(*)::int AS count FROM pg_stat_activity

@@ -11,7 +11,7 @@ const { prisma } = gateway.database;
 const start = Date.parse('2026-03-01T08:00:00.000Z');
 const plateOf = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
 
-/** An event of a gate: a plate by its number, and a time in minutes after the start. */
+/** An event of a gate with the number of the plate and the time in minutes after the start. */
 const reading = (eventId: string, kind: string, plate: number, minute: number) => ({
   eventId,
   kind,
@@ -38,7 +38,7 @@ async function recordOne(key: string, locationId: string, input: Reading) {
   expect(body.errors).toBeUndefined();
 }
 
-/** The sessions and events of a location without identifiers, each as text, sorted. */
+/** The sessions and events of a location without identifiers, as sorted texts. */
 async function stateOf(locationId: string) {
   const [sessions, events] = await Promise.all([
     prisma.parkingSession.findMany({ where: { locationId } }),
@@ -163,7 +163,7 @@ describe('recordParkingEvents', () => {
 
   test('recording a batch of events takes few SQL statements, whatever its size', async () => {
     const { key, locationId } = await gateway.newTenant();
-    // One transaction of each database.
+    // Each kind of database records this number of events in one transaction.
     const length = gateway.database.kind === 'embedded' ? 25 : 200;
     const events = Array.from({ length }, (_, index) => reading(`${index}`, 'ENTRY', index, index));
     const statements = await statementsOf(() => recordMany(key, locationId, events));

@@ -10,7 +10,7 @@ const occurredAt = '2026-03-01T08:00:00.000Z';
 
 type Input = Record<string, unknown>;
 
-/** The ways to record one event of a gate, alone and in a batch. Each returns the outcome of the event. */
+/** The two ways to record an event of a gate: alone and in a batch. Each function returns the outcome of the event. */
 const ways = {
   async recordParkingEvent(key: string, locationId: string, input: Input) {
     const { body } = await gateway.graph(
@@ -30,7 +30,7 @@ const ways = {
   },
 };
 
-/** A location with an entry of `DXB/A/7`, and functions that record events there. */
+/** Creates a location with an entry of `DXB/A/7`, and functions that record events there. */
 async function gateWithEntry() {
   const { key, companyId, locationId } = await gateway.newTenant();
   const list = async (at: string, plate: string) => {
@@ -112,7 +112,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     const before = await changes();
     for (const input of [named, read]) await record(key, locationId, input);
     expect(await changes()).toBe(before);
-    // The entry no longer exists, so the correction is recorded by its plate.
+    // The entry no longer exists, so the gateway records the correction by its plate.
     await record(key, locationId, { ...named, occurredAt: '2026-03-01T08:01:00.000Z' });
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });

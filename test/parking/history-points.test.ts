@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { historyBounds } from '../../src/parking/history-points.ts';
 
-/** Time zones with clock changes by an hour, by half an hour, at midnight or by a whole day, and some without any. */
+/**
+ * Time zones with clock changes by an hour, by half an hour, at midnight or by a whole day, and time zones without
+ * clock changes.
+ */
 const timezones = [
   'UTC',
   'Asia/Dubai',

@@ -7,7 +7,8 @@ import { openActivity, plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
 
-// Data of an earlier release: locations with entries, events and sessions, as that release derived them.
+// These tests migrate data of an earlier release: locations with entries, events and sessions, as that release derived
+// them.
 
 const log = pino({ level: 'silent' });
 
@@ -91,14 +92,14 @@ for (const location of [garage, withPass, left, corrected, withLongestStay]) {
   addSession(see('3-in', 'ENTRY', 'DXB/A/3', 8), { enteredAt: at(8) });
   addSession(see('3-again', 'ENTRY', 'DXB/A/3', 10), { enteredAt: at(10), open: true });
   addSession(see('4-out', 'EXIT', 'DXB/A/4', 9), { exitedAt: at(9) });
-  // Two entry events of one instant, and one of a vehicle that is not listed.
+  // The rows have two entry events of one instant, and one event of a vehicle that is not listed.
   addSession(see('5-in-a', 'ENTRY', 'DXB/A/5', 8), { enteredAt: at(8) });
   addSession(see('5-in-b', 'ENTRY', 'DXB/A/5', 8), { enteredAt: at(8), exitedAt: at(11) });
   see('5-out', 'EXIT', 'DXB/A/5', 11);
   addSession(see('9-in', 'ENTRY', 'SHJ/B/9', 8), { enteredAt: at(8), open: true });
 }
 
-/** Creates a database in the state before a migration, with these rows. */
+/** Creates a database in the state before a migration, with the rows of the earlier release. */
 async function openDatabaseBefore(migration: string, tables: Record<string, Row[]>) {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
@@ -140,7 +141,7 @@ const decide = (locationId: string, plate: string) =>
     { locationId, plate: plateOf(plate) },
   );
 
-/** The number of recorded entries of each vehicle. */
+/** The number of recorded entry events of each vehicle. */
 async function entriesRecorded(locationId: string): Promise<number[]> {
   const { nodes } = await ask(
     'query ($locationId: ID!) { whitelist(locationId: $locationId) { nodes { entriesRecorded } } }',
@@ -229,7 +230,7 @@ test('a second run of the migration does not count the entries again', async () 
   });
   const { scratch, database } = await openDatabaseBefore('20261122022500_entries_recorded_before', {
     ...rows,
-    // Stored counts that equal the number of events, exceed it after retention, or are below it.
+    // The stored counts equal the number of events, exceed that number after retention, or are below that number.
     WhitelistEntryUse: [counted('1', 1), counted('2', 7), counted('3', 1)],
   });
   onTestFinished(async () => {

@@ -9,13 +9,13 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await sharedTestGateway();
 const { prisma } = gateway.database;
 
-/** An hour of the tests' first day, which is long past. */
+/** Returns an hour of the tests' first day, which is long past. */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 
 const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
 const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
 
-/** A location with a key that has every permission there. */
+/** Creates a location with a key that has every permission there. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   return { ...tenant, ...openActivity(gateway, tenant.key) };
@@ -233,7 +233,7 @@ test("setInside and adjustOccupancy need WRITE_ACTIVITY, a location in the key's
   expect(await actionsAt(gateway, locationId)).toEqual([]);
 });
 
-/** Plates that cameras confuse with each other, in several ways, and a plate of another type. */
+/** Plates that cameras confuse with each other in several ways, and a plate of another type. */
 const confusable = ['DXB/B/10', 'DXB/8/10', 'DXB/S8/10', 'DXB/5B/10', 'DXB/58/10', 'SHJ/8/10'];
 const anyHour = fc.integer({ min: 0, max: 12 });
 
@@ -252,7 +252,7 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ occupied: fc.nat(4), hours: anyHour }) },
 );
 
-/** Two events or counts have the same id when one corrects the other. */
+/** Two events or counts get the same id when one corrects the other. */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
@@ -296,7 +296,7 @@ describe('the derived occupancy of a location', () => {
     );
   });
 
-  /** Vehicles whose texts match only themselves, each with the text that cameras send. */
+  /** Vehicles with the texts that cameras send. Each text matches only its own vehicle. */
   const textOf: Record<string, string> = {
     'DXB/B/10': 'b 10',
     'DXB/8/10': '8-10',
@@ -318,7 +318,7 @@ describe('the derived occupancy of a location', () => {
     },
     { weight: 1, arbitrary: fc.record({ inside: fc.subarray(vehicles), hours: anyHour }) },
   );
-  /** The vehicle of a session, known by its plate or by a text. */
+  /** The vehicle of a session, which the gateway knows by a plate or by a text. */
   const withVehicle = (session: string) => {
     const [plate = '', ...rest] = session.split(' ');
     return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
@@ -342,7 +342,8 @@ describe('the derived occupancy of a location', () => {
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // In the first run no vehicle is ever listed. In the others the whitelist changes between any two events.
+              // In the first run no vehicle is ever listed. In the other runs the whitelist changes between any two
+              // events.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
                 const entryId = listed.get(plate);

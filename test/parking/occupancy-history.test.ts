@@ -12,7 +12,7 @@ const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
 
 const hourMs = 3_600_000;
-/** An hour of the tests' first day, which is long past. */
+/** Returns an hour of the tests' first day, which is long past. */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * hourMs);
 
 const historyQuery = `query ($id: ID!, $from: DateTime!, $to: DateTime!, $interval: HistoryInterval) {
@@ -25,7 +25,7 @@ interface Point {
   exits: number;
 }
 
-/** A location with a key that has every permission there. */
+/** Creates a location with a key that has every permission there. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   const activity = openActivity(gateway, tenant.key);
@@ -145,7 +145,7 @@ describe('the occupancy history of a location', () => {
   });
 });
 
-/** Plates that cameras confuse with each other, and others. */
+/** Plates that cameras confuse with each other, and other plates. */
 const plates = ['DXB/B/10', 'DXB/8/10', 'DXB/A/1', 'DXB/A/2', 'DXB/A/3'];
 const anyTime = fc.integer({ min: 0, max: 48 }).map((quarters) => quarters / 4);
 const happening = fc.oneof(
@@ -167,7 +167,7 @@ const leftOf = ({ endedAt, exitedAt, staysUntil }: ParkingSession) =>
   Math.min(...[endedAt ?? exitedAt, staysUntil].map((at) => at?.getTime() ?? Infinity));
 const isOpenAt = (session: ParkingSession, at: number) => startOf(session) <= at && leftOf(session) > at;
 
-/** The number of vehicles inside at an instant: each call looks at every session. */
+/** Counts the vehicles inside at an instant by looking at every session. */
 function occupiedAt(
   at: number,
   sessions: readonly ParkingSession[],
@@ -241,7 +241,7 @@ test('the occupancy history equals the sessions and counts at each instant', asy
         });
         expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
         expect(points).toEqual(expected);
-        // Everything happened before the last points, so they equal the current status.
+        // All events happened before the last points of the history, so these points equal the current status.
         if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
       },
     ),

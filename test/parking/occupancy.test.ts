@@ -8,14 +8,14 @@ import { sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-/** An hour of the tests' first day, which is long past. Later days follow from 24 on. */
+/** Returns an hour of the tests' first day, which is long past. Hour 24 is the first hour of the next day. */
 const hour = (hours: number) => new Date(Date.parse('2026-03-01T00:00:00.000Z') + hours * 3_600_000);
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 
 const entry = (plate: string, hours: number): Seen => ({ kind: 'ENTRY', plate, at: hour(hours) });
 const exit = (plate: string, hours: number): Seen => ({ kind: 'EXIT', plate, at: hour(hours) });
 
-/** A location with a key that has every permission there. */
+/** Creates a location with a key that has every permission there. */
 async function newActivity() {
   const tenant = await gateway.newTenant();
   return { ...tenant, ...openActivity(gateway, tenant.key) };
@@ -93,7 +93,7 @@ describe('an exit event whose plate is not inside', () => {
 });
 
 describe('a vehicle that is added to or removed from the whitelist while the vehicle is inside', () => {
-  /** The plates that are listed from then on, in place of the former ones. */
+  /** The plates that the whitelist has from then on, in place of the former plates. */
   type Listing = { listed: string[] };
 
   test.each<[string, (Seen | Listing)[], string[]]>([
@@ -326,7 +326,7 @@ describe('the longest stay of a location', () => {
     await change(locationId, { longestStayHours: 1 });
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
     expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
-    // The status changes without any write.
+    // The status of the location changes although no request writes.
     await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });
     expect(await sessions(locationId)).toEqual([expect.stringContaining('UNSEEN_EXIT')]);
     await expect

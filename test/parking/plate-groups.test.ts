@@ -6,7 +6,7 @@ import { openTestGateway } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** Plates with equal ends: short and long, in parts or as a text, with or without a type. */
+/** Plates with equal ends: short and long plates, plates in parts or as a text, with or without a type. */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {
     const [plateCode = '', plateNumber = ''] = plate.split('/');

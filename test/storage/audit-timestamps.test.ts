@@ -6,10 +6,10 @@ const gateway = await sharedTestGateway();
 
 type Tenant = Awaited<ReturnType<TestGateway['newTenant']>>;
 
-/** The format of every instant of the API. */
+/** The format of every instant in responses of the API. */
 const apiInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Every instant in a JSON value, with its path. */
+/** Every instant in a JSON value, with the path to the instant. */
 function instantsOf(value: unknown, path = ''): [string, string][] {
   if (typeof value === 'string') return /(At|From|Until)$/.test(path) ? [[path, value]] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -40,7 +40,7 @@ const record = ({ key, locationId }: Tenant, eventId: string, occurredAt: string
     },
   });
 
-/** Changes, each with the action of its last record and the instants that the record must have. */
+/** Changes of data, each with the action of its last audit record and the instants that the record must have. */
 const changes: [string, (tenant: Tenant) => Promise<unknown>, string[]][] = [
   ['whitelist.created', create, ['validFrom', 'validUntil', 'createdAt', 'updatedAt']],
   [

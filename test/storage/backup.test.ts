@@ -12,7 +12,7 @@ import { webhookTools } from '../support/webhooks.ts';
 
 const pepper = { KEY_PEPPER: 'a pepper of the test of backups 0123456789', WEBHOOK_ALLOW_PRIVATE: 'true' };
 
-/** The commands of docs/production.md that back a database up and restore it into an empty database. */
+/** The commands of docs/production.md that back up a database and restore the backup into an empty database. */
 function commandsOfThePage(): string {
   const page = readPages().find(({ path }) => path === 'docs/production.md')!;
   return fencedBlocks(page).find(({ text }) => text.includes('pg_restore'))!.text;
@@ -58,7 +58,7 @@ describe.runIf(testServerUrl)('backup of PostgreSQL', () => {
     const restored = await openTestGateway(pepper, { database });
     expect((await list(restored)).body.data).toEqual(entries);
     expect(await partitionsOf(restored)).toEqual(await partitionsOf(source));
-    // The same pepper decrypts the webhook's secret, so the message is signed correctly and accepted.
+    // The same pepper decrypts the secret of the webhook, so the receiver accepts the signature of the message.
     const { body } = await restored.graph('mutation ($id: ID!) { testWebhook(id: $id) { id } }', {
       key,
       variables: { id: webhook.id },

@@ -5,7 +5,7 @@ import { parseTimestamp } from '../../src/database/column-types.ts';
 
 const asPgReads = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ);
 
-/** An instant as PostgreSQL writes it in UTC, without zeros at the end of the fraction. */
+/** Writes an instant as PostgreSQL does in UTC, without zeros at the end of the fraction. */
 const written = (instant: Date) =>
   instant
     .toISOString()

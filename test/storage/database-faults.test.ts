@@ -15,7 +15,7 @@ import { createScratchDatabase, testServerUrl } from '../support/scratch-databas
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const silent = pino({ level: 'silent' });
 
-/** A separate connection to the database, until the end of the test. */
+/** Opens a separate connection to the database until the end of the test. */
 async function connectTo(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client(databaseUrl);
   await client.connect();
@@ -81,7 +81,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     expect((await enter(gateway, other)).errors).toBeUndefined();
     expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
     expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
-    // Requests to the location succeed again before they reach the lock timeout of 8 s.
+    // Requests to the location succeed again before the lock timeout of 8 s ends them.
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 
@@ -99,7 +99,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
       const { rows } = await observer.query(
         `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       );
-      return rows.length === 10; // all of the general connections
+      return rows.length === 10; // These requests would use all general connections of the pool.
     }, 10_000);
     expect(await database.state()).toBe('ok');
     expect((await gateway.app.request('/readyz')).status).toBe(200);

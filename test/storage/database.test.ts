@@ -153,7 +153,7 @@ describe.runIf(onServer)('deadlocks', () => {
     await other.connect();
     onTestFinished(() => other.end());
     await other.query('BEGIN; SET LOCAL deadlock_timeout TO 60000; UPDATE held SET value = 1 WHERE id = 2');
-    // Locks row 1, then waits for row 2 while the other statement waits for row 1.
+    // This statement locks row 1 and then waits for row 2, while the other statement waits for row 1.
     const both = sql.query(
       {
         name: '',

@@ -14,14 +14,16 @@ import { createScratchDatabase, migrationsFolder, testServerUrl } from '../suppo
 const log = pino({ level: 'silent' });
 const operatorKey = 'operator-key-of-the-tests-0123456789';
 
-/** Starts a gateway on a folder. The gateway is killed at the end of the test if it still runs. */
+/** Starts a gateway on a folder. The end of the test kills a gateway that still runs. */
 function startOwner(dataDir: string) {
   const owner = startGatewayProcess({ DATA_DIR: dataDir, OPERATOR_API_KEY: operatorKey });
   onTestFinished(() => void owner.child.kill('SIGKILL'));
   return owner;
 }
 
-/** Registers companies until the gateway is killed, and returns the growing list of acknowledged slugs. */
+/**
+ * Registers companies until the gateway is killed. The returned list grows with the slug of each acknowledged company.
+ */
 function registerCompanies(url: string): string[] {
   const acknowledged: string[] = [];
   void (async () => {
@@ -38,7 +40,7 @@ function registerCompanies(url: string): string[] {
   return acknowledged;
 }
 
-/** A folder that does not exist yet. */
+/** Returns the path of a folder that does not exist yet. */
 async function newFolder(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'parking-test-'));
   onTestFinished(() => rm(parent, { recursive: true, force: true }));

@@ -18,7 +18,7 @@ import type { ScratchDatabase } from '../support/scratch-database.ts';
 
 const log = pino({ level: 'silent' });
 
-/** Writes migrations, name → script, in Prisma's layout. */
+/** Writes migrations in Prisma's layout. The object maps the name of each migration to its script. */
 async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -29,7 +29,7 @@ async function writeMigrations(scripts: Record<string, string>): Promise<URL> {
   return pathToFileURL(`${folder}/`);
 }
 
-/** Runs Prisma's schema engine on a database. An embedded database must be closed meanwhile. */
+/** Runs Prisma's schema engine on a database. An embedded database must be closed during this time. */
 async function withSchemaEngine<Result>(
   { databaseUrl, dataDir }: ScratchDatabase,
   work: (engine: SchemaEngine) => Promise<Result>,

@@ -7,13 +7,16 @@ import { testServerUrl } from '../support/scratch-database.ts';
 import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
-/** Fewer connections than the gateway opens to the pooler, so that its clients share the server's connections. */
+/**
+ * The number of connections to PostgreSQL. The gateway opens more connections to the pooler, so the connections are
+ * shared.
+ */
 const serverConnections = 3;
 
 describe.runIf(testServerUrl && hasPgBouncer)(
   'the gateway behind PgBouncer in transaction mode',
   async () => {
-    if (testServerUrl === undefined || !hasPgBouncer) return; // vitest runs this callback even when the tests are skipped
+    if (testServerUrl === undefined || !hasPgBouncer) return; // Vitest runs this callback even when the tests of the file are skipped
     const pooler = await startPgBouncer(testServerUrl, serverConnections);
     afterAll(() => pooler.remove());
     const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { poolerUrl: pooler.url });

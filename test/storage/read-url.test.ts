@@ -13,7 +13,8 @@ test('DATABASE_READ_URL is accepted only together with the URL of the primary da
 });
 
 describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
-  // A second database instead of a real standby: it does not have the primary's rows.
+  // The test uses a second database instead of a real standby, because that database does not have the rows of the
+  // primary.
   async function openOverTwo() {
     const other = await createScratchDatabase();
     const proxy = await startProxy(other.databaseUrl!);
@@ -49,11 +50,11 @@ describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
     const { body: locations } = await gateway.rest('GET', '/locations', { key });
     expect(locations.data).toMatchObject([{ id: locationId, companyId }]);
 
-    proxy.cut(); // the primary answers instead
+    proxy.cut(); // The primary answers instead of the standby
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
     await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
 
-    proxy.mend(); // the standby answers again some seconds after its return
+    proxy.mend(); // The standby answers again some seconds after it is reachable
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
   });

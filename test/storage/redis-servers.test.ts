@@ -7,7 +7,7 @@ import { connected, createKeyClient } from '../../src/redis/client.ts';
 import { type RedisGroup, startRedisCluster } from '../support/redis-servers.ts';
 import { createRedis } from '../support/system-servers.ts';
 
-/** A log and its warnings so far. */
+/** Creates a log and a list of the warnings that were logged. */
 function newLog() {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) });

@@ -10,7 +10,10 @@ const log = pino({ level: 'silent' });
 /** A channel that no other test of this Redis uses. */
 const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
 
-/** A connected pair over the same Redis: the first one through a proxy that can fail. Both close after the test. */
+/**
+ * Creates two connected processes on one Redis. The first process uses a proxy that can fail. The end of the test
+ * closes both.
+ */
 async function connectPair() {
   const proxy = await startProxy(redisUrl!);
   onTestFinished(proxy.close);

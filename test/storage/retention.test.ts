@@ -14,7 +14,7 @@ const { prisma, sql } = gateway.database;
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-/** A process that keeps usage for 10 days and events for 30. */
+/** Creates a process that keeps usage for 10 days and events for 30 days. */
 const open = (over = sql) =>
   createRetention({
     sql: over,
@@ -22,7 +22,10 @@ const open = (over = sql) =>
     days: { usage: 10, usageTotals: 20, events: 30, deliveries: 20, whitelistChanges: 5 },
   });
 
-/** One statement, because Prisma takes seconds for it on a busy machine, and the transaction would time out. */
+/**
+ * Inserts all rows in one statement. Prisma takes seconds for the rows on a busy machine, and its transaction would
+ * time out.
+ */
 async function addUsage(count: number, createdAt: Date) {
   const operation = newId();
   await prisma.$executeRaw`
@@ -31,7 +34,7 @@ async function addUsage(count: number, createdAt: Date) {
   return () => prisma.usageRecord.count({ where: { operation } });
 }
 
-/** Records events of a gate: [plate number, kind, days ago]. */
+/** Records events of a gate. Each event has a plate number, a kind and an age in days. */
 async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
   const { key, locationId } = await gateway.newTenant();
   for (const [plateNumber, kind, days] of events) {

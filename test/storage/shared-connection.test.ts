@@ -3,7 +3,10 @@ import { PGlite } from '@electric-sql/pglite';
 import { describe, expect, test } from 'vitest';
 import { shareConnection } from '../../src/database/shared-connection.ts';
 
-/** A database that answers in the same turn of the event loop, like the embedded one, with a list of its queries. */
+/**
+ * Creates a database that answers in the same turn of the event loop, like the embedded database, and lists its
+ * queries.
+ */
 function newDatabase() {
   const asked: string[] = [];
   const query = async (text: string) => void asked.push(text);
@@ -16,7 +19,7 @@ test('a gate request over a socket runs between the statements of a long task', 
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
   })();
   const gate = (async () => {
-    // From the socket to the query takes several turns of the event loop.
+    // A request takes several turns of the event loop from the socket to the query.
     for (let turn = 0; turn < 3; turn += 1) await nextTurn();
     await gates.query('gate');
   })();
@@ -50,7 +53,7 @@ describe('transactions on the embedded database', async () => {
     return rows.map(({ number }) => number);
   };
 
-  /** Runs a transaction of two statements, and a gate query in the middle of it. */
+  /** Runs a transaction of two statements, and a gate query between the two statements. */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');
     let asked: Promise<unknown> = Promise.resolve();

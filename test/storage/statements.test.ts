@@ -272,7 +272,7 @@ describe('hand-written statements', () => {
 });
 
 describe('look-ups of rows by id', () => {
-  /** Records the number of ids of each statement. The fake database has only even ids. */
+  /** Records the number of ids in each statement. The fake database has only rows with even ids. */
   function notingSql() {
     const asked: number[] = [];
     const sql: Sql = {
@@ -320,7 +320,7 @@ describe('nested GraphQL queries', () => {
       whitelist(first: 2) { totalCount nodes { plateNumber location { name company { name } } } } } } } } }`;
     const count = async (ids: string[]) => {
       const key = await gateway.newKey({ companyIds: ids });
-      await gateway.rest('GET', '/health', { key }); // the look-up of the key
+      await gateway.rest('GET', '/health', { key }); // The first statement looks up the key
       let body: { errors?: unknown; data?: { companies: { totalCount: number } } } = {};
       const statements = await statementsOfRequest(
         async () => ({ body } = await gateway.graph(query, { key })),
@@ -336,7 +336,7 @@ describe('nested GraphQL queries', () => {
 
   test('a list, a gate decision, a create, an update and a delete take one SQL statement each', async () => {
     const { locationId, key } = await gateway.newTenant();
-    await gateway.rest('GET', '/health', { key }); // the look-up of the key
+    await gateway.rest('GET', '/health', { key }); // The first statement looks up the key
     const entry = newEntry();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "7" }';
     const path = `/locations/${locationId}/whitelist`;

@@ -47,7 +47,7 @@ interface Column {
   isRequired: boolean;
 }
 
-/** The columns of all tables. Columns that an insertion must name are marked as required. */
+/** The columns of all tables. A column that an insert statement must name is marked as required. */
 const columnsOf = ({ prisma }: Database) =>
   prisma.$queryRaw<Column[]>`
     SELECT table_name AS "table", column_name AS "column", udt_name AS "type",
@@ -71,7 +71,8 @@ describe('a database of version 1.5.0 that is upgraded', () => {
       whitelistedVehicles: 1,
     });
 
-    // A downgrade works while nothing that the older version uses is removed or changed, and nothing new is required.
+    // A downgrade works while the new version removes or changes nothing that the older version uses, and requires
+    // nothing new.
     const columns = await columnsOf(gateway.database);
     for (const { table, column, type } of oldColumns)
       expect(columns, `${table}.${column}`).toContainEqual(expect.objectContaining({ table, column, type }));

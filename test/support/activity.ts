@@ -2,15 +2,15 @@ import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
-/** A short form of an event: the plate as in `DXB/A/7`, or the text that a camera read. */
+/** A short form of an event with the plate as in `DXB/A/7`, or with the text that a camera read. */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
-  /** The plate type that the camera knew beside the text. */
+  /** The plate type that the camera sent beside the text. */
   plateType?: string;
-  /** The entry that the gate admitted. */
+  /** The whitelist entry that the gate admitted. */
   entryId?: string;
 }
 
@@ -20,7 +20,7 @@ export function plateOf(text: string) {
   return { plateType, plateCode, plateNumber };
 }
 
-/** Records events and reads the derived data, with a key that has every permission. */
+/** Creates functions that record events and read the derived data, with a key that has every permission. */
 export function openActivity(gateway: TestGateway, key: string) {
   /** Runs an operation and returns the value of its only root field, or the extensions of its error. */
   async function ask(operation: string, variables: Record<string, unknown>) {
@@ -110,7 +110,7 @@ type SessionNode = Record<
   string
 > & { open: boolean };
 
-/** The actions of the audit records of a location, in their order. */
+/** The actions of the audit records of a location, oldest first. */
 export const actionsAt = async ({ database }: TestGateway, locationId: string) =>
   (await database.prisma.auditRecord.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
     ({ action }) => action,

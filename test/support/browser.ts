@@ -34,11 +34,11 @@ if (!executablePath) {
 /** Whether a browser is installed. In CI this is always true, so a missing browser fails the suite. */
 export const hasBrowser = executablePath !== undefined;
 
-/** Starts a headless browser, until the last test of the file. */
+/** Starts a headless browser that closes after the last test of the file. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: executablePath!,
-    // As root, as in most containers, Chromium must run without its sandbox.
+    // Most containers run processes as root. Chromium must then run without its sandbox.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
   afterAll(() => browser.close());

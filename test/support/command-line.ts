@@ -13,8 +13,7 @@ export interface CommandResult {
 }
 
 /**
- * A stream that keeps its text.
- *
+ * A stream that keeps the text that is written to the stream.
  * @param columns makes the stream a terminal of this width
  */
 function memory(columns?: number) {
@@ -28,7 +27,7 @@ function memory(columns?: number) {
   return { stream: Object.assign(stream, { isTTY: columns !== undefined, columns }), text: () => text };
 }
 
-/** The command line for one test file. Its folder is removed after the last test. */
+/** Creates the command line for one test file, with a folder that is removed after the last test. */
 export function openCommandLine(url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,13 +55,13 @@ export function openCommandLine(url: string) {
     /** Runs a command as a person does, on a terminal with this number of columns. */
     pmsOnTerminal: (columns: number, key: string | undefined, ...args: string[]) =>
       run({ input: '', columns }, key, args),
-    /** Runs a command with `--json`, which must succeed, and returns the parsed output. */
+    /** Runs a command with `--json` and returns the parsed output. The command must succeed. */
     async json(key: string, ...args: string[]) {
       const { code, out, err } = await pms(key, '--json', ...args);
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
       return JSON.parse(out);
     },
-    /** Writes a file with a new name and returns its path. */
+    /** Writes a file with a new name and returns the path of the file. */
     fileOf(text: string | Buffer): string {
       const path = join(folder, `${files++}.csv`);
       writeFileSync(path, text);

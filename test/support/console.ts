@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newUser } from './browser.ts';
 
-/** The console in a browser, with its errors and requests. */
+/** The console in a browser, with the errors and requests of the page. */
 export interface OpenConsole {
   page: Page;
   /** Errors and warnings of the browser. */
@@ -12,7 +12,7 @@ export interface OpenConsole {
   foreignRequests: string[];
   /** The names of the operations that the console has sent to the graph. */
   operations: string[];
-  /** Goes to a view such as `sites`, and waits for its title. */
+  /** Opens a page of the console such as `sites`, and waits for its title. */
   goTo(place: string): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ interface AxeViolation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Expects no axe-core violation on the page. */
+/** Expects that axe-core finds no violation on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
   // The debugger evaluates the source, so the page's content security policy does not block it.
   await page.evaluate(axe.source);

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/types.ts';
 import { projectFolder } from './documentation.ts';
 import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts';
 
-/** Opens a scratch database for one test, and removes it afterwards. */
+/** Opens a scratch database for one test, and removes the database after the test. */
 export async function openScratchDatabase(options?: {
   migrated: boolean;
 }): Promise<Database & { scratch: ScratchDatabase }> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startGatewayProcess } from './gateway-process.ts';
 import { eventually } from './system-servers.ts';
 
-/** A gateway at its first start, with the demo data and the two keys that it created. */
+/** A gateway at its first start, with the demo data and the two keys that the gateway created. */
 interface DemoProcess {
   url: string;
   demoKey: string;

@@ -2,25 +2,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the project. */
+/** The root folder of the project. */
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A page of documentation. */
+/** A page of the documents. */
 export interface Page {
   /** The page's path within the project. */
   path: string;
   text: string;
 }
 
-/** A fenced block of a page: three backticks, a language, words for tools, and the lines until the fence ends. */
+/**
+ * A fenced block of a page, which has three backticks, a language, words for tools, and the lines until the fence ends.
+ */
 export interface FencedBlock {
   language: string;
-  /** The words after the language: `run` for commands that a test runs, `manual` for others. */
+  /** The words after the language: `run` for commands that a test runs, `manual` for other commands. */
   words: string[];
   text: string;
 }
 
-/** Every page for readers. */
+/** Returns every page of the documents, with README.md and the other files at the root. */
 export function readPages(): Page[] {
   const inDocs = readdirSync(join(projectFolder, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -42,7 +44,7 @@ export function fencedBlocks({ text }: Page): FencedBlock[] {
   }));
 }
 
-/** The links of a page to other files of the project, relative to the project's folder. */
+/** The links of a page to other files of the project, as paths from the root folder. */
 export function linkedFiles({ path, text }: Page): string[] {
   return [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
     .map(([, target]) => target!)

@@ -1,9 +1,9 @@
 import type { TestGateway } from './harness.ts';
 
-/** An open subscription over server-sent events. */
+/** An open GraphQL subscription over server-sent events. */
 export interface EventStream<Data> {
   response: Response;
-  /** The next result, or undefined at the end of the stream. */
+  /** Returns the next result, or undefined at the end of the stream. */
   next(): Promise<{ data?: Data; errors?: unknown[] } | undefined>;
   cancel(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// A gateway process that locks a location inside a transaction, prints `holding`, and never continues.
+// This gateway process locks a location inside a transaction, prints `holding`, and then never continues.
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
 

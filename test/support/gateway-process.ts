@@ -6,23 +6,23 @@ import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The maximum time until a gateway listens, on a busy machine. */
+/** The maximum time until a gateway listens on a busy machine. */
 const startTimeoutMs = 180_000;
 
-/** A gateway in its own process, from the bundle in dist/. */
+/** A gateway in its own process, which runs the bundle in dist/. */
 export interface GatewayProcess {
   child: ChildProcess;
   /** The output of the gateway so far. */
   output(): string;
-  /** The address on which the gateway listens. It throws before the gateway listens. */
+  /** Returns the address on which the gateway listens. The function throws before the gateway listens. */
   url(): string;
   /** Waits until the gateway listens, and returns its address. */
   listening(): Promise<string>;
-  /** Sends a signal and returns the exit code, or null when the signal ended the process. */
+  /** Sends a signal and returns the exit code of the gateway, or null when the signal ended the process. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a gateway from the bundle, without the DATABASE_URL and REDIS_URL of the test run. */
+/** Starts a gateway from the bundle in dist/, without the DATABASE_URL and REDIS_URL of the test run. */
 export function startGatewayProcess(env: Record<string, string>): GatewayProcess {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
   const child = spawn(process.execPath, ['dist/server.js'], {

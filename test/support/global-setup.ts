@@ -10,5 +10,5 @@ export function setup(): void {
   });
 }
 
-/** Removes the databases that the tests left. */
+/** Removes the databases that the tests left behind. */
 export const teardown = removeDatabasesOfRun;

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// Servers of a test must end when the test run is interrupted by Ctrl-C or killed. Without a guard, a frozen server
-// would stay forever.
+// The servers of a test must end when Ctrl-C interrupts the test run or a signal kills the run. Without a guard, a
+// frozen server would stay for ever.
 
-/** Runs a shell script when this process has ended for any reason. */
+/** Runs a shell script as soon as this process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
-  // `cat` reads from a pipe without a writer other than this process, so it ends with this process.
+  // `cat` reads from a pipe that only this process can write to, so `cat` ends with this process.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
     cwd: '/',
     detached: true,
@@ -17,15 +17,15 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
   return guard;
 }
 
-/** Kills a process when this one ends. */
+/** Kills the given process when this process ends. */
 export function endWithThisProcess(child: ChildProcess): void {
-  if (child.pid === undefined) return; // it could not be started
+  if (child.pid === undefined) return; // The process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // After its end, another process may get its number.
+  // After its end, another process may get the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 
-/** Kills every process that works in a folder, and removes the folder, when this process ends. */
+/** When this process ends, kills every process that works in a folder, and removes the folder. */
 export function removeWithThisProcess(folder: string): void {
   const script = `
     [ -d "$1" ] || exit 0

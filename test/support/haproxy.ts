@@ -9,13 +9,13 @@ import { eventually, freePort, newServerFolder } from './system-servers.ts';
 /** The path of HAProxy in Debian's package, which is not on every user's PATH. */
 const haproxy = '/usr/sbin/haproxy';
 
-/** The maximum time until HAProxy serves. */
+/** The maximum time until HAProxy accepts requests. */
 const startTimeoutMs = 30_000;
 
-/** A test's own HAProxy, configured as in docs/scaling. */
+/** An HAProxy process of one test, configured as in docs/scaling. */
 export interface Balancer {
   url: string;
-  /** Runs an administrator's command, such as `show stat`. */
+  /** Runs a command on the administration socket, such as `show stat`. */
   command(line: string): Promise<string>;
   remove(): Promise<void>;
 }

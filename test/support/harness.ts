@@ -18,11 +18,11 @@ import {
 /** Every permission, for tests that remove one. */
 export const everyPermission = Object.values(Permission);
 
-/** A response with its parsed JSON. */
+/** A response with its parsed JSON body. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // Tests state the shape that they expect, and a wrong shape fails them.
+  // A test states the JSON shape that it expects, and fails when the response has another shape.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
@@ -39,7 +39,7 @@ export interface KeyOptions {
   environment?: 'development' | 'staging' | 'production';
 }
 
-/** A gateway over its own database, on the servers in DATABASE_URL and REDIS_URL when they are set. */
+/** A test gateway with its own database, on the servers in DATABASE_URL and REDIS_URL when these variables are set. */
 export interface TestGateway extends Gateway {
   config: Config;
   /** Calls the REST surface. A body that is not a string is sent as JSON. */
@@ -50,7 +50,7 @@ export interface TestGateway extends Gateway {
   newKey(options?: KeyOptions): Promise<string>;
   newCompany(): Promise<string>;
   newLocation(companyId: string, fields?: { capacity?: number | null; slug?: string }): Promise<string>;
-  /** A company with a location, and a key with every permission there. */
+  /** A company with a location, and a key that has every permission for the company. */
   newTenant(): Promise<{ companyId: string; locationId: string; key: string }>;
 }
 
@@ -86,7 +86,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Configuration to reach the database through a pooler, and to migrate without it. */
+/** The configuration of a gateway that uses the database through a pooler, and migrates without the pooler. */
 function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
   const { pathname } = new URL(databaseUrl);
   return {
@@ -96,18 +96,17 @@ function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, s
   };
 }
 
-/** The location of a test gateway's database. */
+/** The place of the database of a test gateway. */
 interface TestDatabase {
-  /** The URL of a pooler for the test's PostgreSQL. POOLER_URL sends every suite through one. */
+  /** The URL of a pooler in front of the test's PostgreSQL. With POOLER_URL, all test files use this pooler. */
   poolerUrl?: string | undefined;
-  /** The database, such as one from an earlier release. */
+  /** The database of the gateway, such as a database from an earlier release. */
   database?: ScratchDatabase;
 }
 
 /**
- * Opens a gateway over a new database for one test file, and closes it after the last test. Use it for tests that need
- * their own variables, or that look at more than their tenant.
- *
+ * Opens a gateway with a new database for one test file, and closes the gateway after the last test. Only two kinds of
+ * tests need their own gateway: tests with special variables, and tests that look at data beyond their tenant.
  * @param env variables of the gateway
  */
 export async function openTestGateway(
@@ -126,8 +125,8 @@ export async function openTestGateway(
 let shared: Promise<TestGateway> | undefined;
 
 /**
- * The gateway with default variables that all test files of a worker share, for tests that look only at their own
- * tenant. It ends with the worker, and the end of the run removes its database.
+ * Opens the gateway with default variables that all test files of a worker share. A test on this gateway looks only at
+ * its own tenant. The gateway ends with the worker, and the end of the run removes its database.
  */
 export const sharedTestGateway = (): Promise<TestGateway> =>
   (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));
@@ -153,7 +152,7 @@ async function startTestGateway(
     answerOf(
       await app.request(path, {
         ...init,
-        // Each request comes from its own address, so that tests do not share a budget.
+        // Each request comes from its own client address, so that two tests never share a budget.
         headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': newAddress(), ...headers },
       }),
     );
@@ -221,7 +220,7 @@ async function startTestGateway(
   return test;
 }
 
-/** Serves a test gateway on a free port until the last test, and returns its URL. */
+/** Serves a test gateway on a free port until the last test of the file, and returns its URL. */
 export async function serve(gateway: TestGateway): Promise<string> {
   const { url, close } = await listen(gateway.app, {
     refuseKnown: gateway.refuseKnown,

@@ -24,7 +24,7 @@ const hostileTexts = [
   Buffer.from('\u0000'.repeat(36)).toString('base64url'),
 ];
 
-/** Values that a client may send anywhere, as JSON text. Some of them cannot be written as JavaScript values. */
+/** Values that a client may send anywhere, as JSON text. JavaScript has no value for some of these texts. */
 export const hostileValues: readonly string[] = [
   ...hostileTexts.map((text) => JSON.stringify(text)),
   '-1',

@@ -1,6 +1,6 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** The fields of a key that tests check. */
+/** The fields of an API key that tests check. */
 const keyFields =
   'id name permissions companyIds locationIds unrestricted hourlyLimit burstLimit expiresAt revokedAt';
 
@@ -37,19 +37,19 @@ export function keyOperations(gateway: TestGateway) {
       });
       return outcome(answer, 'revokeApiKey');
     },
-    /** The ids of the keys that a key administers. */
+    /** The ids of the keys that an administrator's key can see. */
     async list(key: string): Promise<string[]> {
       const { body } = await gateway.graph('{ apiKeys(first: 100) { nodes { id } } }', { key });
       return body.data.apiKeys.nodes.map(({ id }: { id: string }) => id);
     },
-    /** The id of the key with a secret. */
+    /** Returns the id of the key with the given secret. */
     async idOf(secret: string): Promise<string> {
       const { body } = await gateway.graph('{ viewer { id } }', { key: secret });
       return body.data.viewer.id;
     },
     /** The HTTP status of a request that any valid key may send. */
     statusWith: async (secret: string) => (await gateway.rest('GET', '/health', { key: secret })).status,
-    /** The audit records of a key, oldest first. */
+    /** The audit records about a key, oldest first. */
     auditOf: (id: string) =>
       gateway.database.prisma.auditRecord.findMany({ where: { targetId: id }, orderBy: { id: 'asc' } }),
   };

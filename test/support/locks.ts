@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach } from 'vitest';
 import type { TestGateway } from './harness.ts';
 
-/** Locks in the PostgreSQL of a test gateway, which end with the test. */
+/** Functions that lock rows and tables in the PostgreSQL of a test gateway. The locks end with the test. */
 export function locksOf({ config }: TestGateway) {
   const clients: pg.Client[] = [];
   afterEach(async () => {
@@ -32,7 +32,7 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
-    /** The number of connections that wait for a lock, optionally only of statements that contain a text. */
+    /** The number of connections that wait for a lock. With a text, only statements that contain the text count. */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
@@ -40,7 +40,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests poll this query.
+      // Tests repeat this query until its result is as expected.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

@@ -5,11 +5,11 @@ import { afterAll } from 'vitest';
 const typeA = 1;
 const nameError = 3;
 
-/** A name server of a test. */
+/** A DNS name server of a test. */
 export interface NameServer {
-  /** Its address and port, as in WEBHOOK_DNS_SERVERS. */
+  /** The address and port of the name server, in the format of WEBHOOK_DNS_SERVERS. */
   address: string;
-  /** The names in the queries so far, in their order. */
+  /** The names in the queries that have arrived so far, in their order. */
   asked: string[];
 }
 
@@ -24,7 +24,7 @@ function readName(message: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: offset + 1 };
 }
 
-/** The response to a query: some IPv4 addresses, or that the name does not exist. */
+/** The response to a DNS query: either some IPv4 addresses, or that the name does not exist. */
 function responseTo(message: Buffer, questionEnd: number, addresses: string[] | undefined): Buffer {
   const isIpv4Question = message.readUInt16BE(questionEnd) === typeA;
   const found = isIpv4Question ? (addresses ?? []) : [];
@@ -39,8 +39,8 @@ function responseTo(message: Buffer, questionEnd: number, addresses: string[] | 
 }
 
 /**
- * Starts a name server on loopback, which ends with the test file. It answers with the IPv4 addresses of the given
- * names, says that other names do not exist, and never answers a query for `silent.test`.
+ * Starts a DNS name server on loopback, which ends with the test file. The name server answers with the IPv4 addresses
+ * of the given names, answers that other names do not exist, and never answers a query for `silent.test`.
  */
 export async function startNameServer(addresses: Record<string, string[]> = {}): Promise<NameServer> {
   const socket = createSocket('udp4');

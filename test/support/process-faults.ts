@@ -5,7 +5,7 @@ export function collectProcessFaults(): { end: () => string[] } {
   process.on('uncaughtException', collect);
   process.on('unhandledRejection', collect);
   return {
-    /** Stops collecting, and returns the faults. */
+    /** Stops collecting, and returns the collected faults. */
     end() {
       process.off('uncaughtException', collect);
       process.off('unhandledRejection', collect);

@@ -14,7 +14,7 @@ if (!hasPromtool && process.env.CI) throw new Error('No promtool: install the pa
 if (!hasPromtool)
   console.warn('NO PROMTOOL: the tests do not check metrics and alert rules. Install prometheus.');
 
-/** The complaints of promtool about metrics or rules; empty when it accepts them. */
+/** Returns the complaints of promtool about metrics or rules. The text is empty when promtool accepts the input. */
 export function complaints(args: readonly string[], input?: string): string {
   const { status, stdout, stderr } = run(args, input);
   return status === 0 ? '' : stdout + stderr;

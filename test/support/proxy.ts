@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A proxy between a gateway and one of its servers, which the test can cut. */
+/** A network proxy between a gateway and one of its servers. The test can cut the connections of the proxy. */
 export interface Proxy {
   /** The address of the server through the proxy. */
   url: string;
-  /** Ends every connection and accepts no more. */
+  /** Ends every connection and accepts no new connections. */
   cut(): void;
-  /** Passes nothing on and closes nothing, like a firewall that lost its connection state. */
+  /** Passes no bytes on and keeps all connections open, like a firewall that lost its connection state. */
   silence(): void;
-  /** Accepts new connections, and passes on the bytes held back while silent. */
+  /** Accepts new connections, and passes on the bytes that were held back during the silence. */
   mend(): void;
   /** Connects new clients to another server. */
   turnTo(address: string): void;

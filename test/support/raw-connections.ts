@@ -6,7 +6,7 @@ import { errorBody } from '../../rest/envelope.ts';
 import type { ConnectionLimits } from '../../src/http/listener/connections.ts';
 import { listen } from '../../src/http/listener/server.ts';
 
-/** An app that answers when the test allows it. */
+/** An app that answers a request when the test allows the response. */
 export function newApp() {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));

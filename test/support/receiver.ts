@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A message as it arrived. */
+/** A webhook message as it arrived at the receiver. */
 interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The status of the response. */
+  /** The HTTP status of the response. */
   answer: Receiver['answer'];
 }
 
@@ -17,13 +17,13 @@ export interface Receiver {
   url: string;
   /** All messages in the order of their arrival. */
   messages: ReceivedMessage[];
-  /** The largest number of requests that were open at the same time. */
+  /** The largest number of requests that were in progress at the same time. */
   mostOpen: number;
-  /** The response from now on: a status, none at all, or a change of protocol. */
+  /** The response of the receiver from now on: a status, no response, or a change of protocol. */
   answer: number | 'nothing' | 'upgrade';
 }
 
-/** Starts a receiver on loopback, which ends with the test file. */
+/** Starts a webhook receiver on loopback, which ends with the test file. */
 export async function startReceiver(): Promise<Receiver> {
   let open = 0;
   const server = createServer(async (request, response) => {

@@ -12,16 +12,17 @@ import {
   type SystemServer,
 } from './system-servers.ts';
 
-// Redis as operators run it: a cluster, and a primary with a replica that sentinels watch. Each test has its own.
+// These functions start Redis as operators run Redis: as a cluster, or as a primary with replicas that sentinels watch.
+// Each test has its own servers.
 
-/** The maximum time until the servers have found each other. */
+/** The maximum time until the Redis servers have found each other. */
 const formTimeoutMs = 60_000;
-/** The time of silence after which the servers count a server as lost, in milliseconds. */
+/** The time of silence, in milliseconds, after which the Redis servers count a server as lost. */
 const lostAfterMs = 1_000;
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** Sends a command to one server. */
+/** Sends a command to one Redis server. */
 async function ask<Answer>(
   { url }: SystemServer,
   access: RedisAccess,
@@ -36,18 +37,18 @@ async function ask<Answer>(
   }
 }
 
-/** Servers that a test may kill. */
+/** Redis servers that a test may kill. */
 export interface RedisGroup {
   nodes: SystemServer[];
   remove(): Promise<void>;
 }
 
-/** The number of slots of a cluster. */
+/** The number of hash slots of a Redis cluster. */
 const slotCount = 16_384;
 
 /**
- * Starts a cluster with the given number of primaries, without replicas. The slots of a lost node are unavailable; the
- * other nodes keep theirs.
+ * Starts a Redis cluster with the given number of primaries, without replicas. The hash slots of a lost node are
+ * unavailable, and the other nodes keep their slots.
  */
 export async function startRedisCluster(count: number, access: RedisAccess = {}): Promise<RedisGroup> {
   const nodes = await Promise.all(
@@ -84,18 +85,21 @@ export async function startRedisCluster(count: number, access: RedisAccess = {})
   return { nodes, remove: async () => void (await Promise.all(nodes.map((node) => node.remove()))) };
 }
 
-/** The name of the primary for the sentinels. */
+/** The name of the Redis primary in the configuration of the sentinels. */
 export const primaryName = 'limits';
 
-/** Sentinels with the nodes that they watch. The first node is the initial primary. */
+/** Redis sentinels with the nodes that the sentinels watch. The first node is the initial primary. */
 export interface SentinelGroup extends RedisGroup {
-  /** The addresses of the sentinels, as in REDIS_SENTINELS. */
+  /** The addresses of the sentinels, in the format of REDIS_SENTINELS. */
   addresses: string;
   /** The port of the server that the sentinels name as the primary. */
   primaryPort(): Promise<number>;
 }
 
-/** Starts a primary, two replicas and three sentinels with one password, which use TLS if there is a certificate. */
+/**
+ * Starts a Redis primary, two replicas and three sentinels with one password. The servers use TLS when a certificate is
+ * given.
+ */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);
   await primary.start();

@@ -12,26 +12,29 @@ import { openDatabase } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/types.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
 
-/** The place of a test's own database: pass both values to `openDatabase`. */
+/** The place of a database for one test file. Pass both values to `openDatabase`. */
 export interface ScratchDatabase {
   databaseUrl?: string;
   dataDir: string;
-  /** Tests wait longer for a busy server. */
+  /** Timeouts of the database that are long enough for tests on a busy server. */
   startWaitSeconds: number;
-  /** Removes the database, even with open connections. Close an embedded database first. */
+  /** Removes the database, even while connections are open. Close an embedded database before this call. */
   drop(): Promise<void>;
 }
 
-/** The server of the test run. Without it, the tests run on embedded databases. */
+/** The URL of the PostgreSQL server for the test run. Without the URL, the tests run on embedded databases. */
 export const testServerUrl = process.env.DATABASE_URL || undefined;
 
-/** The migrations of the service. */
+/** The folder with the migrations of the gateway. */
 export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
 /** The time that a test waits for a busy server, in seconds. */
 const startWaitSeconds = 30;
 
-/** The common prefix of all databases of a run. The workers inherit the variable from the global setup. */
+/**
+ * The common prefix in the names of all databases of a test run. The workers inherit the variable from the global
+ * setup.
+ */
 const runId = (process.env.TEST_RUN_ID ??= randomUUID().slice(0, 8));
 const databasePrefix = `parking_test_${runId}_`;
 const folderPrefix = `parking-test-${runId}-`;
@@ -41,8 +44,8 @@ const TEMPLATES = fileURLToPath(new URL('../../node_modules/.cache/parking-gatew
 const log = pino({ level: 'warn' });
 
 /**
- * Creates a database for one test file, on the server in DATABASE_URL or embedded. It is a copy of a template with all
- * migrations, which is created once and kept; `migrated: false` creates an empty database.
+ * Creates a database for one test file, on the server in DATABASE_URL or embedded. The database is a copy of a template
+ * with all migrations, which is created once and kept; `migrated: false` creates an empty database.
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
   return testServerUrl === undefined
@@ -51,7 +54,7 @@ export async function createScratchDatabase({ migrated = true } = {}): Promise<S
 }
 
 /**
- * Removes every database of the run that is left. Databases shared by the test files of a worker end with their worker.
+ * Removes every database that the test run left behind. A database that several test files share ends with its worker.
  */
 export async function removeDatabasesOfRun(): Promise<void> {
   if (testServerUrl !== undefined) {
@@ -67,7 +70,7 @@ export async function removeDatabasesOfRun(): Promise<void> {
   await Promise.all(folders.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
 }
 
-/** Applies the migrations before the named one, to create the database of an earlier release. */
+/** Applies all migrations before the named migration, to create the database of an earlier release. */
 export async function migrateUpTo(database: Database, first: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   try {
@@ -100,7 +103,7 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
   await server.query('SELECT pg_advisory_lock($1)', [advisoryLocks.testTemplate]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) {
-    // Renamed when complete, so a template with the final name is never partial.
+    // The template gets its final name when it is complete, so a database with that name is never partial.
     await server.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${name}_unfinished TEMPLATE template1`);
     await makeTemplate({
@@ -113,7 +116,7 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
   return name;
 }
 
-/** Creates an embedded database, even when the tests run on a server. */
+/** Creates an embedded database, even when the test run uses a PostgreSQL server. */
 export async function createEmbeddedDatabase(migrated = true): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), folderPrefix));
   // cp takes a quarter of the CPU time that Node needs to copy a thousand files.
@@ -128,7 +131,7 @@ async function ensureFolderTemplate(migrated: boolean): Promise<string> {
   const unfinished = await mkdtemp(join(TEMPLATES, 'unfinished-'));
   await makeTemplate({ dataDir: unfinished }, migrated);
   await rename(unfinished, template).catch(async (error: unknown) => {
-    // Another test process was faster.
+    // Another test process has created the template first.
     if (!(await exists(template))) throw error;
     await rm(unfinished, { recursive: true });
   });
@@ -147,7 +150,7 @@ async function makeTemplate(
   }
 }
 
-/** Other migrations need another template. */
+/** The name of a template depends on the migrations, so other migrations get another template. */
 async function templateName(): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, checksum } of await readMigrations(migrationsFolder))

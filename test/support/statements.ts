@@ -2,10 +2,10 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** Parts of the statements that the gateway runs in the background every few seconds. */
+/** Texts that occur in the SQL statements that the gateway runs in the background every few seconds. */
 const partsOfTimedStatements = ['SKIP LOCKED', 'SELECT DISTINCT s."locationId"'];
 
-/** Runs a function and returns the SQL statements during it, from Prisma and hand-written. */
+/** Runs a function and returns the SQL statements that ran during the call, from Prisma and hand-written. */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const spies = [vi.spyOn(pg.Client.prototype, 'query'), vi.spyOn(PGlite.prototype, 'query')];
@@ -25,12 +25,12 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   );
 }
 
-/** Parts of the statements that look a key up or record its usage. */
+/** Texts that occur in the SQL statements that look up a key or record its usage. */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**
- * The statements of a request itself. They exclude the look-up of its key, which any change of a key repeats, and the
- * usage of earlier requests, which is written once a second.
+ * Returns the SQL statements of a request itself. The list has neither the look-up of the key, which any change of a
+ * key repeats, nor the usage of earlier requests, which the gateway writes once a second.
  */
 export const statementsOfRequest = async (work: () => Promise<unknown>): Promise<string[]> =>
   (await statementsOf(work)).filter(

@@ -1,9 +1,9 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** An operation on both surfaces: a documented endpoint, and the equivalent graph operation. */
+/** An operation on REST and GraphQL: a documented endpoint, and the equivalent graph operation. */
 export interface Operation {
   name: string;
-  /** The permission that the operation needs; undefined when every key may call it. */
+  /** The permission that the operation needs, or undefined when every key may call the operation. */
   permission?: string;
   /** Whether the operation names a location, so that a location outside the scope is answered with NOT_FOUND. */
   location?: boolean;
@@ -11,7 +11,7 @@ export interface Operation {
   graph: { query: string; variables?: Record<string, unknown> };
 }
 
-/** The status, code and message of an error on either surface. */
+/** The status, code and message of an error on REST or GraphQL. */
 export interface Failure {
   status: number;
   code: string | undefined;
@@ -20,7 +20,7 @@ export interface Failure {
   headers: Headers;
 }
 
-/** The two ways to call an operation, with errors in one form. */
+/** The two ways to call an operation, which return errors in the same form. */
 export const surfaces = {
   rest: async (
     gateway: TestGateway,
@@ -51,6 +51,6 @@ export const surfaces = {
   },
 };
 
-/** The name of a surface. */
+/** The name of a surface: REST or GraphQL. */
 export type SurfaceName = keyof typeof surfaces;
 export const surfaceNames = Object.keys(surfaces) as SurfaceName[];

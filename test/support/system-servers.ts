@@ -11,18 +11,18 @@ import pg from 'pg';
 import type { OwnCertificate } from './certificate.ts';
 import { removeWithThisProcess } from './guards.ts';
 
-// PostgreSQL and Redis servers of a test's own, from the system's binaries. A test can kill, freeze and restart them
-// without any effect on other servers.
+// These functions start PostgreSQL and Redis servers for one test, from the programs of the system. A test can kill,
+// freeze and restart its servers without any effect on other servers.
 
 const run = promisify(execFile);
 
-/** The maximum time until a server answers after its start. */
+/** The maximum time until a started server answers. */
 const startTimeoutMs = 30_000;
 
 /** A server that a test owns. */
 export interface SystemServer {
   url: string;
-  /** Starts the server, also again with its data on disk, and waits until it answers. */
+  /** Starts the server and waits until the server answers. A restarted server has its data on disk. */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
   kill(): Promise<void>;
@@ -61,7 +61,7 @@ export async function eventually<Result>(
   }
 }
 
-/** The numbers of a process and of all its descendants. */
+/** The ids of a process and of all its descendants. */
 function processTree(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -70,7 +70,7 @@ function processTree(pid: number): number[] {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]];
       } catch {
-        return []; // it has ended meanwhile
+        return []; // the process has ended meanwhile
       }
     });
   const tree = [pid];
@@ -93,12 +93,12 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // it has ended meanwhile
+      // the process has ended meanwhile
     }
   }
 }
 
-/** Finds a server program: Debian does not put it on the PATH, other systems do. */
+/** Finds a server program. Debian does not put the program on the PATH, and other systems do. */
 function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -106,20 +106,24 @@ function postgresProgram(name: string): string {
   return newest ? join(root, newest, 'bin', name) : name;
 }
 
-/** The user that a process runs as, or the user of this process when empty. */
+/** The user that runs a process. An empty text means the user of this process. */
 interface ServerUser {
   uid?: number;
   gid?: number;
 }
 
-/** PostgreSQL and PgBouncer refuse to run as root, so root runs them as the user of Debian's package. */
+/**
+ * PostgreSQL and PgBouncer refuse to run as root. Therefore root runs both programs as the user of Debian's package.
+ */
 async function serverUser(): Promise<ServerUser> {
   if (userInfo().uid !== 0) return {};
   const idOf = async (kind: '-u' | '-g') => Number((await run('id', [kind, 'postgres'])).stdout);
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/** Creates a folder for a server, which is removed when this process ends, or earlier. */
+/**
+ * Creates a folder for a server. The end of this process removes the folder, or the test removes the folder earlier.
+ */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
   removeWithThisProcess(folder);
@@ -148,9 +152,8 @@ export interface Standby extends SystemServer {
 }
 
 /**
- * Starts a streaming standby of a running server.
- *
- * @param name its name in the primary's `synchronous_standby_names`
+ * Starts a streaming standby of a running PostgreSQL server.
+ * @param name the name of the standby in the primary's `synchronous_standby_names`
  */
 export async function startStandby(primary: SystemServer, name: string): Promise<Standby> {
   const user = await serverUser();
@@ -170,7 +173,7 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   };
 }
 
-/** The server with its data in a folder. */
+/** A PostgreSQL server with its data in a folder. */
 async function postgresOver(
   folder: string,
   user: ServerUser,
@@ -196,7 +199,7 @@ async function postgresOver(
       await eventually(
         'PostgreSQL answers',
         async () => {
-          // It refuses to start until the last process of a killed server has ended.
+          // A PostgreSQL server refuses to start until the last process of the killed server has ended.
           if (child.exitCode !== null) child = spawnServer();
           const client = new pg.Client({ connectionString: url });
           client.on('error', () => undefined);
@@ -222,14 +225,14 @@ async function postgresOver(
   return server;
 }
 
-/** Password and TLS of a test's own Redis. */
+/** The password and the TLS certificate of a test's own Redis. */
 export interface RedisAccess {
   password?: string;
-  /** The certificate makes the server accept TLS only. */
+  /** With a certificate, the Redis server accepts only TLS connections. */
   certificate?: OwnCertificate;
 }
 
-/** Creates a client that tries once to connect to a server. */
+/** Creates a Redis client that tries once to connect to a server. */
 export const redisClient = (url: string, { certificate }: RedisAccess = {}): Redis => {
   const client = new Redis(url, {
     lazyConnect: true,
@@ -253,8 +256,7 @@ export function redisAccessOptions(port: number, { password, certificate }: Redi
 }
 
 /**
- * Creates a Redis server without starting it. It keeps nothing on disk.
- *
+ * Creates a Redis server without starting the server. The server keeps nothing on disk.
  * @param options options of redis-server, such as `--maxmemory`
  */
 export async function createRedis(
@@ -308,19 +310,21 @@ const pgBouncer = '/usr/sbin/pgbouncer';
 /** Whether PgBouncer is installed. In CI this is always true, so a missing PgBouncer fails its tests. */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
-/** A pooler of a test's own. */
+/** A PgBouncer process of one test. */
 export interface Pooler {
-  /** Like the URL of the server; every database of the server is available through it. */
+  /**
+   * The URL of the pooler, in the form of the server's URL. Every database of the server is available through the
+   * pooler.
+   */
   url: string;
   remove(): Promise<void>;
 }
 
 /**
- * Starts a PgBouncer in transaction mode: a client holds a connection of the server only for the duration of a
- * transaction. It refuses unknown startup parameters, as its default settings do.
- *
- * @param serverUrl the PostgreSQL behind it
- * @param serverConnections the number of connections to the server that its clients share
+ * Starts a PgBouncer in transaction mode, where a client holds a connection of the server only for the duration of a
+ * transaction. This PgBouncer refuses unknown startup parameters, as its default settings do.
+ * @param serverUrl the URL of the PostgreSQL behind the pooler
+ * @param serverConnections the number of connections to the server that the clients of the pooler share
  */
 export async function startPgBouncer(serverUrl: string, serverConnections: number): Promise<Pooler> {
   const user = await serverUser();

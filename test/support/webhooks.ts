@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newEntry, type TestGateway } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A delivery as the API shows it. */
+/** A webhook delivery as the API shows it. */
 export interface DeliveryShown {
   id: string;
   type: string;
@@ -12,7 +12,7 @@ export interface DeliveryShown {
   attempts: { httpStatus: number | null; error: string | null; durationMs: number }[];
 }
 
-/** A message as a reader receives it. */
+/** A webhook message as a reader of a pull webhook receives it. */
 export interface MessageShown {
   id: string;
   event: string;
@@ -22,21 +22,21 @@ export interface MessageShown {
   leaseEndsAt: string;
 }
 
-/** The time that a test waits for the worker, polling meanwhile. */
+/** The time that a test waits for the webhook worker. */
 const soon = { timeout: 60_000, interval: 50 };
 
-/** Helpers for webhooks on a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
+/** Functions for webhooks on a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
 export function webhookTools(gateway: TestGateway) {
   const { prisma, sql } = gateway.database;
 
-  /** Runs one root field and returns its value. */
+  /** Runs one root field of the graph and returns its value. */
   async function run<Value>(key: string, operation: string, variables: Record<string, unknown> = {}) {
     const { body } = await gateway.graph(operation, { key, variables });
     expect(body.errors).toBeUndefined();
     return Object.values(body.data)[0] as Value;
   }
 
-  /** Runs one root field and returns the extensions of its error. */
+  /** Runs one root field of the graph and returns the extensions of its error. */
   async function refused(key: string, operation: string, variables: Record<string, unknown>) {
     const { body } = await gateway.graph(operation, { key, variables });
     return body.errors?.[0].extensions;
@@ -69,7 +69,7 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, secret, webhookId: webhook.id, readerKey };
   }
 
-  /** Pulls messages of a webhook. */
+  /** Pulls messages of a pull webhook. */
   const pull = (key: string, id: string, options: { first?: number; leaseSeconds?: number } = {}) =>
     run<MessageShown[]>(
       key,

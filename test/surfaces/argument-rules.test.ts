@@ -16,14 +16,14 @@ import { parkingEventRule } from '../../schema/parking-event.ts';
 import { plateRule, whitelistEntryRule } from '../../schema/whitelist.ts';
 import { argumentRule } from '../../src/graphql/operation-plan.ts';
 
-/** The rules of arguments that resolvers check themselves: row by row, or together with another argument. */
+/** The validation rules of arguments that resolvers check themselves: row by row, or together with another argument. */
 const rulesOfResolvers: Record<string, z.ZodType> = {
   'Mutation.importWhitelistEntries(entries)': z.array(whitelistEntryRule),
   'Mutation.recordParkingEvents(events)': z.array(parkingEventRule),
   'Query.plateAccess(plate)': plateRule,
 };
 
-/** The maximum length of a text argument, in characters: a feed cursor. */
+/** The maximum length of a text argument, in characters. The longest text is a feed cursor. */
 const maxTextLength = 16_384;
 
 const isHarmless = (value: unknown) =>
@@ -35,7 +35,7 @@ const isHarmless = (value: unknown) =>
 
 const hostileTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\u001bb', 'x'.repeat(maxTextLength + 1)];
 
-/** Values of each scalar that every rule must refuse or change. */
+/** Values of each scalar type that every validation rule must refuse or change. */
 const hostileValues: Record<string, unknown[]> = {
   String: hostileTexts,
   ID: hostileTexts,
@@ -49,14 +49,14 @@ function nested(levels: number): unknown {
   return levels === 0 ? {} : { in: nested(levels - 1) };
 }
 
-/** Unwraps a rule: without optional, default and transform. */
+/** Returns a validation rule without its optional, default and transform wrappers. */
 function bare(rule: unknown, isLeaf: boolean): unknown {
   if (rule instanceof z.ZodOptional || rule instanceof z.ZodNullable) return bare(rule.unwrap(), isLeaf);
   if (!isLeaf && rule instanceof z.ZodPipe) return bare(rule.in, isLeaf);
   return rule;
 }
 
-/** The scalars inside a type, each with its path and its rule, or undefined when there is none. */
+/** The scalars inside a type, each with its path and its validation rule, or undefined when the scalar has no rule. */
 function leavesOf(
   path: string,
   given: GraphQLInputType,
@@ -113,7 +113,7 @@ test('this test covers every scalar type that clients can send', () => {
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// A rule checks texts by code, of which the contract knows what the rule's `meta` says.
+// A validation rule checks texts by code. The contract contains only what the `meta` of the rule says.
 describe('texts that the contract describes', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
@@ -122,13 +122,13 @@ describe('texts that the contract describes', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** The texts that one of two lets pass and the other refuses. */
+  /** The texts that either the contract or the rule accepts, and the other refuses. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
     return texts
-      .filter((text) => text === '' || accepts('aaa')) // others are names of a list that the contract does not have
-      .filter((text) => !/\s/.test(text) || accepts('a a')) // others are URLs
+      .filter((text) => text === '' || accepts('aaa')) // other rules accept names of a list that the contract does not have
+      .filter((text) => !/\s/.test(text) || accepts('a a')) // other rules accept URLs
       .filter((text) => isDescribed(text) !== accepts(text))
       .map((text) => `${path}: ${JSON.stringify(text)}`);
   };

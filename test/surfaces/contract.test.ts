@@ -118,7 +118,7 @@ function operations(
   });
 }
 
-/** A tenant with one whitelist entry, and every operation on it. */
+/** Creates a tenant with one whitelist entry, and every operation on that tenant. */
 async function newCase(locationId?: string) {
   const tenant = await gateway.newTenant();
   const created = await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, {

@@ -122,7 +122,7 @@ describe('the deprecations list of a key', () => {
   const idOf = async (key: string) =>
     (await gateway.graph('{ viewer { id } }', { key })).body.data.viewer.id as string;
 
-  /** Records requests of a key, as the guard does. */
+  /** Records requests of a key in the usage, as the guard does. */
   const used = (apiKeyId: string, ...requests: [string, Date][]) =>
     prisma.usageRecord.createMany({
       data: requests.map(([operation, createdAt]) => ({

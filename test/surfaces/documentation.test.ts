@@ -37,7 +37,10 @@ test.each(pages)('every command block of $path is marked as tested or not tested
   expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
 });
 
-/** Writes the programs of a page, such as `camera.ts`, to files, and puts the file names into its commands. */
+/**
+ * Writes the programs of a page, such as `camera.ts`, to files, and replaces the file names in the commands of the
+ * page.
+ */
 function withFiles(script: string, path: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'documentation-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -65,7 +68,7 @@ describe('commands in the documents', () => {
     async ({ script, path }) => {
       const commands = withFiles(script, path)
         .replaceAll('http://127.0.0.1:3000', url)
-        // npx takes seconds to look at all packages.
+        // The command npx takes seconds to look at all packages.
         .replaceAll('npx pms', 'node dist/pms.js');
       const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
         cwd: projectFolder,

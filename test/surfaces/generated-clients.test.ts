@@ -10,7 +10,7 @@ import { typeFaults } from '../support/type-faults.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** A folder inside the project, so that the clients find its packages. */
+/** A folder inside the project, so that the generated clients find the packages of the project. */
 const data = fileURLToPath(new URL('../../data/', import.meta.url));
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(join(data, 'generated-clients-'));

@@ -19,9 +19,10 @@ import type { Compile } from '../../src/graphql/run-operation.ts';
 import { newId } from '../../src/ids.ts';
 import { maxVariableValues } from '../../src/graphql/limits.ts';
 
-// The endpoint over the real schema, with in-memory stores that count their calls, without guard and database.
+// These tests run the endpoint over the real schema, with in-memory stores that count their calls, and without guard
+// and database.
 
-/** The subset of a larger type that these tests need. */
+/** The part of a larger type that these tests need. */
 const stub = <T>(parts: object) => parts as T;
 
 const at = new Date('2026-01-31T08:00:00Z');
@@ -49,7 +50,7 @@ const store = vi.fn((answer: unknown) => Promise.resolve(answer));
 const compile = vi.fn<Compile>(compileQuery);
 const charge = vi.fn((_points: number) => Promise.resolve());
 const state: GraphRequestContext['state'] = { operation: 'unknown' };
-/** The id of the request behind every response. */
+/** The request id that every response of these tests has. */
 const requestId = 'request-1';
 const respondTo = (answer: HttpAnswer) => respond(answer, stub<RequestState>({ requestId }));
 const logged = vi.fn((_line: string) => {});
@@ -223,7 +224,7 @@ describe('GraphQL variables over the limits', () => {
   ])(
     'the response to variables over the limits has one short error, and no change is charged: %s',
     async (_, body, message) => {
-      // The third execution is compiled.
+      // The gateway compiles the third execution.
       for (let time = 0; time < 3; time += 1) {
         const { status, body: answer } = await send(post(body), endpoint);
         expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);

@@ -15,7 +15,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 
-// Names of the contract that clients and their tests rely on. The graph must have them, and may have more.
+// Clients and their tests rely on these names of the contract. The graph must have these names, and may have more.
 const promised = parse(readFileSync(new URL('../fixtures/graph.graphql', import.meta.url), 'utf8'));
 
 const types = promised.definitions.flatMap((node) =>

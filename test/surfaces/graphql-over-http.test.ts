@@ -5,7 +5,7 @@ import { sharedTestGateway } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const key = await gateway.newKey();
 
-// The public test suite for GraphQL over HTTP, with a key on every request.
+// This test runs the public test suite for GraphQL over HTTP, with a key on every request.
 describe('GraphQL over HTTP', () => {
   const audits = serverAudits({
     url: 'http://gateway/graphql',

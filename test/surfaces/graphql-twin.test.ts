@@ -35,7 +35,7 @@ async function newWorlds() {
   );
 }
 
-/** Values that a client may send in place of a valid one. */
+/** Values that a client may send in place of a valid value. */
 const anything = fc.oneof(fc.constant(null), fc.constant(''), fc.integer(), fc.string(), fc.boolean());
 const mostly = (...values: unknown[]) =>
   fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...values) }, { weight: 1, arbitrary: anything });
@@ -62,11 +62,11 @@ const locationFields = {
   timezone: mostly('Asia/Dubai'),
 };
 
-/** The request bodies of routes that have one, by summary. */
+/** The request bodies of the routes that have a body, by the summary of the route. */
 const bodies: Record<string, fc.Arbitrary<unknown>> = {
   'Register company': bodyOf({
     name: mostly('Marina Parking'),
-    // All tenants share the slugs of companies, so each slug is replaced by a new one.
+    // A slug must be unique among all companies, so each slug is replaced by a new slug.
     slug: mostly('SLUG').map((value) => (slug('').safeParse(value).success ? 'SLUG' : value)),
     address: mostly('Dubai'),
     settings: mostly({ currency: 'AED' }),
@@ -94,12 +94,12 @@ const queryParameters = fc.record(
   { requiredKeys: [] },
 );
 
-/** A request for both tenants: a query, a body, and the choice of the entry and the location in the path. */
+/** A request for both tenants. It has a query, a body, and the choice of the entry and of the location in the path. */
 const question = ({ summary, list }: Route) =>
   fc.record({
     query: list ? queryParameters : fc.constant({}),
     body: bodies[summary] ?? fc.constant(undefined),
-    entry: fc.nat(4), // one more than there are
+    entry: fc.nat(4), // This page size is one more than the number of entries.
     isKnownLocation: fc.nat(9).map((n) => n > 0),
   });
 

@@ -18,9 +18,9 @@ import { type Answer, newEntry, newSlug, openTestGateway } from '../support/harn
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** The number of fields in one request. Mutations have a lower limit. */
+/** The number of fields in one request. A mutation may have fewer fields. */
 const fieldsPerRequest = { query: 20, mutation: 10 };
-/** Concurrent requests, so that their queries are joined. */
+/** The number of concurrent requests. The gateway joins the queries of concurrent requests. */
 const requestsAtOnce = 8;
 
 const mark = '@@hostile@@';
@@ -95,7 +95,10 @@ const parents: Record<string, string> = {
   Webhook: `webhook(id: "${webhook.id}")`,
 };
 
-/** A scalar that a client sends: its field, and the arguments as JSON with a mark in place of the scalar. */
+/**
+ * A scalar that a client sends, with its field and with the arguments as JSON. A mark in the JSON shows the place of
+ * the scalar.
+ */
 interface Leaf {
   kind: 'query' | 'mutation';
   parent: string | undefined;
@@ -108,7 +111,7 @@ interface Leaf {
   isPageSize: boolean;
 }
 
-/** The arguments with a mark in place of each of their scalars, and the type of the marked scalar. */
+/** The arguments with a mark in place of each scalar, and the type of the marked scalar. */
 function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, GraphQLInputType]> {
   const type = getNullableType(given);
   if (isScalarType(type)) yield [mark, type];
@@ -119,7 +122,7 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
     const whole = (sample ?? samples[type.name]?.()) as Record<string, unknown>;
     for (const field of Object.values(type.getFields())) {
       for (const [value, scalar] of marked(field.type, whole[field.name])) {
-        // An event has its plate in one form.
+        // An event has its plate either in parts or as a text.
         const { reading: _, ...others } = whole;
         yield [{ ...(field.name === 'plate' ? others : whole), [field.name]: value }, scalar];
       }
@@ -127,7 +130,10 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
   }
 }
 
-/** Whether a value has the right JSON type. It then reaches the rules, and does not fail the fields beside it. */
+/**
+ * Whether a value has the right JSON type. Such a value reaches the validation rules, and the fields beside the value
+ * still succeed.
+ */
 function takes(type: GraphQLInputType, value: string): boolean {
   try {
     return isScalarType(type) && type.parseValue(JSON.parse(value)) !== undefined;
@@ -179,9 +185,12 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
   return { field, body: `{"query":${JSON.stringify(query)},"variables":{${variables.join()}}}` };
 }
 
-/** The requests for a scalar. Values of its JSON type share requests; each other value fails a whole request. */
+/**
+ * The requests for a scalar. Values of the right JSON type share requests; each value of another type fails a whole
+ * request.
+ */
 function requestsOf(leaf: Leaf) {
-  // A change of the longest stay costs most of the limit for one operation.
+  // A change of the longest stay costs most of the points that one operation may cost.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
@@ -193,7 +202,7 @@ function requestsOf(leaf: Leaf) {
 
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
-/** The requests of the other company meanwhile: every kind of query that the gateway joins with others. */
+/** The requests of another company at the same time: every kind of query that the gateway joins with other queries. */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }
   similar: plateAccess(locationId: $id, tolerance: 1, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }

@@ -61,7 +61,10 @@ describe('the guide for moving to GraphQL', () => {
   });
 });
 
-/** Writes the programs of one language on the page into a folder of the project, where they find its packages. */
+/**
+ * Writes the programs of one language on the page into a folder of the project, so that the programs find the packages
+ * of the project.
+ */
 function programFolder(...languages: string[]): string {
   const data = join(projectFolder, 'data');
   mkdirSync(data, { recursive: true });
@@ -75,7 +78,7 @@ function programFolder(...languages: string[]): string {
 }
 
 describe('programs of the guide for moving to GraphQL', () => {
-  /** Runs a program twice, and returns its output. The second time the vehicle is already listed. */
+  /** Runs a program twice and checks its output. In the second run the vehicle is already listed. */
   async function runTwice(folder: string, program: string, ...args: string[]) {
     const { key, locationId } = await gateway.newTenant();
     const vehicle = newEntry({ referenceId: 'unit-5' });

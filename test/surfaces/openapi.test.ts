@@ -13,7 +13,7 @@ const document = createOpenApi(schema);
 const pointer = (...path: string[]) =>
   `#/${path.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
-/** The documented operations, each with its position in the document. */
+/** The documented operations, each with its position in the OpenAPI document. */
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
@@ -27,7 +27,7 @@ type Documented = (typeof operations)[number];
 
 const named = (name: string) => operations.find((candidate) => candidate.name === name)!;
 
-/** Validates values by the schemas of the document; objects may have no undocumented properties. */
+/** Validates values by the schemas of the OpenAPI document. An object may have no undocumented properties. */
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 const $id = 'https://gateway.example/openapi.json';
@@ -42,7 +42,7 @@ function faultsOf(at: string[], value: unknown): unknown {
   return validate(value) ? undefined : validate.errors;
 }
 
-/** The position of a response in the document, by its status. */
+/** The position of a response in the OpenAPI document, by the status of the response. */
 function responseAt({ at, operation }: Documented, status: number): string[] {
   const $ref = operation.responses[status]?.$ref as string | undefined;
   return $ref ? $ref.slice(2).split('/') : [...at, 'responses', String(status)];
@@ -64,7 +64,7 @@ function expectDocumented(documented: Documented, answer: Answer): void {
 
 type Body = Record<string, unknown>;
 
-/** The examples of a request body, or one empty body for operations without a body. */
+/** The examples of a request body. An operation without a body has one empty example. */
 function examplesOf({ requestBody }: OpenApiOperation): (Body | undefined)[] {
   if (!requestBody) return [undefined];
   const { content } = requestBody as {
@@ -73,7 +73,7 @@ function examplesOf({ requestBody }: OpenApiOperation): (Body | undefined)[] {
   return Object.values(content['application/json'].examples).map(({ value }) => value);
 }
 
-/** A tenant with one whitelist entry, and a function that calls operations there. */
+/** Creates a tenant with one whitelist entry, and a function that calls operations on that tenant. */
 async function newCase() {
   const tenant = await gateway.newTenant();
   const entry = await gateway.rest('POST', `/locations/${tenant.locationId}/whitelist`, {
@@ -207,7 +207,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
     await gateway.rest('GET', '/health', { key: tired });
     answers.push(await call(documented, { body, key: tired }));
     for (const answer of answers.filter(({ status }) => status >= 400)) expectDocumented(documented, answer);
-    // The tests have seen every documented status except a conflict, a brown-out and a failure of the service.
+    // The tests have seen every documented status except a conflict, a brownout and a failure of the gateway.
     const unseen = ['409', '410', '500'];
     const documentedErrors = Object.keys(operation.responses).filter((status) => Number(status) >= 400);
     expect(answers.map(({ status }) => String(status))).toEqual(
@@ -298,7 +298,7 @@ describe('request schemas of the OpenAPI document and the gateway', () => {
   async function judge(name: string, changes: Body) {
     const documented = named(name);
     const { call } = await newCase();
-    // As JSON, so that undefined members are absent.
+    // The values are converted to JSON, so that undefined members are absent.
     const body = JSON.parse(JSON.stringify({ ...examplesOf(documented.operation)[0], ...changes })) as Body;
     const answer = await call(documented, { body });
     return { faults: faultsOf([...documented.at, 'requestBody'], body), status: answer.status };

@@ -6,7 +6,7 @@ import { newEntry, newSlug, sharedTestGateway } from '../support/harness.ts';
 
 const gateway = await sharedTestGateway();
 
-/** graphql-js runs a document twice; from the third time on it is compiled. */
+/** The first two executions of a document run in graphql-js. From the third execution on, the document is compiled. */
 const executions = ['by graphql-js', 'by graphql-js again', 'compiled', 'compiled again'];
 
 test('every root field of queries and mutations is nullable in the schema', () => {

@@ -16,7 +16,7 @@ await seedDemoData(database.prisma, {
   webhookSecrets: createWebhookSecretBox(config.keyPepper),
 });
 
-/** The text between the outputs of the commands. */
+/** The text of README.md between the outputs of the commands. */
 const separator = '\x1e';
 
 /** A response with normalized identifiers and times. */

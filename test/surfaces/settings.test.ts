@@ -5,10 +5,10 @@ import { surfaceNames } from '../support/surfaces.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** A GraphQL literal for a JSON text: member names have no quotes. */
+/** Writes a JSON text as a GraphQL literal, whose member names have no quotes. */
 const literalOf = (json: string) => json.replace(/"(\w+)":/g, '$1:');
 
-/** The ways to send the JSON text of settings. Each returns the company or the error. */
+/** The ways to send the JSON text of settings. Each function returns the company or the error. */
 const ways = {
   async rest(settings: string) {
     const key = await gateway.newKey();
@@ -44,7 +44,7 @@ type GraphBody<Field extends string> = {
   errors?: { extensions: { code: string; details?: unknown } }[];
 };
 
-/** The settings of a company on each surface and in the audit log, as parsed JSON texts. */
+/** The settings of a company in REST, in the graph and in the audit log, as parsed JSON texts. */
 async function shown(key: string, id: string) {
   const { body } = await gateway.rest('GET', '/companies', { key });
   const { body: graph } = await gateway.graph('query ($id: ID!) { company(id: $id) { settings } }', {
@@ -66,7 +66,7 @@ async function shown(key: string, id: string) {
 
 const wayNames = Object.keys(ways) as (keyof typeof ways)[];
 
-/** Settings that the gateway returns unchanged. GraphQL names cannot have a dollar sign. */
+/** Settings that the gateway returns unchanged. A GraphQL name cannot have a dollar sign. */
 const kept = [
   '{"__proto__":{"a":1},"b":2}',
   '{"a":{"__proto__":[1,{"__proto__":null}]},"list":[{"__proto__":"x"}]}',
@@ -180,7 +180,7 @@ test('a number that would lose precision is accepted outside of settings', async
   expect(await answer.json()).toEqual({ data: { plateAccess: { reason: 'NOT_LISTED' } } });
 });
 
-/** A JSON value whose objects have their members sorted by name. */
+/** Returns a JSON value whose objects have their members sorted by name. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -26,7 +26,10 @@ const createKey = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $
 const plateAccess = `query ($at: DateTime, $reading: ReadingInput) {
   plateAccess(locationId: "${locationId}", reading: $reading, at: $at) { reason } }`;
 
-/** An invalid field among valid ones. `errors` lists all invalid fields when there are several. */
+/**
+ * Variables with an invalid field among valid fields. `errors` lists all invalid fields when several fields are
+ * invalid.
+ */
 interface Case {
   operation: string;
   variables: Record<string, unknown>;

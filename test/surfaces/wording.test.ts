@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder, readPages } from '../support/documentation.ts';
 
-/** Private or figurative words, each with the standard term of docs/glossary.md that replaces it. */
+/** Private or figurative words, each with the standard term that replaces the word (docs/glossary.md). */
 const replacedWords: [word: RegExp, term: string][] = [
   [/\bstrangers?\b/i, 'unauthenticated client'],
   [/\bclerks?\b/i, 'user'],

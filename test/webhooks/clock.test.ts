@@ -9,7 +9,8 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 
 const minuteMs = 60_000;
 
-// On the embedded database, both clocks are this process's clock, so the test only shows that messages are on time.
+// On the embedded database, the clock of the database is the clock of this process. There, the test only shows that
+// messages are on time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });
@@ -27,7 +28,7 @@ test('a gateway whose clock is a minute behind sends a failing webhook message o
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // Later messages are delivered: the outbox was read again, and the failing message was not in it.
+    // The gateway delivers later messages, so it has read the outbox again. The failing message was not due.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

@@ -155,8 +155,8 @@ describe('webhook deliveries', () => {
     await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
     const statuses = async () =>
       (await deliveriesOf(key, webhookId)).map(({ status, attempts }) => `${status} ${attempts.length}`);
-    // Five are sent at once; the others are cancelled. The test reads a delivery and then its attempts, so both can
-    // disagree for a moment.
+    // The gateway sends five deliveries at once and cancels the other deliveries. The test reads a delivery and then
+    // its attempts, so both can disagree for a moment.
     await expect
       .poll(
         async () => (await statuses()).filter((shown) => !['FAILED 1', 'CANCELLED 0'].includes(shown)),
@@ -198,7 +198,7 @@ describe('webhook deliveries', () => {
     receiver.answer = 'nothing';
     await addEntry(key, locationId);
     await received(receiver, 1);
-    // The state after a change that was recorded while the webhook was being disabled.
+    // A change that is recorded while a request disables the webhook leaves this state.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,

@@ -9,10 +9,13 @@ const { runningPerOwner: maxLookupsPerCompany, waiting } = slotLimits.nameLookup
 const maxWaitingPerCompany = waiting.perOwner;
 
 const publicAddresses: LookupAddress[] = [{ address: '8.8.8.8', family: 4 }];
-/** A signal that never aborts. */
+/** An abort signal that never aborts. */
 const patient = () => new AbortController().signal;
 
-/** A resolver whose name servers do not answer for names of `silent.test`, and the names that it was queried for. */
+/**
+ * A resolver whose name servers do not answer for names of `silent.test`, and the list of names that the resolver was
+ * asked for.
+ */
 function partlySilent() {
   const asked: string[] = [];
   const resolve: Resolve = (hostname, signal) => {
@@ -25,7 +28,9 @@ function partlySilent() {
   return { resolve, asked };
 }
 
-/** Look-ups of one company that end only when aborted: as many as may run and wait at once. */
+/**
+ * Starts look-ups of one company that end only when aborted. Their number is the number that may run and wait at once.
+ */
 function fillShare(lookups: ReturnType<typeof createLookups>, company: string, count: number) {
   const abort = new AbortController();
   const results = Array.from({ length: count }, (_, index) =>

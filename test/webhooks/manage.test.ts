@@ -9,7 +9,7 @@ const { prisma } = gateway.database;
 const target = 'https://203-0-113.example/hook';
 const fields = 'id companyId url events enabled disabledAt formerSecretEndsAt';
 
-/** Runs one root field and returns its value, or the extensions of its error. */
+/** Runs one root field of the graph and returns its value, or the extensions of its error. */
 async function run(key: string, operation: string, variables: Record<string, unknown> = {}) {
   const { body } = await gateway.graph(operation, { key, variables });
   return body.errors?.[0].extensions ?? Object.values(body.data)[0];

@@ -60,7 +60,7 @@ describe('the DNS resolver of webhooks', () => {
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.3', family: 4 }]);
     expect(await withHosts('localhost', patient)).toContainEqual({ address: '127.0.0.1', family: 4 });
     expect(nameServer.asked.filter((name) => /listed|localhost/.test(name))).toEqual([]);
-    // A change of the file takes effect at once.
+    // A change of the hosts file takes effect at once.
     writeFileSync(hostsPath, '10.1.2.4 listed.silent.test\n');
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.4', family: 4 }]);
   });

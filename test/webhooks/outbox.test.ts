@@ -7,7 +7,7 @@ import { claimDue } from '../../src/webhooks/outbox.ts';
 import { newSlug } from '../support/harness.ts';
 import { createScratchDatabase, type ScratchDatabase } from '../support/scratch-database.ts';
 
-// The outbox without a worker, so claimed deliveries stay claimed.
+// These tests use the outbox without a webhook worker, so claimed deliveries stay claimed.
 
 let scratch: ScratchDatabase;
 let database: Database;
@@ -75,7 +75,7 @@ describe('shares of the webhook deliveries that are due', () => {
     expect(mostOfOne(claimed, 'webhookId')).toBeLessThanOrEqual(5);
     expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(12);
     expect(await claimDue(database.sql, claimed)).toEqual([]);
-    // Each attempt that ended frees a slot.
+    // The end of each delivery attempt frees a slot.
     expect(await claimDue(database.sql, claimed.slice(0, 193))).toHaveLength(7);
   });
 

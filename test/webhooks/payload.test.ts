@@ -21,7 +21,7 @@ interface MessageShown {
   data: { companyId: string | null; targetId: string; changes: unknown };
 }
 
-/** Causes every webhook event, in a new company. */
+/** Causes every webhook event in a new company. */
 async function everyChange() {
   const { body } = await gateway.rest('POST', '/register/company', {
     key: operator,
@@ -111,7 +111,7 @@ describe('content of webhook messages', () => {
     const typesSent = async () => new Set((await messages()).map(({ type }) => type));
     await expect.poll(async () => [...(await typesSent())].sort(), soon).toEqual([...messageTypes].sort());
     for (const message of await messages()) {
-      // Equal, so the body has no field that the rule does not know.
+      // Both values are equal, so the body has no field that the rule does not have.
       expect(messageRule(message.type).parse(message)).toEqual(message);
       const schema = z.toJSONSchema(messageRule(message.type), { io: 'input' });
       const isValid = ajv.compile(schema);

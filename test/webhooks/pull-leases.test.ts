@@ -30,7 +30,7 @@ describe('pulled messages without an acknowledgement', () => {
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
     const statuses = async () => (await deliveriesOf(key, webhookId)).map(({ status }) => status);
-    // The reader keeps its leased message.
+    // The reader keeps the lease of its message.
     await expect.poll(statuses, soon).toEqual(['FAILED', 'PENDING']);
     expect(await pull(readerKey, webhookId)).toEqual([]);
     expect(await acknowledge(readerKey, webhookId, [held!])).toBe(1);
@@ -79,7 +79,7 @@ describe('acknowledged messages', () => {
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // No failure in between: both attempts are acknowledgements.
+    // No attempt between the two acknowledgements failed.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
@@ -89,7 +89,7 @@ describe('acknowledged messages', () => {
 describe('pulled messages of large changes', () => {
   test('large messages are split over several pull responses, and no response exceeds the size limit', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
-    // Random, so that PostgreSQL cannot compress it.
+    // The text is random, so that PostgreSQL cannot compress it.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
     for (let count = 0; count < 6; count += 1) {
       const { id: eventId } = await prisma.auditRecord.create({

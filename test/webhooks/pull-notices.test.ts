@@ -60,7 +60,7 @@ describe('webhookMessagesWaiting', () => {
 });
 
 describe('notices about waiting messages in one process', () => {
-  /** Notices over a database that returns these counts. */
+  /** Creates notices over a fake database that returns the given counts. */
   function newNotices(counts: { webhookId: string; waiting: number; newest: Date | null }[]) {
     const query = vi.fn(async () => counts);
     const notices = createWaitingMessages({

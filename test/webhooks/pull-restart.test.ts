@@ -69,12 +69,12 @@ test('leased messages come again after the reader and the gateway are killed, an
   expect(told(held)).toEqual([...entries].sort());
   const [done, ...lost] = held.map(({ id }) => id);
   expect(await acknowledge([done!])).toBe(1);
-  // The reader ends here, and so does the gateway.
+  // The reader and the gateway both end here.
   ask = await restart();
 
   const again: MessageShown[] = [];
   const pullMore = async () => again.push(...(await pull()));
-  // An operator's key can send 100 requests in a minute.
+  // An operator's key can send only 100 requests in a minute.
   await expect.poll(pullMore, { interval: 1000 }).toBeGreaterThanOrEqual(lost.length);
   expect(again.map(({ id }) => id).sort()).toEqual([...lost].sort());
   expect(await acknowledge(lost)).toBe(lost.length);

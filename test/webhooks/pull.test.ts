@@ -30,7 +30,7 @@ const pullWith = (options: string) =>
 const acknowledgeIds =
   'mutation ($id: ID!, $ids: [ID!]!) { acknowledgeWebhookMessages(webhookId: $id, ids: $ids) }';
 
-/** The headers of a message in the form of an HTTP library. */
+/** The headers of a webhook message in the form of an HTTP library. */
 const headersOf = ({ headers }: MessageShown) =>
   Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]));
 
@@ -93,7 +93,7 @@ describe('pulled messages', () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
     const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
-    expect(leaseMs).toBeLessThanOrEqual(10_000 + 1000); // both clocks may differ a little
+    expect(leaseMs).toBeLessThanOrEqual(10_000 + 1000); // the clock of the test and the clock of the database may differ a little
     expect(await pull(readerKey, webhookId)).toEqual([]);
     const again = () => pull(readerKey, webhookId);
     await expect.poll(again, soon).toMatchObject([{ id: first!.id, body: first!.body }]);
@@ -134,7 +134,7 @@ describe('pulled messages', () => {
   test('any reader of the pull webhook can acknowledge a message after its lease', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
-    await skipRetryDelay(webhookId); // the lease ends
+    await skipRetryDelay(webhookId); // this statement ends the lease
     expect(await acknowledge(readerKey, webhookId, [message!])).toBe(1);
     expect(await pull(readerKey, webhookId)).toEqual([]);
   });

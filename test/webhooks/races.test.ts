@@ -7,7 +7,7 @@ import { webhookTools } from '../support/webhooks.ts';
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 const { newSubscriber, addEntry, received, prisma } = webhookTools(gateway);
 
-/** Every change of one webhook. The two changes of deliveries refer to one of its deliveries. */
+/** Every operation that changes one webhook. Two of the operations change a delivery of the webhook. */
 const changes = [
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',
   'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }',

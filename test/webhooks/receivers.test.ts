@@ -19,7 +19,7 @@ const page = readPages().find(({ path }) => path === 'docs/webhooks.md')!;
 /** A folder inside node_modules, so that a receiver finds its library. */
 const scratchFolder = join(projectFolder, 'node_modules', '.cache', `receiver-${newId()}`);
 
-/** Starts a receiver of the page on a free port, and returns the port and the lines that it prints. */
+/** Starts a receiver from the page docs/webhooks.md on a free port, and returns the port and the printed lines. */
 async function startExample([program, ...options]: string[], file: string, source: string, secret: string) {
   await mkdir(scratchFolder, { recursive: true });
   await writeFile(join(scratchFolder, file), source);

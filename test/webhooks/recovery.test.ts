@@ -26,7 +26,7 @@ const update =
 const recover =
   'mutation ($id: ID!, $since: DateTime!, $until: DateTime) { recoverWebhook(id: $id, since: $since, until: $until) { deliveries } }';
 
-/** Sets the time since a webhook has been failing, by the clock of the database. */
+/** Sets the time of a webhook's first failure, by the clock of the database. */
 const failingForDays = (id: string, days: number) =>
   sql.query(
     {

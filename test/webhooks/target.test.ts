@@ -14,7 +14,7 @@ const targetWith = (resolve: Resolve) =>
 const post = (url: string, resolve: Resolve) =>
   targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
 
-/** The look-up of a name whose name server does not answer. */
+/** A look-up of a host name whose name server does not answer. */
 const silent: Resolve = (_hostname, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 

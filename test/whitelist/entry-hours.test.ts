@@ -11,7 +11,7 @@ const office = [
   { days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY'], from: '07:00', to: '19:00' },
 ];
 
-/** A location in a time zone with one entry, and functions that check and change the entry. */
+/** Creates a location in a time zone with one entry, and functions that check and change the entry. */
 async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}) {
   const { key, locationId } = await gateway.newTenant();
   await prisma.location.update({ where: { id: locationId }, data: { timezone } });
@@ -81,10 +81,10 @@ describe('hours of an entry', () => {
   });
 
   test.each([
-    // Clocks go from 02:00 to 03:00: 02:30 does not exist, and 03:00 follows 01:59 at once.
+    // Clocks go from 02:00 to 03:00, so the local time 02:30 does not exist, and 03:00 directly follows 01:59.
     ['Europe/Berlin', '02:00', '03:00', '2026-03-29T00:59:00Z', false, '2026-03-29T01:00:00Z', false],
     ['Europe/Berlin', '01:30', '02:30', '2026-03-29T00:59:00Z', true, '2026-03-29T01:00:00Z', false],
-    // Clocks go from 02:00 back to 01:00, so 01:30 occurs twice.
+    // Clocks go from 02:00 back to 01:00, so the local time 01:30 occurs twice.
     ['America/New_York', '01:00', '02:00', '2026-11-01T05:30:00Z', true, '2026-11-01T06:30:00Z', true],
     ['America/New_York', '00:00', '01:30', '2026-11-01T05:29:00Z', true, '2026-11-01T06:29:00Z', true],
     // Clocks go forward by half an hour, from 02:00 to 02:30.

@@ -49,7 +49,7 @@ test('the migration of the whitelist feed keeps existing entries in place, and f
 
   await applyMigrations(database, log, migrationsFolder);
 
-  expect(await storage()).toEqual(before); // the table was not rewritten
+  expect(await storage()).toEqual(before); // PostgreSQL has not rewritten the table
   const feed = createWhitelistFeed({
     sql,
     whitelist: createWhitelistReads({ sql, kind: database.kind, feedCursors }),

@@ -12,7 +12,7 @@ const { pms } = openCommandLine(await serve(gateway));
 
 const entryCount = 20_000;
 const maxPoints = 4;
-/** Entries per statement, so that it finishes in time on a busy machine. */
+/** The number of entries per SQL statement, so that each statement finishes in time on a busy machine. */
 const entriesAtOnce = 10_000;
 
 /** A location with the given number of entries, and a key with the given hourly limit. */
@@ -50,7 +50,7 @@ test('reading 20,000 entries by the whitelist feed, or by pms export, costs at m
   expect(ids.size).toBe(entryCount);
 
   const { code, out, err } = await pms(await newKey(), 'export', '--location', locationId);
-  expect({ code, err }).toEqual({ code: 0, err: '' }); // a longer output would say that the program waits for the rate limit
+  expect({ code, err }).toEqual({ code: 0, err: '' }); // a longer output of pms would say that pms waits for the rate limit
   expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
 });
 

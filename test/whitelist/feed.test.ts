@@ -30,13 +30,13 @@ async function readPage(key: string, locationId: string, after?: string, first =
   return body.data.whitelistChanges;
 }
 
-/** A client that keeps a copy of a whitelist. */
+/** A client that keeps a copy of a whitelist by reading its feed. */
 function createFollower(key: string, locationId: string, first?: number) {
   const copy = new Map<string, { plateNumber: string; note: string | null }>();
   let cursor: string | undefined;
   return {
     copy,
-    /** Reads all current pages of the feed. */
+    /** Reads all pages that the feed has now. */
     async follow(): Promise<{ resets: number; changes: number }> {
       let [resets, changes] = [0, 0];
       for (let hasMore = true; hasMore;) {
@@ -53,7 +53,7 @@ function createFollower(key: string, locationId: string, first?: number) {
   };
 }
 
-/** The whitelist in the database. */
+/** The entries of the whitelist in the database. */
 async function listed(locationId: string) {
   const entries = await prisma.whitelistEntry.findMany({ where: { locationId } });
   return new Map(entries.map(({ id, plateNumber, note }) => [id, { plateNumber, note }]));
@@ -128,7 +128,7 @@ describe('the feed of a whitelist', () => {
     const { key, locationId } = await gateway.newTenant();
     const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const { cursor } = await readPage(key, locationId);
-    // More changes than one chunk of a page.
+    // The list has more changes than one chunk of a page.
     for (const note of Array.from({ length: 600 }, (_, change) => String(change))) {
       await prisma.$executeRaw`UPDATE "WhitelistEntry" SET note = ${note} WHERE "locationId" = ${locationId}`;
     }
@@ -149,7 +149,7 @@ describe('the feed of a whitelist', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With pages of one change, each page has the removal.
+    // With pages of one change, each page lists the removal.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -230,13 +230,13 @@ describe('the feed of a whitelist', () => {
   });
 });
 
-/** The decoded content of a cursor of this gateway. */
+/** The decoded content of a feed cursor that this gateway signed. */
 const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 
-/** An unsigned cursor, as releases before 1.6.0 wrote it. */
+/** An unsigned feed cursor, as releases before 1.6.0 wrote it. */
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
-/** A signed cursor whose position is changed in one part. */
+/** A signed feed cursor whose position is changed in one part. */
 async function cursorWith(locationId: string, key: string, part: object) {
   const decoded = decode((await readPage(key, locationId)).cursor);
   return feedCursors.encode({ ...decoded, next: { ...decoded.next, ...part } });
@@ -258,7 +258,7 @@ describe('feed cursors that the gateway did not sign', () => {
       'a signature with another last character',
       (cursor: string) => {
         const last = cursor.at(-1)!;
-        // Two of its six bits are beyond the end of the signature.
+        // The last character of the cursor has six bits, and two of these bits are beyond the end of the signature.
         return cursor.slice(0, -1) + String.fromCharCode(last.charCodeAt(0) + 1);
       },
     ],
@@ -363,7 +363,7 @@ describe('feed cursors that the feed cannot resume', () => {
 });
 
 describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () => {
-  /** Pseudo-random numbers from 0 to below 1, the same in every run. */
+  /** Returns pseudo-random numbers from 0 to below 1, the same numbers in every run. */
   function createRandom(seed: number) {
     let state = seed;
     return () => {
@@ -381,7 +381,8 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
       let running = true;
 
       /**
-       * Changes entries in transactions that stay open for a while, end in any order, and are sometimes rolled back.
+       * Changes entries in transactions that stay open for a while and end in any order. Some of the transactions are
+       * rolled back.
        */
       async function write(): Promise<void> {
         const client = new pg.Client({ connectionString: gateway.config.databaseUrl! });

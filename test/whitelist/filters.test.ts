@@ -10,7 +10,7 @@ import { testServerUrl } from '../support/scratch-database.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** The plate numbers that both graph fields return for some filters, or the extensions of the error. */
+/** The plate numbers that both graph fields return for the given filters, or the extensions of the error. */
 async function plateNumbers(key: string, locationId: string, filters: Record<string, unknown>) {
   const { body } = await gateway.graph(
     `query ($id: ID!, $referenceId: String, $plateType: String, $plateCode: String, $plateNumber: String, $validAt: DateTime) {
@@ -89,7 +89,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
   });
   afterAll(() => client.end());
 
-  /** Runs a function that only plans its statements, and returns the plans. */
+  /** Runs a function whose SQL statements are only planned, and returns the plans. */
   async function plansOf(work: (whitelist: ReturnType<typeof createWhitelistReads>) => Promise<unknown>) {
     const plans: string[] = [];
     const sql = {
@@ -101,7 +101,7 @@ describe.runIf(testServerUrl)('whitelist filters on PostgreSQL with 20,000 entri
     };
     await work(
       createWhitelistReads({ sql, kind: 'postgresql', feedCursors: createFeedCursors('pepper') }),
-    ).catch(() => {}); // A plan returns no row, so the location is not found.
+    ).catch(() => {}); // A planned statement returns no row, so the gateway does not find the location.
     return plans;
   }
 

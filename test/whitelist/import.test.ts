@@ -247,7 +247,8 @@ describe('imports into a whitelist', () => {
     expect(records[0]).toMatchObject({ action: 'whitelist.imported', changes: { mode: 'CREATE' } });
   });
 
-  // PostgreSQL may reuse its plan for the few rows of earlier calls. A nested loop would take minutes for many rows.
+  // PostgreSQL may reuse its plan for the few rows of earlier calls, and a nested loop would take minutes for many
+  // rows.
   test('an import of 10,000 rows works in each import mode', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = (note: string | null) =>
@@ -314,7 +315,7 @@ describe('imports into a whitelist', () => {
       const modes = ['CREATE', 'UPSERT', 'REPLACE', 'CREATE'] as const;
       const imports = Array.from({ length: 20 }, (_, index) => {
         const entries = numbers.map((number) => row(number, `n${index}`));
-        // The same plates in another order: two imports must not deadlock.
+        // The second import has the same plates in another order. Two such imports must not deadlock.
         if (index % 2) entries.reverse();
         return importEntries(locationId, key, entries, { mode: modes[index % modes.length]! });
       });
@@ -331,7 +332,7 @@ describe('imports into a whitelist', () => {
         });
       const results = await Promise.all(imports);
       const created = (await Promise.all(creates)).reduce<number>((sum, one) => sum + one, 0);
-      // Every plate is listed once, and exactly one request created it.
+      // The whitelist has every plate once, and exactly one request created the entry of the plate.
       expect((await whitelistOf(locationId)).size).toBe(numbers.length);
       expect(results.reduce((sum, result) => sum + result.created - result.deleted, created)).toBe(
         numbers.length,

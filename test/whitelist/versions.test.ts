@@ -6,7 +6,7 @@ import { type Operation, surfaceNames, surfaces } from '../support/surfaces.ts';
 
 const gateway = await sharedTestGateway();
 
-/** A tenant with one entry. */
+/** Creates a tenant with one whitelist entry. */
 async function newWhitelist() {
   const tenant = await gateway.newTenant();
   const path = `/locations/${tenant.locationId}`;
@@ -19,7 +19,7 @@ interface Target {
   id: string;
 }
 
-/** The changes that accept an expected version, on both surfaces. */
+/** The changes that accept an expected version, on REST and GraphQL. */
 const changes = {
   'replacing an entry': ({ locationId, id }: Target, expectedVersion?: number): Operation => ({
     name: 'update',
@@ -58,7 +58,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     'a change on %s with the current version succeeds, and increases the version',
     async (surface) => {
       const target = await newWhitelist();
-      // Another client changes both first.
+      // Another client changes the location and the entry first.
       await gateway.rest('PUT', `${target.path}/whitelist/${target.id}`, {
         key: target.key,
         body: newEntry(),
@@ -204,7 +204,7 @@ describe.runIf(testServerUrl)('20 concurrent changes that expect the same versio
       );
       const codes = answers.map(({ code }) => code ?? 'done');
       expect(codes.filter((code) => code === 'done')).toHaveLength(1);
-      // After the deletion, the entry is not found.
+      // After a deletion, the other changes do not find the entry.
       const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
       expect(codes.filter((code) => code === loser)).toHaveLength(19);
     },

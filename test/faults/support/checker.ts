@@ -2,8 +2,8 @@ import type { Receiver } from '../../support/receiver.ts';
 import type { Ledger, Outcome } from './load.ts';
 import type { Tenant } from './tenant.ts';
 
-// Rules that hold after every fault: each acknowledged change is stored exactly once, with its audit record, and
-// nothing else is stored. Each function returns the violations as texts; an empty list means success.
+// These rules hold after every fault. The database has each acknowledged change exactly once, with its audit record,
+// and has no other change. Each function returns the violations of its rule as texts; an empty list means success.
 
 /** The database of the checker: a client of PostgreSQL, or the embedded database. */
 export interface Queries {
@@ -99,15 +99,18 @@ async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger
   ];
 }
 
-/** Compares the stored data with the ledger of a load's clients. */
+/** Compares the stored data with the requests that the clients of a load recorded. */
 export async function checkLedger(database: Queries, tenant: Tenant, ledger: Ledger): Promise<string[]> {
   return [...(await checkPlates(database, tenant, ledger)), ...(await checkEvents(database, tenant, ledger))];
 }
 
-/** Whether a receiver accepted a message. A refused message must come again. */
+/** Whether a receiver accepted a message. The gateway must send a refused message again. */
 const isTaken = ({ answer }: Receiver['messages'][number]) => typeof answer === 'number' && answer < 300;
 
-/** Compares the audit log with the messages that the tenant's receiver accepted: each at least once, under one id. */
+/**
+ * Compares the audit log with the messages that the tenant's receiver accepted. The receiver must have each message at
+ * least once, under one id.
+ */
 export async function checkMessages(database: Queries, tenant: Tenant): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; ids: string[] }>(
     `SELECT a.id AS "eventId", coalesce(array_agg(d.id) FILTER (WHERE d.id IS NOT NULL), '{}') AS ids

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { type Access, askGraph } from './tenant.ts';
 
-// Clients that leave in the middle of a response, and the imports that run meanwhile.
+// This file has clients that disconnect in the middle of a response, and imports that run at the same time.
 
-/** The ways in which a client leaves: with a reset, after ending its side, or by closing its socket. */
+/** The ways in which a client disconnects: with a reset, after ending its side, or by closing its socket. */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.end(),
@@ -24,7 +24,7 @@ const listRequest = ({ key, locationId }: Access, coding: string) =>
   `GET /api/locations/${locationId}/whitelist HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n` +
   `Accept-Encoding: ${coding}\r\n\r\n`;
 
-/** A request for each kind of response that is streamed while the gateway creates its content. */
+/** Requests for each kind of response that the gateway streams while it creates the content. */
 const requestsOf = (tenant: Access): string[] => [
   graphRequest(
     tenant.key,
@@ -37,7 +37,7 @@ const requestsOf = (tenant: Access): string[] => [
   listRequest(tenant, 'br'),
 ];
 
-/** Sends a request and leaves at the first bytes of the response. */
+/** Sends a request and disconnects at the first bytes of the response. */
 function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket) => void): Promise<void> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -48,7 +48,7 @@ function leaveAtFirstBytes(url: string, request: string, leave: (socket: Socket)
   });
 }
 
-/** Creates clients that leave at the first bytes, alternating between kinds of responses and ways to leave. */
+/** Creates clients that disconnect at the first bytes, with alternating kinds of responses and of disconnects. */
 export function createDisconnects(url: string, tenant: Access): (index: number) => Promise<void> {
   const requests = requestsOf(tenant);
   return (index) => {
@@ -57,7 +57,7 @@ export function createDisconnects(url: string, tenant: Access): (index: number) 
   };
 }
 
-/** Runs clients that leave at the first bytes of their responses, a few at a time. */
+/** Runs clients that disconnect at the first bytes of their responses, a few clients at a time. */
 export function startDisconnects(url: string, tenant: Access, clients: { count: number; atOnce: number }) {
   const disconnect = createDisconnects(url, tenant);
   let count = 0;
@@ -66,15 +66,18 @@ export function startDisconnects(url: string, tenant: Access, clients: { count: 
   }
   return {
     count: () => count,
-    /** Resolves when all clients have left. */
+    /** Resolves when all clients have disconnected. */
     left: Promise.all(Array.from({ length: clients.atOnce }, next)),
   };
 }
 
-/** The rows of one import: the maximum number. */
+/** The rows of one import. An import cannot have more rows. */
 const importedRows = 10_000;
 
-/** Imports a whole whitelist in place of the previous one. Every plate is the same as before; the notes differ. */
+/**
+ * Imports a whole whitelist in place of the previous list. The plates are the same in each import, and the notes
+ * differ.
+ */
 export async function importWhitelist(url: string, { key, locationId }: Access, note: string): Promise<void> {
   await askGraph(
     url,

@@ -29,7 +29,7 @@ function metric(text: string, name: string): number {
   return Number(value);
 }
 
-/** The figures of a process; the heap size is from its metrics. */
+/** The figures of a gateway process. The heap size comes from the metrics of the gateway. */
 export async function figuresOfProcess(
   pid: number,
   metricsUrl: string,
@@ -61,12 +61,12 @@ function rangesOf(samples: readonly Sample[]): Ranges {
 }
 
 /**
- * The compared parts of a soak, in tenths of its duration. During the first tenth, code is compiled and pools are
- * filled.
+ * The parts of a soak that the test compares, in tenths of the duration. During the first tenth, Node compiles code and
+ * the pools fill.
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
-/** The allowed growth from the beginning to the end: caches and the heap grow until they are full. */
+/** The allowed growth of each figure from the beginning to the end. Caches and the heap grow until they are full. */
 const allowedGrowth: Figures = {
   residentMib: 48,
   heapMib: 16,
@@ -77,9 +77,8 @@ const allowedGrowth: Figures = {
 
 /**
  * Prints the figures of a gateway in the parts of a soak.
- *
- * @returns the figures that grew from the beginning to the end, as texts. For the heap, the smallest value counts,
- *   which is the size after a garbage collection.
+ * @returns the figures that grew from the beginning to the end, as texts. For the heap, the smallest value counts: that
+ * is the heap size after a garbage collection.
  */
 export function compareParts(samples: readonly Sample[], minutes: number): string[] {
   const tenth = (minutes * 60) / 10;

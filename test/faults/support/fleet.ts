@@ -21,9 +21,8 @@ export interface Fleet {
 }
 
 /**
- * Starts gateways, the first of which migrates.
- *
- * @param env the common variables
+ * Starts gateways. The first gateway runs the migrations.
+ * @param env the variables that all gateways have
  */
 export async function startFleet(count: number, env: Record<string, string>): Promise<Fleet> {
   const ports: number[] = [];
@@ -53,10 +52,16 @@ export async function startFleet(count: number, env: Record<string, string>): Pr
   return fleet;
 }
 
-/** The budget of the limited key while Redis fails: two shared budgets, and one for each gateway alone. */
+/**
+ * The budget of the limited key while Redis fails: two shared budgets, and one budget for each gateway that limits
+ * alone.
+ */
 export const budgetWithFallback = (gateways: number) => limitedKeyBudget * (2 + gateways);
 
-/** Sends more requests than the limited key of a tenant may, and expects exactly the limit to be served. */
+/**
+ * Sends more requests with the limited key of a tenant than the limit allows. The gateways must serve exactly the
+ * limit.
+ */
 export async function expectExactLimit(
   fleet: Fleet,
   urls: readonly string[],
@@ -70,21 +75,22 @@ export async function expectExactLimit(
   );
   const served = answers.filter(({ ok }) => ok).length;
   expect(served).toBeGreaterThanOrEqual(limitedKeyBudget);
-  // On a busy machine, a process may get no answer from Redis in time. It then limits on its own and logs that.
+  // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
+  // and logs that.
   const fellBack = fleet.gateways.some((gateway, index) =>
     gateway.output().includes('Redis does not answer', before[index]),
   );
   expect(served).toBeLessThanOrEqual(fellBack ? budgetWithFallback(fleet.urls.length) : limitedKeyBudget);
 }
 
-/** Waits until the clients of a load have the given number of further acknowledgements. */
+/** Waits until the gateways have acknowledged the given number of further requests. */
 export async function progress({ ledger }: Load, count = 60): Promise<void> {
   const total = () => ledger.acknowledged.reduce((sum, acknowledged) => sum + acknowledged, 0);
   const target = total() + count;
   await expect.poll(total).toBeGreaterThanOrEqual(target);
 }
 
-/** The checker's own connection, which may be lost. */
+/** The database connection of the checker, which a fault may break. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);

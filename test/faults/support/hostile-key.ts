@@ -2,15 +2,15 @@ import { hostileValues } from '../../support/hostile-values.ts';
 import { repeat } from './repeat.ts';
 import type { Access } from './tenant.ts';
 
-// A key that spends its limit on the most expensive requests, and on values that no client should send.
+// This key spends its rate limit on the most expensive requests, and on values that no client should send.
 
-/** The key's limit in an hour and in a minute, in points. The key sends more requests than that. */
+/** The key's rate limit for an hour and for a minute, in points. The key sends more requests than the limit allows. */
 export const hostileLimits = [6_000, 100] as const;
 
 const aliases = (field: (index: number) => string) =>
   Array.from({ length: 30 }, (_, index) => `a${index}: ${field(index)}`).join(' ');
 
-/** The most expensive requests for their price, over a location with a long whitelist. */
+/** The requests that are the most expensive in relation to their points, over a location with a long whitelist. */
 const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ ${aliases((index) => `plateAccess(locationId: "${locationId}", tolerance: 1, reading: { text: "SOBZ ${index}08" }) { reason candidates { entry { id } } }`)} }`,
   `{ ${aliases((index) => `whitelist(locationId: "${locationId}", validAt: "2001-01-01T00:00:${10 + index}Z") { totalCount }`)} }`,
@@ -18,7 +18,7 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** Operations with a variable of any form. */
+/** Operations with a variable that may have any form. */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,
@@ -28,8 +28,8 @@ const operationsWithValue = ({ locationId }: Access): string[] => [
 ];
 
 /**
- * Sends hostile requests with a key until stopped, one after the other: an expensive request, then a hostile value.
- *
+ * Sends hostile requests with a key, one after the other, until stopped: first an expensive request, then a hostile
+ * value.
  * @throws (from `stop`) when a request is answered with `INTERNAL_ERROR`
  */
 export function startHostileKey(urls: readonly string[], access: Access, pauseMs: number) {
@@ -57,7 +57,7 @@ export function startHostileKey(urls: readonly string[], access: Access, pauseMs
     if (response.status !== 429) answered += 1;
   }, pauseMs);
   return {
-    /** The number of sent requests, and how many of them were within the limit. */
+    /** The number of requests that the key sent, and how many of these requests were within the limit. */
     counts: () => ({ sent: requests.count(), answered }),
     async stop() {
       await requests.stop();

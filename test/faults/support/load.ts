@@ -15,7 +15,7 @@ interface PlateHistory {
   remove?: Outcome;
 }
 
-/** One event that a gate sent until it was acknowledged. */
+/** One event that a gate sent again until the gateway acknowledged it. */
 interface EventHistory {
   eventId: string;
   outcome: Outcome;
@@ -31,25 +31,25 @@ export interface Ledger {
   unanswered: number;
   /** The number of answered requests of the limited key. */
   askedOfLimitedKey: number;
-  /** The number of them that were served. */
+  /** The number of requests of the limited key that the gateways served. */
   servedOfLimitedKey: number;
 }
 
-/** The load that the clients cause. */
+/** The settings of the load that the clients cause. */
 export interface LoadOptions {
   writers?: number;
   /** The pause of a writer between two requests, in milliseconds. */
   pauseMs?: number;
 }
 
-/** Clients that write until they are stopped. */
+/** Clients that send changes until the test stops the clients. */
 export interface Load {
   ledger: Ledger;
-  /** Stops after the requests in progress. */
+  /** Stops the clients after their requests in progress. */
   stop(): Promise<void>;
 }
 
-/** The pause of a writer between two requests, in milliseconds: all processes share two cores. */
+/** The pause of a writer between two requests, in milliseconds. All processes share two cores. */
 const defaultPauseMs = 20;
 /** The time that a client waits for a response, in milliseconds. */
 const patienceMs = 20_000;
@@ -70,8 +70,8 @@ interface Answered {
 }
 
 /**
- * Starts writers, each at its own gateway as far as there are enough gateways. A gateway that hangs then stops only its
- * own writers.
+ * Starts writers. Each writer has its own gateway, as far as there are enough gateways, so a gateway that hangs stops
+ * only its own writers.
  */
 export function startLoad(
   urls: readonly string[],
@@ -88,7 +88,7 @@ export function startLoad(
   };
   let stopped = false;
 
-  /** Nothing listens there, so the request was not even sent. */
+  /** Nothing listens at this address, so the client did not even send the request. */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Repeats a function with a pause after each call, until stopped.
- *
- * @param work gets the number of earlier calls
- * @returns the number of calls, and the function that stops it
+ * @param work the function, which gets the number of earlier calls
+ * @returns the number of calls, and a function that stops the repetition
  */
 export function repeat(work: (count: number) => Promise<unknown>, pauseMs: number) {
   let stopped = false;

@@ -12,13 +12,13 @@ import { startVisitors } from './visitors.ts';
 
 export const operatorKey = 'operator-key-of-the-soak-test-0123456789';
 
-/** The duration of a soak. */
+/** The duration of a soak, in minutes. */
 export const soakMinutes = Number(process.env.SOAK_MINUTES ?? 20);
-/** The pause of each client between two requests: together the clients send about 40 requests per second. */
+/** The pause of each client between two requests. Together, the clients send about 40 requests per second. */
 const pauseMs = 150;
 /**
- * The pause between two imports of 10,000 rows. It is longer than an import, so that other clients are not delayed all
- * the time.
+ * The pause between two imports of 10,000 rows. The pause is longer than an import, so that imports do not delay other
+ * clients all the time.
  */
 const importPauseMs = 5_000;
 const sampleIntervalMs = 5_000;
@@ -90,7 +90,7 @@ export async function soak(
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toBe(0);
-  // A process that got no answer from Redis in time granted the limit once more on its own, and logged that.
+  // A process that got no response from Redis in time granted the limit once more on its own, and logged that.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
   expect(servedOfLimitedKey).toBeLessThanOrEqual(limitedKeyBudget * (1 + alone.length));

@@ -5,23 +5,23 @@ import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** The limit of the key of the limit check, in an hour and in a minute. */
+/** The rate limit of the limited key, for an hour and for a minute. */
 export const limitedKeyBudget = 20;
 
-/** A company of one fault, which is checked when the fault is over. */
+/** A company for the test of one fault. The test checks the company after the fault. */
 export interface Tenant {
   locationId: string;
   /** A key that may write, with limits that no test reaches. */
   key: string;
   /** A key that may send `limitedKeyBudget` requests. */
   limitedKey: string;
-  /** The receiver of every change of whitelist and activity. */
+  /** The receiver of a webhook for every change of whitelists and activity. */
   receiver: Receiver;
 }
 
 /**
- * Runs one root field with a key and returns its value. It has no timeout: `fetch` gives up an import without headers
- * after 300 s, which a busy machine may need.
+ * Runs one root field with a key and returns its value. The request has no timeout. `fetch` gives up an import without
+ * headers after 300 s, and a busy machine may need more time.
  */
 export async function askGraph<Value>(
   url: string,
@@ -42,7 +42,7 @@ export async function askGraph<Value>(
   return value;
 }
 
-/** Gives the operator's key limits that no test reaches, and waits until every gateway knows them. */
+/** Gives the operator's key limits that no test reaches, and waits until every gateway has the new limits. */
 export async function raiseOperatorLimits(
   database: Queries,
   urls: readonly string[],
@@ -62,7 +62,7 @@ export async function raiseOperatorLimits(
   await vi.waitFor(async () => expect(await limits()).toEqual(raised), { timeout: 60_000, interval: 100 });
 }
 
-/** A location and a key that may write there. */
+/** A location, and a key that may write there. */
 export type Access = Pick<Tenant, 'locationId' | 'key'>;
 
 /**

@@ -1,7 +1,8 @@
 import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
-// Clients that only read, including clients that leave early. Leaks after their requests show as memory or descriptors.
+// These clients only read, and some disconnect early. A leak after their requests shows as growing memory or
+// descriptors.
 
 /** The maximum duration of a visit, in milliseconds. */
 const patienceMs = 20_000;
@@ -55,9 +56,8 @@ const visits: readonly Visit[] = [
 ];
 
 /**
- * Sends read requests to the gateways until stopped, one after the other.
- *
- * @returns the number of visits, and the function that stops them
+ * Sends read requests to the gateways, one after the other, until stopped.
+ * @returns the number of visits, and a function that stops the requests
  */
 export function startVisitors(urls: readonly string[], tenant: Tenant, pauseMs: number) {
   async function visit(count: number): Promise<void> {
