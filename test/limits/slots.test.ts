@@ -5,7 +5,7 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
-/** Like the limits of work for the processor. */
+/** These limits resemble the limits of work for the processor. */
 const shortLimits = {
   ...described,
   runningPerOwner: 1,
@@ -13,7 +13,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** Like the limits of work for the database. */
+/** These limits resemble the limits of work for the database. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,
@@ -22,7 +22,7 @@ const ownerLimits = {
   yields: false,
 } satisfies SlotLimits;
 
-/** Starts tasks that end when the test says so, and records the order in which they begin. */
+/** Starts tasks that end when the test ends them, and records the order in which the tasks begin. */
 function startTasks(running: number) {
   const slots = createSlots({ ...shortLimits, running });
   const begun: string[] = [];
@@ -39,7 +39,7 @@ function startTasks(running: number) {
   return { slots, begun, run, end: (task: string) => ends.get(task)!() };
 }
 
-test('with one slot, tasks of different owners alternate', async () => {
+test('with one slot, tasks of different owners run alternately', async () => {
   const { begun, run, end } = startTasks(1);
   const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(run);
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
@@ -50,7 +50,7 @@ test('with one slot, tasks of different owners alternate', async () => {
   await Promise.all(tasks);
 });
 
-test('with two slots, tasks of different owners run at the same time', async () => {
+test('with two slots, tasks of two different owners run at the same time', async () => {
   const { begun, run, end } = startTasks(2);
   const tasks = ['a1', 'a2', 'b1', 'c1'].map(run);
   expect(begun).toEqual(['a1', 'b1']);
@@ -68,7 +68,7 @@ test('a task that fails frees its slot', async () => {
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('a slow task frees its slot for other owners, but not for its own', async () => {
+test('a slow task frees its slot for tasks of other owners, but not for tasks of its own owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1);
@@ -77,7 +77,7 @@ test('a slow task frees its slot for other owners, but not for its own', async (
   expect(begun).toEqual(['a1']);
   await vi.advanceTimersByTimeAsync(1);
   expect(begun).toEqual(['a1', 'b1']);
-  // A task that freed its slot early does not free another one when it ends.
+  // A task that freed its slot early does not free a second slot when the task ends.
   end('a1');
   await vi.advanceTimersByTimeAsync(1_999);
   expect(begun).toEqual(['a1', 'b1']);
@@ -90,7 +90,7 @@ test('a slow task frees its slot for other owners, but not for its own', async (
   await Promise.all(tasks);
 });
 
-test('a task that waited runs in the async context of its caller, so that its spans belong to its request', async () => {
+test('a task that waited for a slot runs in the async context of its caller, so that its spans belong to the right request', async () => {
   const request = new AsyncLocalStorage<string>();
   const { slots, run, end } = startTasks(1);
   const first = request.run('first', () => run('a1'));
@@ -100,15 +100,15 @@ test('a task that waited runs in the async context of its caller, so that its sp
   expect(await second).toBe('second');
 });
 
-/** A promise, and the function that resolves it. */
+/** Creates a promise with the function that resolves the promise. */
 function deferred() {
   let resolve = () => {};
   const promise = new Promise<void>((settle) => (resolve = settle));
   return { promise, resolve };
 }
 
-describe('slots of an owner without a limit for all owners', () => {
-  test('tasks of one owner run in order, also after a failure; tasks of other owners do not wait', async () => {
+describe('slots of an owner when all owners together have no limit', () => {
+  test('tasks of one owner run in order, also after a failed task, and tasks of other owners do not wait', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 10, refusal: 'Too many' } });
     const started: string[] = [];
     const first = deferred();
@@ -128,7 +128,7 @@ describe('slots of an owner without a limit for all owners', () => {
     expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  test('tasks beyond the limit are refused unless they continue an admitted task, and accepted again after others end', async () => {
+  test('slots refuse new tasks beyond their limit, and accept tasks again after others end', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 2, refusal: 'Too many' } });
     const end = deferred();
     const tasks = [1, 2, 3].map(() => slots.run('a', () => end.promise));
