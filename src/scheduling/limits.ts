@@ -21,26 +21,27 @@ export interface SlotLimits {
   reason: string;
 }
 
-/** Slots for work of the processor or in memory. One slow task must not delay others for long. */
-const short = {
+/** Limits of tasks that take processor time or memory. A task releases its slot after 2 s at the latest. */
+const shortTasks = {
   owner: 'key',
   runningPerOwner: 1,
   holdMs: 2_000,
   yields: true,
 } as const;
 
-/** Slots for work that the database does. A task holds its slot until it ends. */
-const whole = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
+/** Limits of tasks that hold their slot until they end, because they wait for the database or another server. */
+const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-const waitingImports = 20;
+/** How many calls with many rows may wait for each key. */
+const waitingCalls = 20;
 
 /**
- * All limits of concurrent tasks in one process. A waiting request counts as a request in progress, so tasks that only
- * requests start need no limit of their own for waiting.
+ * All limits of concurrent tasks in one process. The table in docs/decisions/concurrency.md repeats them. A request that
+ * waits for a slot still counts as a request in progress. Many kinds of tasks therefore need no limit for waiting.
  */
 export const slotLimits = {
   requests: {
-    ...whole,
+    ...wholeTasks,
     task: 'requests until their response is read (`src/http/guard/requests-in-progress.ts`)',
     owner: 'key',
     runningPerOwner: 50,
@@ -52,13 +53,13 @@ export const slotLimits = {
       'The gates of a company send fewer while a location is locked. A waiting request holds its connection and headers; its body is not read yet.',
   },
   mediumBodies: {
-    ...short,
+    ...shortTasks,
     task: 'requests with a body of 16 KiB to 1 MiB, for each surface',
     running: 32,
     reason: 'Together they take at most 32 MiB. Some of these requests may wait for a locked location.',
   },
   largeBodies: {
-    ...short,
+    ...shortTasks,
     task: 'requests with a body over 1 MiB',
     running: 2,
     waiting: {
@@ -68,62 +69,62 @@ export const slotLimits = {
     reason: 'Each takes about 50 MiB. The body of a waiting request is not read yet.',
   },
   unreadBodies: {
-    ...short,
+    ...shortTasks,
     task: 'reads of a body whose request has been answered',
     owner: 'client address',
     running: 1,
     reason: 'Node would read all of them as fast as they arrive, which would delay other requests.',
   },
   newDocuments: {
-    ...short,
+    ...shortTasks,
     task: 'parsing and validation of a new document',
     running: 1,
     reason: 'It takes tens of milliseconds of the processor, and more slots would not make it faster.',
   },
   heavyQueries: {
-    ...short,
-    task: 'queries that cost more than 500, read the schema, or select a heavy field',
+    ...shortTasks,
+    task: 'queries that cost more than `maxLightCost`, read the schema, or select a heavy field',
     running: 2,
     reason: 'They take long and delay other requests.',
   },
   listParts: {
-    ...short,
+    ...shortTasks,
     task: 'reads of a later part of a streamed list',
     running: 2,
     reason: 'Between two parts other requests run, even while many long lists are read.',
   },
   largeValueReads: {
-    ...short,
+    ...shortTasks,
     task: 'reads of a large JSON value',
     running: 1,
     reason: 'A read takes several times its size in memory.',
   },
   largeValueWrites: {
-    ...short,
+    ...shortTasks,
     task: 'writes of a large JSON value to a client',
     running: Infinity,
     reason: 'The value stays in memory until the client has read it.',
   },
   imports: {
-    ...whole,
+    ...wholeTasks,
     task: 'imports of whitelist entries',
     owner: 'key',
     running: 2,
     waiting: {
-      perOwner: waitingImports,
-      refusal: `More than ${waitingImports} imports of this key are waiting, please try again later`,
+      perOwner: waitingCalls,
+      refusal: `More than ${waitingCalls} imports of this key are waiting, please try again later`,
     },
     reason:
       'Each holds a database connection for seconds, and other requests need connections too. A waiting import holds its rows in memory.',
   },
   eventBatches: {
-    ...whole,
+    ...wholeTasks,
     task: 'batches of parking events',
     owner: 'key',
     running: 2,
     waiting: {
-      perOwner: waitingImports,
-      refusal: `More than ${waitingImports} batches of this key are waiting, please try again later`,
+      perOwner: waitingCalls,
+      refusal: `More than ${waitingCalls} batches of this key are waiting, please try again later`,
     },
     reason:
       'Each holds a database connection, and other requests need connections too. A waiting call holds its rows in memory.',
@@ -133,7 +134,7 @@ export const slotLimits = {
    * company's location.
    */
   locationChanges: {
-    ...whole,
+    ...wholeTasks,
     task: 'changes that lock a location: events, imports, counts, quotas and settings',
     owner: 'location',
     waiting: {
@@ -144,7 +145,7 @@ export const slotLimits = {
       'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 at once, and the last one is still answered within seconds.',
   },
   nameLookups: {
-    ...whole,
+    ...wholeTasks,
     task: 'look-ups of the host names of webhooks',
     owner: 'company',
     runningPerOwner: 10,

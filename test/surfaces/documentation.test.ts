@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 import { variableNames } from '../../src/config.ts';
+import { type SlotLimits, slotLimits } from '../../src/scheduling/limits.ts';
 import { fencedBlocks, linkedFiles, projectFolder, readPages } from '../support/documentation.ts';
 import { openTestGateway, serve } from '../support/harness.ts';
 
@@ -93,6 +94,40 @@ test('the pictures in the documents equal the output of their script', () => {
   });
   expect(stderr).toBe('');
   expect(status).toBe(0);
+});
+
+describe('the limits of concurrent tasks', () => {
+  const textOf = (path: string) => pages.find((page) => page.path === path)!.text;
+  const countText = (count: number | undefined) =>
+    count === undefined || count === Infinity ? 'any number' : count.toLocaleString('en');
+
+  test('docs/decisions/concurrency.md shows every limit with its reason', () => {
+    const rows = Object.values<SlotLimits>(slotLimits).map((limits) => [
+      limits.task,
+      limits.owner,
+      countText(limits.runningPerOwner),
+      countText(limits.running),
+      countText(limits.waiting?.perOwner),
+      limits.holdMs === Infinity ? 'to the end' : `${limits.holdMs / 1_000} s at most`,
+      limits.reason,
+    ]);
+    const shown = textOf('docs/decisions/concurrency.md')
+      .split('\n')
+      .map((line) => line.split('|').slice(1, -1))
+      .filter((cells) => cells.length === rows[0]!.length)
+      .map((cells) => cells.map((cell) => cell.trim()))
+      .slice(2); // the head of the table
+    expect(shown).toEqual(rows);
+  });
+
+  test('docs/rate-limits.md shows the limits of requests', () => {
+    const { requests, largeBodies } = slotLimits;
+    const text = textOf('docs/rate-limits.md');
+    expect(text).toContain(
+      `${requests.runningPerOwner}; ${countText(requests.waiting.perOwner)} more wait, oldest first`,
+    );
+    expect(text).toContain(`one of a key in a process; ${countText(largeBodies.waiting.perOwner)} wait`);
+  });
 });
 
 /** A link in a code comment to a page, such as `docs/contract.md#keys`. */
