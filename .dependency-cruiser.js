@@ -17,15 +17,15 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * The domain folders that a domain folder may import. All may import `location-access`, which contains the steps that
- * all changes of a location share.
+ * The domain folders that a domain folder may import, in one direction: a folder only names folders above it. All may
+ * import `location-access`, which contains the steps that all changes of a location share.
  */
 const domainImports = {
   auth: [],
   companies: ['auth'],
   'location-access': ['auth'],
   whitelist: ['auth'],
-  parking: ['auth', 'whitelist', 'gates'],
+  parking: ['auth', 'whitelist'],
   gates: ['auth', 'whitelist', 'parking'],
   locations: ['auth', 'companies', 'parking'],
   webhooks: ['auth', 'companies', 'whitelist'],

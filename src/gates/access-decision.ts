@@ -1,5 +1,6 @@
 import type { AccessReason, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { type AccessCheck, type AccessFacts, accessReason, checksOf } from './access-rules.ts';
+import { type FittingEntry, nearestFirst, onlyNearest } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import type { RankedText } from '../whitelist/plate-reading.ts';
 import { plateDifferences, type PlateDifference, textDifferences } from '../whitelist/similar-plates.ts';
@@ -73,36 +74,10 @@ export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Da
   );
 }
 
-/** An entry that matches one of the texts of a reading. */
-export interface FittingEntry {
+/** An entry that matches one of the texts of a reading, with the data for the rules. */
+export interface FittingFacts extends FittingEntry {
   facts: AccessFacts;
-  /** The index of the text among the texts of the reading. */
-  place: number;
 }
-
-/** Sorts the nearest entry first. Of two equally near entries, the older entry comes first. */
-const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
-  one.place - other.place || (one.facts.entry.id < other.facts.entry.id ? -1 : 1);
-
-/** Returns the matching entries, sorted by their nearest text. Each entry occurs once. */
-function nearestFirst(fitting: readonly FittingEntry[]): FittingEntry[] {
-  const byId = new Map<string, FittingEntry>();
-  for (const found of fitting.toSorted(nearerFirst)) {
-    if (!byId.has(found.facts.entry.id)) byId.set(found.facts.entry.id, found);
-  }
-  return [...byId.values()];
-}
-
-/** Returns the only entry with the best rank, or null when no entry or several entries have that rank. */
-function onlyNearest(texts: readonly RankedText[], nearest: readonly FittingEntry[]): FittingEntry | null {
-  const rankOf = ({ place }: FittingEntry) => texts[place]!.rank;
-  const [first, second] = nearest;
-  return first && !(second && rankOf(first) === rankOf(second)) ? first : null;
-}
-
-/** Returns the entry that a reading identifies, or null when no entry matches or several entries match equally well. */
-export const entryOfReading = (texts: readonly RankedText[], fitting: readonly FittingEntry[]) =>
-  onlyNearest(texts, nearestFirst(fitting))?.facts.entry ?? null;
 
 /**
  * Decides by the entry that matches the reading best. When several entries match equally well, the vehicle is not
@@ -110,13 +85,13 @@ export const entryOfReading = (texts: readonly RankedText[], fitting: readonly F
  */
 export function decideReading(
   texts: readonly RankedText[],
-  fitting: readonly FittingEntry[],
+  fitting: readonly FittingFacts[],
   at: Date,
 ): AccessDecision {
   const nearest = nearestFirst(fitting);
   const only = onlyNearest(texts, nearest);
   const isExact = only && texts[only.place]!.rank === 'TEXT';
-  const candidates = (isExact ? [] : nearest).slice(0, maxCandidates).map(({ facts: { entry }, place }) => {
+  const candidates = (isExact ? [] : nearest).slice(0, maxCandidates).map(({ entry, place }) => {
     const readAs = texts[place]!.text;
     return { entry, differences: textDifferences(texts[0]!.text, readAs, entry), readAs };
   });

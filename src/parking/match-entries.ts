@@ -2,7 +2,7 @@ import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client
 import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { entryColumns, samePlate } from '../whitelist/columns.ts';
-import { type PlateInput, entriesOfReadings } from '../gates/decisions.ts';
+import { type PlateInput, entriesOfReadings } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
 import { isListedAt } from '../whitelist/validity.ts';

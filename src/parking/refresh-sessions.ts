@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import {
   type CountedPlate,
   type Location,
@@ -218,7 +218,7 @@ export async function refreshSessions(
     const [begunRows, observationRows] = [begun.get(group) ?? [], observed.get(group) ?? []];
     rowsSinceYield += begunRows.length + observationRows.length;
     if (rowsSinceYield > rowsPerYield) {
-      await yieldToEventLoop();
+      await nextIteration();
       rowsSinceYield = 0;
     }
     const derived = deriveSessions({
