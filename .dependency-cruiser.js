@@ -1,5 +1,5 @@
-// Who may import whom: `npm run import-rules` fails on an import that this file does not allow.
-//
+// This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
+// file does not allow.
 // app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
 
 /**
@@ -17,8 +17,9 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * The domain folders that a domain folder may import, in one direction: a folder only names folders above it. All may
- * import `location-access`, which contains the steps that all changes of a location share.
+ * For each domain folder, the domain folders that it may import. The direction is fixed: a folder may only import
+ * folders above it in this list. All domain folders may import `location-access`, which contains the steps that all
+ * changes of a location share.
  */
 const domainImports = {
   auth: [],
@@ -31,7 +32,7 @@ const domainImports = {
   webhooks: ['auth', 'companies', 'whitelist'],
 };
 
-/** Lets the files of a folder import only from the given places. */
+/** Creates a rule that lets the files of a folder import only from the given places. */
 const folderRule = (name, comment, from, ...allowed) => ({
   name,
   comment,
@@ -130,7 +131,7 @@ export default {
       '^src/context\\.ts$',
       inFolders('graphql', 'http', 'errors'),
       '^schema/(index|rules|map-values)\\.ts$',
-      '^src/(audit/actions|webhooks/payload)\\.ts$', // the descriptions of webhooks for the reference
+      '^src/(audit/actions|webhooks/payload)\\.ts$', // the API reference needs the descriptions of webhooks
     ),
     {
       name: 'rest-clients',

@@ -1,5 +1,5 @@
-// `npm run build` writes dist/ with the pages and the bundled programs. With `--if-changed`, as in `npm start`, it does
-// nothing when dist/ was built from the current files.
+// `npm run build` writes dist/ with the pages and the bundled programs. With `--if-changed`, which `npm start` uses,
+// the program does nothing when dist/ was built from the current files.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { externalPackages } from './external-packages.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-/** The sources of dist/; the lock file represents node_modules. */
+/** The sources of dist/. The lock file is listed in place of node_modules. */
 const sources = [
   ...[
     'src',
@@ -25,7 +25,7 @@ const sources = [
 ];
 const stampFile = join(root, 'dist', '.built-from');
 
-/** A hash of the names, sizes and times of all sources. */
+/** Returns a hash of the names, sizes and times of all sources. */
 async function stampOfSources() {
   const hash = createHash('sha256').update(process.version);
   for (const source of sources) {
@@ -40,8 +40,8 @@ async function stampOfSources() {
 }
 
 /**
- * Resolves every import of graphql to one copy. Some packages import its modules and others require its CommonJS files,
- * and graphql rejects a schema from another copy.
+ * Resolves every import of graphql to one copy. Some packages import the ES modules of graphql and other packages
+ * require its CommonJS files, and graphql rejects a schema that another copy created.
  */
 const oneGraphql = {
   name: 'one-graphql',
@@ -73,7 +73,8 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     entryPoints: ['src/server.ts', 'src/migrate.ts', 'src/bootstrap-key.ts', 'cli/pms.ts'],
     entryNames: '[name]',
     outdir: 'dist',
-    // One file with all packages halves the start: Node would need as long again to find and read 1,500 files.
+    // All packages are in one file, because Node would need twice the time to start if it had to find and read 1,500
+    // files.
     bundle: true,
     external: externalPackages,
     plugins: [oneGraphql],
@@ -82,11 +83,12 @@ if (!process.argv.includes('--if-changed') || builtFrom !== stamp) {
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
-    // CommonJS packages in the bundle load Node's own modules with require.
+    // This line defines `require`, because CommonJS packages in the bundle load Node's own modules with `require`.
     banner: {
       js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
     },
-    // Source maps are for the lines of stack traces. Without the source texts they need less memory in every process.
+    // Stack traces need source maps for their lines. The source texts are omitted, so that every process needs less
+    // memory.
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',

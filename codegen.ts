@@ -6,21 +6,21 @@ const scalars = {
   JSON: { input: 'unknown', output: 'unknown' },
 };
 
-/** The typed documents of a folder. */
+/** Returns the configuration for the typed documents of a folder. */
 const documentsOf = (folder: string, options: object = {}) => ({
   documents: `${folder}/operations/*.graphql`,
   plugins: ['typescript-operations', 'typed-document-node'],
   config: { scalars, useTypeImports: true, avoidOptionals: { field: true }, ...options },
 });
 
-/** Enums with their values as sent. The command line lists them in its options. */
+/** Generates enums whose values equal the values in requests. The command line lists these values in its options. */
 const enumValues = {
   enumType: 'const',
   ignoreEnumValuesFromSchema: true,
   namingConvention: { enumValues: 'keep' },
 };
 
-// Reviewers read schema/schema.graphql. REST, the command line and the console send the typed documents.
+// schema/schema.graphql is generated for reviewers. REST, the command line and the console send the typed documents.
 const config: CodegenConfig = {
   schema: './schema/index.ts',
   generates: {

@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-// Who may import whom is in .dependency-cruiser.js.
+// .dependency-cruiser.js defines which file may import which other file.
 export default tseslint.config(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {

@@ -1,5 +1,5 @@
-// For a container image, after `npm run build`: removes all packages that the bundle does not load, also from
-// package.json.
+// This script is for a container image, after `npm run build`. It removes all packages that the bundle does not load,
+// also from package.json.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { externalPackages } from './external-packages.mjs';

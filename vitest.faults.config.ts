@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
-// The fault suite. It starts its own servers and gateways, and causes one fault after the other.
+// The configuration of the fault suite. The suite starts its own servers and gateways, and causes one fault after the
+// other.
 export default defineConfig({ ...base, test: { ...base.test, include: ['test/faults/*.fault.ts'] } });

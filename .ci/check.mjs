@@ -1,8 +1,8 @@
-// `npm run check`: runs the checks in parallel, one for each processor, and names each failed check.
+// `npm run check` runs the checks in parallel, one check for each processor, and names each failed check.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Scripts of package.json, slowest first. */
+/** The checks, which are scripts of package.json. The slowest check comes first. */
 const checks = [
   'lint',
   'typecheck',
@@ -19,7 +19,7 @@ const checks = [
   'openapi:lint',
 ];
 
-/** Runs a script and prints its output when it has ended. Returns whether it succeeded. */
+/** Runs a script and prints its output after its end. Returns whether the script succeeded. */
 const run = (script) =>
   new Promise((resolve) => {
     const startedAt = performance.now();

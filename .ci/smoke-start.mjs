@@ -1,5 +1,5 @@
-// Starts the built gateway on the Node that runs this file, sends one REST and one GraphQL request, and stops it.
-// .ci/run runs it with the Node of .nvmrc, and the test suites with the installed Node.
+// Starts the built gateway on the Node that runs this file, sends one REST request and one GraphQL request, and stops
+// the gateway. .ci/run starts this file with the Node of .nvmrc. The test suites start it with the installed Node.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,7 +39,7 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Waits for the log line that says where the gateway listens. */
+/** Waits for the log line that says at which URL the gateway listens. */
 async function listeningUrl() {
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.includes('"msg":"listening"')) return JSON.parse(line).url;

@@ -8,25 +8,28 @@ export function wholeNumber(value: string): number {
   return Number(value);
 }
 
-/** The values of a GraphQL enum in lower case, as the options accept them. */
+/** Returns the values of a GraphQL enum in lower case, in which options accept them. */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 
 /** Collects the values of an option that may be given more than once. */
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
-/** Reads the name of an event in the form of messages, `whitelist.created`, or of the graph, `WHITELIST_CREATED`. */
+/**
+ * Parses the name of an event. The name has the form of messages, `whitelist.created`, or of the graph,
+ * `WHITELIST_CREATED`.
+ */
 export const webhookEvent = (value: string) =>
-  // The gateway rejects unknown names.
+  // The name is not checked here, because the gateway rejects unknown names.
   value.trim().toUpperCase().replaceAll('.', '_') as WebhookEvent;
 
-/** Collects the events of an option: several values, or one value with commas. */
+/** Collects the events of an option. A user gives several values, or one value with commas. */
 export const webhookEvents = (value: string, earlier: readonly WebhookEvent[] = []) => [
   ...earlier,
   ...value.split(',').map(webhookEvent),
 ];
 
-/** Reads a plate: its type, code and number with spaces, slashes or hyphens between them. */
+/** Parses a plate: its type, code and number, with spaces, slashes or hyphens between them. */
 export function plate(value: string): PlateInput {
   const [plateType, plateCode, plateNumber, ...more] = value.trim().split(/[\s/-]+/);
   if (!plateType || !plateCode || !plateNumber || more.length > 0) {
@@ -35,7 +38,7 @@ export function plate(value: string): PlateInput {
   return { plateType, plateCode, plateNumber };
 }
 
-/** A plate as text for people. */
+/** Returns a plate as text for people. */
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateInput) =>
   `${plateType} ${plateCode} ${plateNumber}`;
 
@@ -55,7 +58,7 @@ export function requireChange(options: object): void {
     throw new Failure('Nothing to change: give at least one option; --help lists them.', exitCode.usage);
 }
 
-/** The examples at the end of the help of a command. */
+/** Adds examples to the end of the help of a command. */
 export const examples = (...lines: readonly string[]) =>
   ['', 'Examples:', ...lines.map((line) => `  $ ${line}`)].join('\n');
 

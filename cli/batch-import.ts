@@ -4,7 +4,7 @@ import { commandLine } from './shell-words.ts';
 import { onFirstSignal } from './signals.ts';
 import { createProgress, type Source } from './source.ts';
 
-/** Why a row is not imported. */
+/** The reason why a row is not imported. */
 export interface Rejection {
   code: string;
   message: string;
@@ -14,9 +14,9 @@ export interface Rejection {
 
 /** A row of a file. */
 export interface FileRow {
-  /** The line number, counted from 1. */
+  /** The number of the line in the file, counted from 1. */
   line: number;
-  /** The reason for which the row is rejected before it is sent, if there is one. */
+  /** The reason why the command rejects the row without sending it. */
   rejection?: Rejection | undefined;
 }
 
@@ -35,10 +35,10 @@ interface BatchImport<Row> {
   noun: string;
   /** The participle for sent rows in messages, such as `recorded`. */
   done: string;
-  /** Where rejected rows are written. Without it, a rejected row fails its batch. */
+  /** Where rejected rows are written. Without such a file, a rejected row fails its batch. */
   rejects?: RejectedRows<Row>;
   /**
-   * Sends rows without a rejection.
+   * Sends the rows of a batch that have no rejection.
    *
    * @param batch all rows of the batch, with the rows that were rejected before sending
    * @param stopping ends the pause before a retry
@@ -49,7 +49,10 @@ interface BatchImport<Row> {
     batch: readonly Row[],
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
-  /** The extra arguments of the command that continues the import; none when the import may simply be repeated. */
+  /**
+   * Returns the additional arguments of the command that continues the import. The function is missing when the user
+   * can simply repeat the import.
+   */
   continuation?(after: { line: number; rejected: number }): string[];
 }
 
@@ -78,14 +81,15 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** The result of the wait for a batch when the import was interrupted. */
+/** The result of waiting for a batch when the user interrupted the import. */
 const isStopped = Symbol('stopped');
 
 /**
  * Sends the rows of a file batch by batch, writes rejected rows to a file, and shows the progress. Ctrl-C stops the
  * import after the current batch.
  *
- * @throws {Failure} when a batch fails, or after Ctrl-C. The message says how many rows are imported and how to continue
+ * @throws {Failure} when a batch fails, or after Ctrl-C. The message says how many rows are imported and how to
+ *   continue
  */
 export async function importInBatches<Row extends FileRow>(
   { source, batches, noun, done, rejects, send, continuation }: BatchImport<Row>,
@@ -97,7 +101,7 @@ export async function importInBatches<Row extends FileRow>(
   let sending: readonly Row[] | undefined;
   const progress = createProgress(source, session);
 
-  /** How many rows are imported, and the command that imports the rest. */
+  /** Returns a text that says how many rows are imported, and which command imports the rest. */
   function stateInWords(): string {
     const { rows, rejected } = imported;
     const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
@@ -117,7 +121,7 @@ export async function importInBatches<Row extends FileRow>(
   );
   const forget = onFirstSignal(() => {
     stopping.abort();
-    // A pause ends at once. A request that was sent must be answered first.
+    // Ctrl-C ends a pause at once. A request that was already sent must first be answered.
     setImmediate(() => {
       if (!sending) return;
       progress.stop();
@@ -128,7 +132,10 @@ export async function importInBatches<Row extends FileRow>(
   });
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
-  /** The next batch. After an interruption, a file is still read on to its next batch, since it may be at its end. */
+  /**
+   * Returns the next batch. After an interruption, the file is still read up to its next batch, because the file may
+   * already be at its end.
+   */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 

@@ -33,7 +33,7 @@ async function check({ client, output }: Session, text: string, options: CheckOp
   });
 }
 
-/** Adds `check`. */
+/** Adds the command `check`. */
 export function addCheckCommand(program: Command, open: () => Session): void {
   withLocation(program.command('check'))
     .description('check whether a vehicle may enter, by the text that a camera read (READ_WHITELIST)')

@@ -8,10 +8,11 @@ import { failureOf, type GraphError, notGateway, pauseOf } from './gateway-fetch
 /** A GraphQL client of a gateway, over HTTP. */
 export interface Client {
   /**
-   * Runs an operation. After a 429 it waits for `Retry-After` and sends the operation again.
+   * Runs an operation. After a response with status 429, the client waits for `Retry-After` and sends the operation
+   * again.
    *
-   * @param options.repeatable whether the operation may safely run twice. It is then also retried a few times when the
-   * gateway becomes unreachable or fails, provided that the gateway has answered before
+   * @param options.repeatable whether the operation may safely run twice. The operation is then also retried a few
+   *   times when the gateway becomes unreachable or fails, provided that the gateway has answered before
    * @param options.stopping ends the pause before a retry, with an AbortError
    * @throws {Failure} with the error that the gateway answered
    */
@@ -27,10 +28,12 @@ interface RunOptions {
   stopping?: AbortSignal | undefined;
 }
 
-/** The data of an operation without errors: root fields are null only together with an error. */
+/**
+ * The data of an operation without errors. Root fields are null only together with an error, so null is excluded here.
+ */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
-/** How often an operation is retried after the gateway failed: for half a minute in all. */
+/** The maximum number of retries after the gateway failed. Together they take about half a minute. */
 const maxRetries = 5;
 
 /** The body of a GraphQL response. */
@@ -42,9 +45,9 @@ export interface GraphAnswer<Data> {
 const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
   typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
 
-/** Creates a client. */
+/** Creates a GraphQL client. */
 export function createClient(connection: Connection, { onWait }: Pick<GatewayOptions, 'onWait'>): Client {
-  /** Sends an operation once. A failure is temporary when a retry may succeed. */
+  /** Sends an operation once. A failure is marked as temporary when a retry may succeed. */
   async function send<Data>(
     body: string,
     stopping: AbortSignal | undefined,
@@ -80,7 +83,8 @@ export function createClient(connection: Connection, { onWait }: Pick<GatewayOpt
           }
           return answer.data as Answered<Data>;
         } catch (error) {
-          // A gateway that has never answered is probably at another address. Retries would only hide the mistake.
+          // A gateway that has never answered is probably at another address. In this case, retries would only hide the
+          // mistake.
           const mayHelp =
             error instanceof Failure && error.temporary && repeatable && connection.hasAnswered();
           if (!mayHelp || failures === maxRetries) throw error;

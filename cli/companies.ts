@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 
 const columns = { id: 'id', slug: 'slug', name: 'name', address: 'address' } as const;
 
-/** Adds the optional fields that `create` and `update` have in common. */
+/** Adds the optional fields that the commands `create` and `update` have in common. */
 const withDetails = (command: Command) =>
   command
     .option('--external-company-id <id>', 'your own identifier of the company')
@@ -22,10 +22,10 @@ const withDetails = (command: Command) =>
     .option('--website <url>', 'its website')
     .option('--logo <url>', 'the URL of its logo');
 
-/** The options of `create`, named like the fields of the graph. */
+/** The options of the command `create`. They have the names of the fields in the graph. */
 type CreateOptions = UpdateCompanyInput & { name: string; slug: string; address: string };
 
-/** Adds `companies`. */
+/** Adds the command `companies`. */
 export function addCompanyCommands(program: Command, open: () => Session): void {
   const companies = program
     .command('companies')

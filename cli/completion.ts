@@ -4,9 +4,9 @@ import { examples } from './arguments.ts';
 /** The shells that have a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** A command and what may follow it on the line. */
+/** A command, and the words that may follow the command on the line. */
 interface CompletedCommand {
-  /** The words that lead to it, such as `keys list`; empty for the program itself. */
+  /** The words that lead to the command, such as `keys list`. The text is empty for the program itself. */
   path: string;
   words: Word[];
   takesFile: boolean;
@@ -18,10 +18,10 @@ interface Word {
   explanation: string;
 }
 
-/** The placeholder of file names in the help. */
+/** The placeholder for file names in the help. */
 const fileName = '<file>';
 
-/** A command and all commands below it. */
+/** Returns a command and all commands below it. */
 function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   const help = command.createHelp();
   const subcommands = help
@@ -42,7 +42,7 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   ];
 }
 
-/** The allowed values of the options of all commands. An option has the same meaning in every command. */
+/** Returns the allowed values of the options of all commands. An option has the same meaning in every command. */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>
     long && argChoices ? [[long, argChoices]] : [],
@@ -50,13 +50,16 @@ function choicesOf(command: Command): Map<string, readonly string[]> {
   return new Map([...own, ...command.commands.flatMap((subcommand) => [...choicesOf(subcommand)])]);
 }
 
-/** The options, of all commands, that take a file. */
+/** Returns the options of all commands that take a file name. */
 function fileOptionsOf(command: Command): string[] {
   const own = command.options.flatMap(({ long, flags }) => (long && flags.endsWith(fileName) ? [long] : []));
   return [...new Set([...own, ...command.commands.flatMap(fileOptionsOf)])];
 }
 
-/** The lines that bash and zsh share. They turn `typed`, the words before the cursor, into `candidates`. */
+/**
+ * Returns the lines that the scripts for bash and zsh share. The lines turn `typed`, the words before the cursor, into
+ * `candidates`.
+ */
 function candidateLines(program: Command): string {
   const commands = commandsOf(program);
   const paths = commands.flatMap(({ path }) => (path === '' ? [] : [`'${path}'`]));
@@ -81,10 +84,10 @@ function candidateLines(program: Command): string {
   esac`;
 }
 
-/** A text in single quotes for fish. */
+/** Returns a text in single quotes for fish. */
 const fishText = (text: string) => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
-/** The same lines for fish, which also shows the description of each candidate. */
+/** Returns the lines for fish, which also shows the description of each candidate. */
 function fishLines(program: Command): string {
   const commands = commandsOf(program);
   const paths = commands.flatMap(({ path }) => (path === '' ? [] : [fishText(path)]));
@@ -143,7 +146,7 @@ complete -c pms -f -a '(__pms_candidates)'
 `,
 };
 
-/** Adds `completion`. */
+/** Adds the command `completion`. */
 export function addCompletionCommand(program: Command, write: (text: string) => void): void {
   program
     .command('completion')

@@ -9,10 +9,11 @@ interface GatewayAnswer {
   body: unknown;
 }
 
-/** Sends requests to one gateway with one key. */
+/** Sends requests with one API key to one gateway. */
 export interface Connection {
   /**
-   * Sends a request once. After a 429 it waits for `Retry-After` and sends the request again.
+   * Sends a request once. After a response with status 429, the connection waits for `Retry-After` and sends the
+   * request again.
    *
    * @param path the path and query of the address
    * @param stopping ends the wait for the rate limit, with an AbortError
@@ -23,7 +24,7 @@ export interface Connection {
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
-  /** Whether the gateway has answered before. */
+  /** Whether the gateway has answered an earlier request. */
   hasAnswered(): boolean;
 }
 
@@ -31,26 +32,26 @@ export interface Connection {
 export interface GatewayOptions {
   url: string;
   key: string;
-  /** Called when a request has to wait, with the reason and the seconds. */
+  /** The connection calls this function when a request has to wait, with the reason and the seconds. */
   onWait: (reason: string, seconds: number) => void;
 }
 
 /** The media type of a body. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
-/** The error codes of a connection whose server does not speak HTTP, with the text for the error message. */
+/** The error codes of a connection to a server that does not speak HTTP, with the text for the error message. */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // A gateway that is shutting down closes connections as well.
+  // This failure is temporary, because a gateway that is shutting down also closes connections.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
-/** Creates a connection. Nothing is sent before the first request. */
+/** Creates a connection. The first request opens it. */
 export function createConnection({ url, key, onWait }: GatewayOptions): Connection {
   let answered = false;
 
-  /** Sends a request and returns the response, also when it is an error. */
+  /** Sends a request and returns the response, even if the response is an error. */
   async function exchange(address: URL, init: RequestInit): Promise<GatewayAnswer> {
     let response: Response;
     let text: string;

@@ -18,7 +18,7 @@ const meaningful = {
   url: { type: 'string' },
 } as const;
 
-/** Options with a value that change how curl sends or prints, but not the request. */
+/** The curl options with a value that change how curl sends or prints, but not the request itself. */
 const ignoredWithValue = {
   'user-agent': 'A',
   referer: 'e',
@@ -39,7 +39,7 @@ const ignoredWithValue = {
   resolve: '',
 } as const;
 
-/** Such options without a value. */
+/** The curl options without a value that change how curl sends or prints, but not the request itself. */
 const ignoredFlags = {
   silent: 's',
   'show-error': 'S',
@@ -72,7 +72,7 @@ const options = {
 };
 
 /**
- * The REST calls of curl lines, as people and browsers write them. Commands other than curl are skipped.
+ * Returns the REST calls of curl lines, as people and browsers write them. Commands other than curl are skipped.
  *
  * @throws {Failure} for a line that curl itself would reject, or that has an unsupported option
  */
@@ -122,7 +122,7 @@ function parse(args: string[]): { values: Values; addresses: string[] } {
   }
 }
 
-/** The parts of the body, which curl joins with `&`. */
+/** Returns the parts of the body, which curl joins with `&`. */
 function dataOf(values: Values): string[] {
   const ofFile = (text: string) => (text.startsWith('@') ? readData(text.slice(1)) : text);
   return [
@@ -138,7 +138,7 @@ function dataOf(values: Values): string[] {
   ];
 }
 
-/** Reads the body from the file that the line names. */
+/** Reads the body of a request from the file that a curl line names. */
 function readData(path: string): string {
   if (path === '-') {
     throw new Failure(

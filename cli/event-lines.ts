@@ -8,7 +8,7 @@ import {
   type ReadingInput,
 } from './generated/operations.ts';
 
-/** A line of an event file. A malformed line has a rejection. */
+/** A line of an event file. If the line is malformed, it has a rejection. */
 export interface EventLine extends FileRow {
   event: unknown;
 }
@@ -62,7 +62,7 @@ const eventRules: Record<keyof ParkingEventInput, Rule> = {
   entryId: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
 };
 
-/** The first field of an object that breaks a rule, if there is one. */
+/** Returns the first field of an object that breaks a rule, or undefined when no field does. */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {
@@ -75,8 +75,8 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 }
 
 /**
- * Why an event is malformed, if it is. A malformed event would fail the whole GraphQL request, before the gateway checks
- * any other event. The gateway itself checks everything else.
+ * Returns why an event is malformed, or undefined when it is well-formed. Only the form is checked here, because a
+ * malformed event would fail the whole GraphQL request. The gateway checks everything else.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
@@ -88,7 +88,7 @@ function formFault(event: unknown): Rejection | undefined {
   );
 }
 
-/** Reads events from JSON lines. In a line of a file of rejected events, the event is the field `event`. */
+/** Reads events from JSON lines. A line of a file of rejected events has the event in its field `event`. */
 export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerator<EventLine> {
   let line = 0;
   for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {

@@ -11,10 +11,10 @@ import { createPrivateFile } from './replace-file.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 
-/** The most events in one request. */
+/** The maximum number of events in one request. */
 const maxBatchSize = 1_000;
 
-/** Writes rejected events to a file, which is created at the first one. */
+/** Writes rejected events to a file. The file is created when the first event is rejected. */
 function createRejects(path: string): RejectedRows<EventLine> {
   let file: WriteStream | undefined;
   return {
@@ -79,7 +79,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
   return exitCode.rejected;
 }
 
-/** Adds `events import`. */
+/** Adds the command `events import`. */
 export function addEventImport(events: Command, open: () => Session, end: (code: number) => void): void {
   withLocation(events.command('import'))
     .description(

@@ -18,7 +18,7 @@ interface EventOptions {
 }
 
 /**
- * Adds `events`.
+ * Adds the command `events`.
  *
  * @param end sets an exit code other than 0
  */

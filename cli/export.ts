@@ -9,7 +9,10 @@ import type { Session } from './session.ts';
 import { createCsvWriter, type CsvOptions, entryColumns, fieldsOf } from './whitelist-csv.ts';
 import { feedPages } from './whitelist-feed.ts';
 
-/** The entries of a whitelist, oldest first, read from its feed: 100,000 entries take 20 requests. */
+/**
+ * Yields the entries of a whitelist, oldest first. They are read from the feed, because 100,000 entries then take only
+ * 20 requests.
+ */
 async function* entriesOf({ client }: Session, locationId: string) {
   for await (const { upserts, reset } of feedPages(client, locationId, null, {
     repeatable: true,
@@ -25,7 +28,7 @@ interface ExportOptions extends CsvOptions {
   output?: string;
 }
 
-/** Adds `export`. */
+/** Adds the command `export`. */
 export function addExportCommand(program: Command, open: () => Session): void {
   withLocation(program.command('export'))
     .description('export a whitelist as CSV, which `pms import` can read')

@@ -1,6 +1,6 @@
-/** The exit codes, for scripts. */
+/** The exit codes of the command line, for scripts. */
 export const exitCode = {
-  /** Success. */
+  /** The command succeeded. */
   done: 0,
   /** The gateway rejected the request, or was unreachable. */
   failed: 1,
@@ -10,21 +10,21 @@ export const exitCode = {
   rejected: 3,
   /** The key uses operations that will be removed. */
   deprecated: 3,
-  /** REST and GraphQL differ, or a read could not be compared. */
+  /** The responses of REST and GraphQL differ, or a read could not be compared. */
   different: 3,
-  /** Ended by Ctrl-C: 128 plus the number of SIGINT, as in shells. */
+  /** Ctrl-C ended the command. The code is 128 plus the number of the signal SIGINT, as in shells. */
   interrupted: 130,
 } as const;
 
-/** What is known of an error response. */
+/** The properties of an error response that a command needs. */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;
   /** The field that the error names, such as `quotas.3.inside`. */
   field?: string | undefined;
-  /** Whether a retry may succeed: the gateway was unreachable or failed. */
+  /** Whether a retry may succeed, because the gateway was unreachable or failed. */
   temporary?: boolean;
-  /** The seconds of `Retry-After`. */
+  /** The number of seconds in the header `Retry-After`. */
   retryAfterSeconds?: number | undefined;
 }
 

@@ -15,22 +15,22 @@ const repeatable = { repeatable: true };
 
 /** A kind of object that commands can look up. */
 interface Named<Item> {
-  /** Its noun, such as `location`. */
+  /** The noun for objects of this kind, such as `location`. */
   kind: string;
   plural: string;
-  /** The fields that identify an object, such as `id, slug or name`. */
+  /** The fields that identify an object of this kind, such as `id, slug or name`. */
   by: string;
-  /** The permission that listing requires. */
+  /** The permission that a key needs to list objects of this kind. */
   permission: string;
   fetchPage: (after: string | null) => Promise<Page<Item>>;
   namesOf: (item: Item) => string[];
 }
 
 /**
- * The identifier of the object that a user named. A complete identifier is not looked up. A name takes precedence over a
- * short identifier.
+ * Returns the identifier of the object that a user named. A complete identifier is returned without a look-up. A name
+ * takes precedence over a short identifier.
  *
- * @throws {Failure} when no object matches, or several do; then the message lists them
+ * @throws {Failure} when no object matches, or when several objects match. The message then lists the objects
  */
 async function idOf<Item extends { id: string }>(text: string, named: Named<Item>): Promise<string> {
   if (isId(text)) return text;
@@ -104,7 +104,7 @@ export const webhookIdOf = (client: Client, text: string) =>
     namesOf: ({ url }) => (url === null ? [] : [url]),
   });
 
-/** Finds the ids of several objects, in order; undefined when the option is omitted. */
+/** Finds the ids of several objects, in order. The result is undefined when the user omitted the option. */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,
   client: Client,

@@ -7,11 +7,14 @@ export interface GraphError {
   extensions?: { code?: string; details?: { field?: string; value?: unknown } };
 }
 
-/** How long the gateway may take to respond. An import may have to wait for a slot. */
+/**
+ * How long the gateway may take to respond, in milliseconds. The time is long, because an import may have to wait for a
+ * slot.
+ */
 const answerTimeoutMs = 120_000;
 
 /**
- * Sends a request to the gateway. It follows no redirect, since that would send the key to another server.
+ * Sends a request to the gateway. Redirects are not followed, because that would send the key to another server.
  *
  * @throws {Failure} for a redirect, with its target
  */
@@ -26,31 +29,37 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
   );
 }
 
-/** The pauses before retries, in seconds. The last one repeats. */
+/** The pauses before retries, in seconds. The last pause is repeated. */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
-/** The pause after a number of consecutive failures, in seconds; at most 30. */
+/** Returns the pause after a number of consecutive failures, in seconds. The pause is at most 30 s. */
 function pauseAfter(failures: number): number {
   return pausesSeconds[Math.min(failures, pausesSeconds.length) - 1] ?? 0;
 }
 
-/** The pause before a retry, in seconds: `Retry-After`, or else a pause by the number of consecutive failures. */
+/**
+ * Returns the pause before a retry, in seconds. If the response has no `Retry-After`, the number of consecutive
+ * failures determines the pause.
+ */
 export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
-/** The seconds of `Retry-After`; undefined without the header, or when it is a date, which a gateway never sends. */
+/**
+ * Returns the seconds of `Retry-After`. The result is undefined when the header is missing or is a date, which a
+ * gateway never sends.
+ */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-/** The reason why a connection failed. */
+/** Returns the reason why a connection failed. */
 export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? message;
 }
 
-/** The failure for a response that did not come from a parking gateway, with the difference. */
+/** Creates the failure for a response that did not come from a parking gateway. The message names the difference. */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
   new Failure(
     `${address} is not a parking gateway: ${printable(difference)}. Check the address.`,
@@ -58,7 +67,7 @@ export const notGateway = (address: string, difference: string, answer: { tempor
     answer,
   );
 
-/** The failure for an error of the gateway, with its code, message, field and value. */
+/** Creates the failure for an error of the gateway, with its code, message, field and value. */
 export function failureOf(errors: readonly GraphError[], response?: Response): Failure {
   const lines = errors.map(({ message, extensions: { code, details } = {} }) =>
     [

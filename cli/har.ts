@@ -1,7 +1,10 @@
 import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 
-/** The fields that are read from a request in a HAR file (HTTP Archive 1.2), which browsers and proxies record. */
+/**
+ * The fields of a request in a HAR file (HTTP Archive 1.2) that the command reads. Browsers and proxies record such
+ * files.
+ */
 interface HarRequest {
   method: string;
   url: string;
@@ -15,7 +18,11 @@ export interface Recording {
   others: number;
 }
 
-/** Reads a HAR file; undefined when the text is not JSON. @throws {Failure} for JSON that is not a HAR file */
+/**
+ * Reads a HAR file. The result is undefined when the text is not JSON.
+ *
+ * @throws {Failure} for JSON that is not a HAR file
+ */
 export function readRecording(text: string): Recording | undefined {
   let har: { log?: { entries?: { request?: HarRequest }[] } } | null;
   try {
@@ -32,7 +39,7 @@ export function readRecording(text: string): Recording | undefined {
 
 function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // OPTIONS is the CORS preflight of a browser, not a call.
+  // A request with the method OPTIONS is skipped, because it is the CORS preflight of a browser.
   if (!path || method === 'OPTIONS') return undefined;
   const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
   return { method, path, body: postData?.text || undefined, ifMatch };

@@ -1,8 +1,8 @@
 import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 
-// The text form of weekly hours, on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
+// Weekly hours have a text form on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
-/** The order of the days in a week, which the GraphQL enum does not have. */
+/** The position of each day in the week. The GraphQL enum does not define the order. */
 const placeInWeek: Record<Weekday, number> = {
   [Weekday.MONDAY]: 0,
   [Weekday.TUESDAY]: 1,
@@ -14,10 +14,10 @@ const placeInWeek: Record<Weekday, number> = {
 };
 const weekdays = Object.values(Weekday).sort((a, b) => placeInWeek[a] - placeInWeek[b]);
 
-/** The short name of a day: `MON`. */
+/** Returns the short name of a day, such as `MON`. */
 const shortOf = (day: Weekday) => day.slice(0, 3);
 
-/** An example of hours, for messages. */
+/** An example of weekly hours, for error messages. */
 export const hoursForm = 'MON-FRI 07:00-19:00; SAT 22:00-06:00';
 
 const timesForm = /^([A-Z,-]+)\s+([0-9]{2}:[0-9]{2})-([0-9]{2}:[0-9]{2})$/;
@@ -28,7 +28,7 @@ function dayOf(name: string): number {
   return day;
 }
 
-/** The days of `MON-FRI`, `SAT` or `MON,WED`. `FRI-MON` includes Sunday. */
+/** Parses days such as `MON-FRI`, `SAT` or `MON,WED`. The range `FRI-MON` includes Sunday. */
 function daysOf(text: string): Weekday[] {
   return text.split(',').flatMap((part) => {
     const [first, last = first, ...more] = part.split('-').map(dayOf);
@@ -40,7 +40,7 @@ function daysOf(text: string): Weekday[] {
 }
 
 /**
- * Parses hours. The gateway validates the times.
+ * Parses weekly hours. The gateway validates the times.
  *
  * @throws {TypeError} for a text in another form
  */
@@ -55,7 +55,7 @@ export function parseHours(text: string): WeeklyHoursInput[] {
     });
 }
 
-/** Days as text, in the order of the week; three or more consecutive days as a range. */
+/** Formats days in the order of the week. Three or more consecutive days become a range. */
 function daysText(days: readonly Weekday[]): string {
   const runs: number[][] = [];
   for (const day of days.map((name) => weekdays.indexOf(name))) {
@@ -69,6 +69,6 @@ function daysText(days: readonly Weekday[]): string {
     .join(',');
 }
 
-/** Formats hours as `parseHours` reads them; an empty text for none. */
+/** Formats weekly hours in the form that `parseHours` reads. Without hours, the text is empty. */
 export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
   hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

@@ -25,7 +25,7 @@ import {
   type Row,
 } from './whitelist-csv.ts';
 
-/** The most rows in one request. */
+/** The maximum number of rows in one request. */
 const maxBatchSize = 10_000;
 
 interface ImportOptions extends CsvOptions {
@@ -39,7 +39,7 @@ interface ImportOptions extends CsvOptions {
 
 type CheckedRow = Row & FileRow;
 
-/** Writes rejected rows to a file, which is created at the first one. */
+/** Writes rejected rows to a file. The file is created when the first row is rejected. */
 function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
   let writer: Stringifier | undefined;
   let written: Promise<void> | undefined;
@@ -60,7 +60,10 @@ function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
   };
 }
 
-/** The rejection of a row with a malformed field, which would fail the whole GraphQL request with all other rows. */
+/**
+ * Returns the rejection of a row with a malformed field. Such a row would fail the whole GraphQL request with all other
+ * rows.
+ */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
   for (const field of ['validFrom', 'validUntil'] as const) {
@@ -75,7 +78,7 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
   return undefined;
 }
 
-/** The rows of a file, with a rejection for each row that need not be sent. */
+/** Yields the rows of a file, with a rejection for each row that need not be sent. */
 async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow> {
   const lineOfPlate = new Map<string, number>();
   for await (const row of rows) {
@@ -91,12 +94,15 @@ async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow
   }
 }
 
-/** The rows after a line. */
+/** Yields the rows after a line. */
 async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncGenerator<CheckedRow> {
   for await (const row of rows) if (row.line > line) yield row;
 }
 
-/** The only batch of a REPLACE, which is all or nothing: all rows of the file, if they fit one request. */
+/**
+ * Yields the only batch of a REPLACE import, which imports all rows or none. The batch has all rows of the file, if
+ * they fit into one request.
+ */
 async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator<CheckedRow[]> {
   const { value: batch = [] } = await batches.next();
   const { done } = await batches.next();
@@ -107,7 +113,9 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
   );
 }
 
-/** The rejects file of a continued import, so that the rejects of the first part are kept. */
+/**
+ * Returns the name of the rejects file for an import that continues, so that the rejects of the first part are kept.
+ */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
 async function importFile(path: string, options: ImportOptions, session: Session): Promise<number> {
@@ -134,7 +142,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // If a response is lost, a repeated CREATE would reject the created rows as duplicates.
+      // A CREATE import must not be sent twice. If a response is lost, the second request would reject the created rows
+      // as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -154,7 +163,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // A repeated CREATE would reject the rows that it has created.
+        // The next command must start after this line, because a repeated CREATE import would reject the rows that it
+        // has already created.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]
@@ -177,7 +187,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
   return exitCode.rejected;
 }
 
-/** Adds `import`. */
+/** Adds the command `import`. */
 export function addImportCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   withLocation(program.command('import'))
     .description(`import a whitelist from CSV with the columns ${entryColumns.join(', ')}`)

@@ -29,13 +29,13 @@ const columns = {
   revoked: 'revokedAt',
 } as const;
 
-/** Shows a key with its new secret, which cannot be shown again. */
+/** Shows a key with its new secret. The secret cannot be shown again. */
 function showIssued({ output }: Session, { secret, apiKey }: { secret: string; apiKey: KeyFieldsFragment }) {
   output.one({ secret, ...apiKey }, { ...columns, secret: 'secret' });
   output.say('The secret is shown only once: store it safely now.');
 }
 
-/** The options that `create` and `update` have in common. */
+/** The options that the commands `create` and `update` have in common. */
 interface KeyOptions {
   company?: string[];
   location?: string[];
@@ -44,7 +44,7 @@ interface KeyOptions {
   expiresAt?: string;
 }
 
-/** Adds these options to a command. */
+/** Adds the options of `KeyOptions` to a command. */
 const withKeyOptions = (command: Command) =>
   command
     .option(
@@ -57,7 +57,7 @@ const withKeyOptions = (command: Command) =>
       new Option('--burst-limit <requests>', 'the most requests in a minute').argParser(wholeNumber),
     );
 
-/** The GraphQL input for the options of a command, with names resolved to ids. */
+/** Returns the GraphQL input for the options of a command, with ids in place of names. */
 async function inputOf<Rest extends object>(
   client: Client,
   { permission, company, location, ...rest }: KeyOptions & { permission?: Permission[] } & Rest,
@@ -70,7 +70,7 @@ async function inputOf<Rest extends object>(
   };
 }
 
-/** Adds `keys` and `whoami`. */
+/** Adds the commands `keys` and `whoami`. */
 export function addKeyCommands(program: Command, open: () => Session): void {
   program
     .command('whoami')

@@ -17,13 +17,19 @@ import { followNotices, untilItSucceeds } from './notices.ts';
 import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
-/** How long a receiver may take to respond, as with push delivery. */
+/** How long a receiver may take to respond, in milliseconds, as with push delivery. */
 const receiverTimeoutMs = 15_000;
-/** How long pulled messages are leased to this command. The gateway then offers unacknowledged messages again. */
+/**
+ * How long pulled messages are leased to this command, in seconds. After this time, the gateway offers unacknowledged
+ * messages again.
+ */
 const leaseSeconds = 60;
-/** How long messages of a lease are forwarded. The rest of the lease is for the response to the last one. */
+/**
+ * How long the messages of a lease are forwarded, in milliseconds. The rest of the lease is for the response to the
+ * last message.
+ */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
-/** How many messages one request pulls. They are forwarded one by one. */
+/** The maximum number of messages that one request pulls. The messages are forwarded one by one. */
 const messagesOfPull = 20;
 
 const repeatable = { repeatable: true };
@@ -42,7 +48,7 @@ function receiverUrl(value: string): string {
   return value;
 }
 
-/** The response of the receiver: a status, or the reason why there is none. */
+/** The response of the receiver. It has a status, or the reason why there is no response. */
 interface ReceiverAnswer {
   status: number | null;
   error: string | null;
@@ -77,7 +83,7 @@ async function forward(
 }
 
 /**
- * Forwards messages one by one and prints a line for each.
+ * Forwards messages one by one and prints a line for each message.
  *
  * @returns the identifiers of the messages that the receiver accepted
  */
@@ -101,7 +107,7 @@ async function forwardAll(
   return accepted;
 }
 
-/** Forwards the messages of a webhook until the command is interrupted. */
+/** Forwards the messages of a webhook until the user interrupts the command. */
 async function forwardWhileListening(
   session: Session,
   url: string,
@@ -126,7 +132,7 @@ async function forwardWhileListening(
   }
 }
 
-/** Deletes the webhook of this command; does nothing when it is deleted already. */
+/** Deletes the webhook of this command. Nothing happens if the webhook is already deleted. */
 async function deleteWebhook({ client, output }: Session, id: string): Promise<void> {
   try {
     await client.run(DeleteWebhookDocument, { id }, repeatable);
@@ -138,7 +144,7 @@ async function deleteWebhook({ client, output }: Session, id: string): Promise<v
   }
 }
 
-/** Adds `listen`. */
+/** Adds the command `listen`. */
 export function addListenCommand(program: Command, open: () => Session): void {
   program
     .command('listen')
@@ -191,7 +197,8 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          stopping.abort(); // also after a failure, since an open stream keeps the process running
+          // the stream must also end after a failure, because an open stream keeps the process running
+          stopping.abort();
           await deleteWebhook(session, webhook.id);
         }
       } finally {

@@ -14,14 +14,14 @@ const columns = {
   'longest stay (hours)': 'longestStayHours',
 } as const;
 
-/** A number, or the word that stands for no limit or no value. */
+/** A number, or a word that means no limit or no value. */
 type NumberOr<Word extends string> = number | Word;
 const numberOr =
   <Word extends string>(word: Word) =>
   (value: string): NumberOr<Word> =>
     value === word ? word : wholeNumber(value);
 
-/** The options that `create` and `update` have in common. */
+/** The options that the commands `create` and `update` have in common. */
 interface LocationOptions {
   name?: string;
   slug?: string;
@@ -34,7 +34,7 @@ interface LocationOptions {
 
 type CreateOptions = LocationOptions & { company?: string; name: string; slug: string };
 
-/** Adds the optional fields that `create` and `update` have in common. */
+/** Adds the optional fields that the commands `create` and `update` have in common. */
 const withDetails = (command: Command) =>
   command
     .option('--address <address>', 'its street address')
@@ -52,7 +52,7 @@ const withDetails = (command: Command) =>
       ).argParser(numberOr('forever')),
     );
 
-/** The GraphQL input for the options. */
+/** Returns the GraphQL input for the options of a command. */
 const inputOf = ({ capacity, longestStay, name, slug, address, description, timezone }: LocationOptions) => ({
   name,
   slug,
@@ -63,7 +63,7 @@ const inputOf = ({ capacity, longestStay, name, slug, address, description, time
   longestStayHours: longestStay === 'forever' ? null : longestStay,
 });
 
-/** Adds `locations`. */
+/** Adds the command `locations`. */
 export function addLocationCommands(program: Command, open: () => Session): void {
   const locations = program
     .command('locations')

@@ -3,20 +3,26 @@ import { Failure } from './failure.ts';
 import { pauseOf } from './gateway-fetch.ts';
 import { sayWait, type Session } from './session.ts';
 
-// For commands that run until Ctrl-C. They follow a subscription, and reconnect after the gateway restarts.
+// These functions are for commands that run until Ctrl-C. Such a command follows a subscription, and reconnects after
+// the gateway restarts.
 
-/** The polling interval while there is no stream: 240 requests an hour, of the 1,000 that a key has by default. */
+/**
+ * The polling interval while no stream is open, in milliseconds. It causes 240 of the 1,000 requests an hour that a key
+ * has by default.
+ */
 const pollIntervalMs = 15_000;
-/** The polling interval while a stream is open, which bounds the delay after a lost notice. */
+/**
+ * The polling interval while a stream is open, in milliseconds. If a notice is lost, this interval limits the delay.
+ */
 const refreshIntervalMs = 60_000;
-/** Notices within this time lead to one request. */
+/** How long notices are collected for one request, in milliseconds. */
 const gatheringMs = 200;
 
-/** Ignores the AbortError of a wait: the caller checks the signal itself. */
+/** Ignores the AbortError of a wait, because the caller itself checks the signal. */
 const ignoreAbort = () => undefined;
 
 /**
- * Retries until the work succeeds, with pauses of at most 30 seconds. A permanent failure ends it.
+ * Retries work until it succeeds, with pauses of at most 30 seconds. A permanent failure ends the retries.
  *
  * @param signal ends the pauses; the work is then tried once more
  * @throws {Failure} a permanent failure, and any failure after the signal is aborted
@@ -70,7 +76,7 @@ export function followNotices(
           isConnected = true;
           isOutageSaid = false;
           failures = 0;
-          notice(); // there may be changes from before the stream was open
+          notice(); // this notice covers changes that were made before the stream was open
         });
         for await (const _ of stream) notice();
       } catch (error) {

@@ -13,15 +13,15 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds the options that both counts have in common. */
+/** Adds the options that the two count commands have in common. */
 const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when they were counted, ISO 8601 (default: now)');
 
-/** The time of a count. It is always sent, so that a repeated request is the same count. */
+/** Returns the time of a count. The time is always sent, so that a repeated request is the same count. */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
 /**
- * Reads plates from a file, one per line, or from the standard input for `-`.
+ * Reads plates from a file, one plate per line, or from the standard input for `-`.
  *
  * @throws {Failure} when the file does not exist, or a line is not a plate
  */
@@ -38,7 +38,7 @@ async function platesOf(path: string, { streams }: Session): Promise<PlateInput[
   });
 }
 
-/** Adds `occupancy`. */
+/** Adds the command `occupancy`. */
 export function addOccupancyCommands(program: Command, open: () => Session): void {
   const occupancy = program
     .command('occupancy')

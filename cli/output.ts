@@ -3,41 +3,44 @@ import { printable, printableLines } from './printable.ts';
 import { shortIds } from './short-ids.ts';
 import { textInColumns } from './table.ts';
 
-/** The streams of a command. Results go to `out`, all other text to `err`. */
+/** The output streams of a command. Results go to `out`, all other text to `err`. */
 export interface Streams {
   in: Readable;
   out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   err: NodeJS.WritableStream & { isTTY?: boolean };
 }
 
-/** Shows results as JSON for scripts or as tables for people. */
+/** Shows results as JSON for scripts, or as tables for people. */
 export interface Output {
-  /** Shows one object, with a line for each column and with complete identifiers. */
+  /** Shows one object with complete identifiers. Each column becomes a line. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects, one per row. The column of the property `id` has short identifiers.
+   * Shows a list of objects, one object per row. The column of the property `id` has short identifiers.
    *
-   * @param options.fullIds shows complete identifiers, where the next command accepts no short ones
+   * @param options.fullIds shows complete identifiers, for lists whose ids the next command accepts only in full
    */
   many<Value extends object>(
     values: readonly Value[],
     columns: Columns<Value>,
     options?: { fullIds?: boolean },
   ): void;
-  /** Shows the next object of a sequence: one line of JSON for scripts, or text lines for people. */
+  /** Shows the next object of a sequence. Scripts get one line of JSON, and people get text lines. */
   next(value: object, ...lines: readonly string[]): void;
-  /** Prints a message, of one or more lines, that is not part of the result. */
+  /** Prints a message of one or more lines. The message is not part of the result. */
   say(line: string): void;
-  /** Writes messages with a function, such as above a progress bar; with undefined, to `err` again. */
+  /**
+   * Sets the function that writes messages, for example above a progress bar. With undefined, messages go to `err`
+   * again.
+   */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
-/** The columns of a table: each title with a property, or with a function that computes the cell. */
+/** The columns of a table. Each title has a property, or a function that computes the cell. */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-/** A value as text for people: times to the second, missing values as a dash. */
+/** Returns a value as text for people. Times are shown to the second, and missing values as a dash. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   const text = String(value);
@@ -46,7 +49,7 @@ function textOf(value: unknown): string {
     : printable(text.replaceAll('\t', ' '));
 }
 
-/** The texts of a value: one per item for a list. */
+/** Returns the texts of a value. A list has one text for each item. */
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) && value.length > 0
     ? value.map(textOf)

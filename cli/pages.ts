@@ -4,11 +4,11 @@ export interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The most items in a page. */
+/** The maximum number of items in a page. */
 export const maxPageSize = 100;
 
 /**
- * All items of a list, read page by page.
+ * Yields all items of a list, which is read page by page.
  *
  * @param fetchPage fetches the page after a cursor; null for the first page
  */
@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** The first items of a list, and whether the list has more. */
+/** Returns the first items of a list, and whether the list has more items. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,
@@ -40,7 +40,7 @@ export async function firstItemsOf<Node>(
   return { items, hasMore };
 }
 
-/** All items of a list as an array. */
+/** Returns all items of a list as an array. */
 export async function allItemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
 ): Promise<Node[]> {

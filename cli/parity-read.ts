@@ -3,38 +3,38 @@ import { type Difference, differencesOf } from './compare.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
-/** The result of comparing a read on REST and GraphQL. */
+/** The result of comparing the responses of REST and GraphQL to a read. */
 export interface Comparison {
-  /** How many items of a list were compared; 1 for a response that is not a list. */
+  /** The number of items of a list that were compared. The number is 1 for a response that is not a list. */
   items: number;
   differences: Difference[];
-  /** The reason why the responses could not be compared, if there is one. */
+  /** The reason why the responses could not be compared. undefined when they were compared. */
   obstacle?: string;
 }
 
-/** How often a read is compared, at most, when the data changes meanwhile. */
+/** The maximum number of comparisons of a read. A comparison is repeated when the data changes in the meantime. */
 const maxAttempts = 3;
-/** The status of a deprecated route while it is switched off. */
+/** The status of a deprecated route during a period in which the route is switched off. */
 const switchedOff = 410;
 
-/** A GraphQL response in the form of a REST response. */
+/** A GraphQL response that was converted to the form of a REST response. */
 interface Shown {
   body: unknown;
   items: number;
-  /** Whether the list has more items than were read. */
+  /** Whether the list has more items than the command read. */
   isCut: boolean;
 }
 
 const isPage = (value: unknown): value is Page<unknown> =>
   typeof value === 'object' && value !== null && 'nodes' in value && 'pageInfo' in value;
 
-/** A GraphQL error in the REST envelope. */
+/** Converts a GraphQL error to the REST envelope. */
 function envelopeOfError({ errors }: GraphAnswer<Record<string, unknown>>) {
   const [{ message, extensions: { code, details } = {} }] = errors as [NonNullable<typeof errors>[number]];
   return { success: false, error: { code, message, ...(details && { details }) } };
 }
 
-/** Runs the equivalent GraphQL request of a REST path, for up to `maxPages` pages. */
+/** Runs the GraphQL request that is equivalent to a REST path, for up to `maxPages` pages. */
 async function readFromGraph(
   rest: RestClient,
   path: string,
@@ -61,7 +61,9 @@ async function readFromGraph(
   }
 }
 
-/** A REST response without its request id, and cut to the number of items that were read from the graph. */
+/**
+ * Returns a REST response without its request id. A list is cut to the number of items that were read from the graph.
+ */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   const { error, data } = body as { error?: Record<string, unknown>; data?: unknown };
   if (error) return { success: false, error: { ...error, requestId: undefined } };
@@ -69,8 +71,8 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 }
 
 /**
- * Compares the responses of REST and GraphQL to a read. Data that changes between the requests is not a difference: REST
- * is read before and after GraphQL, and fields in which its two responses differ are ignored.
+ * Compares the responses of REST and GraphQL to a read. Data that changes between the requests is not a difference.
+ * REST is therefore read before and after GraphQL, and fields in which the two REST responses differ are ignored.
  *
  * @param path the path and query, beginning with `/api/`
  * @param maxPages how many pages of 100 items are read from the graph

@@ -14,19 +14,22 @@ import { firstItemsOf } from './pages.ts';
 import { compareRead } from './parity-read.ts';
 import type { Session } from './session.ts';
 
-/** How many days of usage are read by default: one less than the longest range of `usage`. */
+/** The default number of days for which usage is read. It is one less than the longest range of `usage`. */
 const usedDays = 30;
 const dayMs = 86_400_000;
-/** The default number of locations to read. Usage does not record which locations the key read. */
+/**
+ * The default number of locations to read. A number is needed, because usage does not record which locations the key
+ * read.
+ */
 const defaultLocations = 10;
-/** The default number of pages of 100 items to compare of each list; each page is a request. */
+/** The default number of pages of each list to compare. A page has 100 items and costs one request. */
 const defaultPages = 10;
-/** How many residents of a location to read. */
+/** The number of residents to read for each location. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
 
-/** A read that the key used, with the number of requests. */
+/** A REST read that the key used, with the number of requests. */
 interface UsedRead {
   /** The method and route, such as `GET /locations/{locationId}/whitelist`. */
   operation: string;
@@ -35,7 +38,7 @@ interface UsedRead {
 
 /** A row of the result. */
 interface Row extends UsedRead {
-  /** The path that was requested; the route when its parameters could not be filled. */
+  /** The path that was requested. If the parameters of the route could not be filled, it is the route itself. */
   path: string;
   items: number;
   differences: Difference[];
@@ -49,7 +52,7 @@ interface ParityOptions {
   pages: number;
 }
 
-/** The REST reads that the key used, the most used first. */
+/** Returns the REST reads that the key used. The read with the most requests comes first. */
 async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
   const from =
     range.from ?? new Date((range.to ? Date.parse(range.to) : Date.now()) - usedDays * dayMs).toISOString();
@@ -64,7 +67,7 @@ async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** The result of a request, or undefined when the key lacks the permission. */
+/** Returns the result of a request, or undefined when the key lacks the permission. */
 async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
   return question.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
@@ -72,7 +75,7 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
   });
 }
 
-/** The ids of locations in the key's scope, from the first list that the key may read. */
+/** Returns the ids of locations in the key's scope. They come from the first list that the key may read. */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
     firstItemsOf(
@@ -87,13 +90,16 @@ async function reachedLocations(client: Client, limit: number): Promise<string[]
   return viewer.locationIds.slice(0, limit);
 }
 
-/** The first residents of a location; none when the key may not read the whitelist. */
+/** Returns the first residents of a location. The list is empty when the key may not read the whitelist. */
 async function residentsOf(client: Client, locationId: string): Promise<string[]> {
   const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));
   return [...new Set(page?.whitelist.nodes.map(({ referenceId }) => referenceId))].slice(0, maxResidents);
 }
 
-/** The paths to request for a read: one for each location, and each resident, if the route names them. */
+/**
+ * Returns the paths to request for a read: one path for each location, and for each resident, if the route has these
+ * parameters.
+ */
 async function pathsOf(
   { operation }: UsedRead,
   client: Client,
@@ -113,7 +119,7 @@ async function pathsOf(
   return paths;
 }
 
-/** Compares all paths of all reads. */
+/** Compares the responses to all paths of all reads. */
 async function compareReads(
   { client, rest, output }: Session,
   reads: readonly UsedRead[],
@@ -137,7 +143,7 @@ async function compareReads(
   return rows;
 }
 
-/** The result of a row as text. */
+/** Returns the result of a row as text. */
 const resultText = ({ differences, obstacle }: Row) =>
   obstacle
     ? `not compared: ${obstacle}`
@@ -147,14 +153,14 @@ const resultText = ({ differences, obstacle }: Row) =>
 
 const columns = { request: 'path', used: 'requests', 'items compared': 'items', result: resultText } as const;
 
-/** A whole number of at least one. */
+/** Parses a whole number of at least one. */
 function positive(value: string): number {
   if (wholeNumber(value) < 1) throw new InvalidArgumentError('Must be at least 1.');
   return wholeNumber(value);
 }
 
 /**
- * Adds `parity`.
+ * Adds the command `parity`.
  *
  * @param end sets an exit code other than 0
  */

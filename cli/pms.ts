@@ -2,7 +2,7 @@
 import { exitCode } from './failure.ts';
 import { runProgram } from './program.ts';
 
-// A program that closes the pipe, such as `head`, ends the command.
+// The command ends without an error when a program such as `head` closes the pipe.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCode.done);
   throw error;

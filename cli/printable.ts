@@ -1,14 +1,14 @@
-/** Characters that a terminal interprets: control characters, and marks that change the direction of text. */
+/** Characters that a terminal would interpret: control characters, and marks that change the direction of text. */
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Escapes text of a server for a terminal: control characters, line feeds included, become text such as `\u001b`. */
+/** Escapes text of a server for a terminal. Control characters, including line feeds, become text such as `\u001b`. */
 export const printable = (text: string): string =>
   text.replace(unprintable, (character) =>
     character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /**
- * The same for text of several lines: line feeds are kept.
+ * Escapes text of several lines for a terminal, and keeps line feeds.
  *
  * @param text lines of text, or JSON, where such an escape means the same character
  */

@@ -27,7 +27,7 @@ import { addWhitelistCommands } from './whitelist.ts';
 
 const plainHelp = new Help();
 
-/** The help of commands: required options come first and are marked, and global options come last. */
+/** The settings of the help texts. Required options come first and are marked, and global options come last. */
 const help = {
   showGlobalOptions: true,
   visibleOptions: (command: Command) => {

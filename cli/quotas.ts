@@ -23,7 +23,7 @@ import { createCsvWriter, type CsvOptions } from './whitelist-csv.ts';
 const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
 
-/** The columns of a quota file. The default enforcement is HARD. */
+/** The columns of a quota file. If a row has no enforcement, the enforcement is HARD. */
 const fileColumns = ['referenceId', 'inside', 'enforcement'] as const;
 
 const columns = {
@@ -33,7 +33,7 @@ const columns = {
   enforcement: 'enforcement',
 } as const;
 
-/** The most quotas in one request. */
+/** The maximum number of quotas in one request. */
 const maxBatchSize = 1_000;
 
 const repeatable = { repeatable: true };
@@ -44,12 +44,16 @@ const quotasOf = (client: Client, locationId: string) =>
       (await client.run(QuotasDocument, { locationId, first: maxPageSize, after }, repeatable)).quotas,
   );
 
-/** A quota with its line in the file. */
+/** A quota, with the number of its line in the file. */
 interface QuotaLine extends FileRow {
   quota: QuotaInput;
 }
 
-/** Parses the quota of a row. @throws {Failure} for an invalid row, with its line */
+/**
+ * Parses the quota of a row.
+ *
+ * @throws {Failure} for an invalid row, with the number of its line
+ */
 function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   const { referenceId = '', inside = '', enforcement = '' } = record;
   const named = enforcement.toLowerCase() || 'hard';
@@ -69,7 +73,11 @@ function quotaOf(record: Record<string, string>, line: number): QuotaInput {
   };
 }
 
-/** Reads quotas from CSV. @throws {Failure} for an invalid file, with the line */
+/**
+ * Reads quotas from CSV.
+ *
+ * @throws {Failure} for an invalid file, with the number of the line
+ */
 async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   const parser = file.pipe(
     parse({
@@ -115,7 +123,7 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   return [...quotas.values()];
 }
 
-/** Adds to the error of a batch the line of the quota that the gateway rejected. */
+/** Adds the number of the rejected quota's line to the error of a batch. */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;
   const index = /^quotas\.(\d+)\./.exec(error.field ?? '')?.[1];
@@ -152,7 +160,7 @@ interface ExportOptions extends CsvOptions {
   output?: string;
 }
 
-/** Adds `quotas`. */
+/** Adds the command `quotas`. */
 export function addQuotaCommands(program: Command, open: () => Session): void {
   const quotas = program
     .command('quotas')

@@ -2,24 +2,24 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { chmodSync, createWriteStream, rmSync, statSync, type WriteStream } from 'node:fs';
 import { onFirstSignal } from './signals.ts';
 
-/** Whether a path is not a regular file, for example a pipe, and so cannot be replaced. */
+/** Whether a path is not a regular file, for example a pipe. Such a file cannot be replaced. */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile();
 }
 
-/** Only the current user may read and write these files, since they hold personal data. */
+/** The file mode that lets only the current user read and write a file. These files contain personal data. */
 const privateMode = 0o600;
 
-/** Opens a file for writing and makes it private, also when it exists already. */
+/** Opens a file for writing and makes the file private, even if it already exists. */
 export function createPrivateFile(path: string): WriteStream {
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) chmodSync(path, privateMode);
   return createWriteStream(path, { mode: privateMode });
 }
 
 /**
- * Replaces a private file atomically: readers see either the old content or the new one, also after a crash. Ctrl-C
- * removes the temporary file.
+ * Replaces a private file atomically. Other programs see either the old content or the new content, even after a crash.
+ * Ctrl-C removes the temporary file.
  *
  * @param write writes the content and ends the stream
  */

@@ -9,7 +9,7 @@ export interface RestCall {
   /** The path and query, beginning with `/api/`. */
   path: string;
   body?: string | undefined;
-  /** The header `If-Match`. */
+  /** The value of the header `If-Match`. */
   ifMatch?: string | undefined;
 }
 
@@ -22,22 +22,22 @@ export interface Twin {
 
 /** A REST client of a gateway, for commands that help to move from REST to GraphQL. */
 export interface RestClient {
-  /** Sends a GET for a comparison with GraphQL, and returns the response, errors included. */
+  /** Sends a GET request for a comparison with GraphQL. The response is returned even if it is an error. */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * The twin (equivalent GraphQL request) of a call, which is not executed.
+   * Returns the equivalent GraphQL request (the twin) of a REST call. The gateway does not execute the call.
    *
    * @throws {Failure} with the error of the gateway, for example for an unknown path
    */
   twinOf(call: RestCall): Promise<Twin>;
-  /** Executes a twin and returns the GraphQL response, errors included. */
+  /** Executes an equivalent GraphQL request. The response is returned even if it is an error. */
   run(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
-/** Marks a request as a comparison, which does not count as a use of its endpoint. */
+/** Headers that mark a request as a comparison. Such a request does not count as a use of its endpoint. */
 const comparison = { 'X-Request-Purpose': 'parity' };
-/** A path that changes nothing, even on a server that ignores the translation header. */
+/** The path of a request that changes nothing, even on a server that ignores the translation header. */
 const harmlessPath = '/api/health';
 
 const isTwin = ({ headers }: Response) => headers.get('Content-Type')?.startsWith(twinMediaType) ?? false;
@@ -57,7 +57,10 @@ export function createRestClient(connection: Connection): RestClient {
       ...(body !== undefined && { body }),
     });
 
-  /** Asks for the twin of a harmless path first: a gateway before version 1.6.0 would execute the call instead. */
+  /**
+   * Checks that the gateway can translate calls, with a harmless path. A gateway before version 1.6.0 would execute the
+   * call instead.
+   */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
     const { response, body } = await ask({ method: 'GET', path: harmlessPath });
@@ -77,7 +80,7 @@ export function createRestClient(connection: Connection): RestClient {
       return { status: response.status, body };
     },
     async twinOf(call) {
-      // A path such as /api/../graphql would leave the REST routes.
+      // The resolved path is checked, because a path such as /api/../graphql would leave the REST routes.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }
@@ -102,7 +105,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Whether a body is the health response of a gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;
 
-/** The failure for the error envelope of a REST response. */
+/** Creates the failure for the error envelope of a REST response. */
 function refusalOf(body: unknown, response: Response): Failure {
   const { error } = (isObject(body) ? body : {}) as {
     error?: { message?: string; code?: string; details?: object };

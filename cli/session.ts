@@ -40,12 +40,12 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   }
 }
 
-/** Prints why, and for how long, a command waits. */
+/** Prints why and for how long a command waits. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
- * Opens a session. The key comes from the environment or from a file, never from an argument, since all users of the
+ * Opens a session. The key comes from the environment or from a file, never from an argument, because all users of the
  * machine can see arguments.
  *
  * @throws {Failure} when there is no key, or the URL is invalid

@@ -1,6 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
 
-/** The characters that `\` and a letter stand for between `$'` and `'`. */
+/** The escapes between `$'` and `'` in a shell: the letters after `\`, and the characters that they mean. */
 const escapedLetters: Record<string, string> = {
   n: '\n',
   t: '\t',
@@ -12,7 +12,7 @@ const escapedLetters: Record<string, string> = {
   v: '\v',
 };
 
-/** Replaces the escapes of a text between `$'` and `'`, which browsers use for special characters. */
+/** Replaces the escapes of a text between `$'` and `'`. Browsers write special characters in this form. */
 const unescape = (text: string) =>
   text.replace(
     /\\(?:u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|x([\dA-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))/g,
@@ -24,12 +24,12 @@ const unescape = (text: string) =>
     },
   );
 
-/** A piece of a word: in single quotes, with escapes, in double quotes, one escaped character, or plain. */
+/** Matches a piece of a word: in single quotes, with escapes, in double quotes, one escaped character, or plain. */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** The space between words: blanks, and a backslash at the end of a line. */
+/** Matches the space between words. It consists of blanks, and of backslashes at the end of a line. */
 const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
 const comment = /#.*/y;
-/** The operators that end a command: a pipe, a redirection, a separator. */
+/** Matches the operators that end a command: a pipe, a redirection, or a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /.*/y;
 
@@ -74,7 +74,7 @@ export function shellCommands(text: string): string[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** Joins words into a shell command, with quotes where they are needed. */
+/** Joins words into a shell command, with quotes where a word needs quotes. */
 export const commandLine = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))

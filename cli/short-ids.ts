@@ -1,6 +1,6 @@
 /**
- * The shortest length of a short identifier. It is taken from the end, where identifiers are random. They begin with a
- * time, which is the same for all rows of an import.
+ * The minimum length of a short identifier. Short identifiers are the last characters of identifiers, which are random.
+ * The first characters are a time, which is the same for all rows of an import.
  */
 const fewestCharacters = 8;
 
@@ -10,11 +10,11 @@ const endOfUuid = new RegExp(`^[0-9a-f-]{${fewestCharacters},35}$`, 'i');
 /** Whether a text is a complete identifier. */
 export const isId = (text: string) => uuid.test(text);
 
-/** Whether a text is a short form of an identifier: the identifier ends with it. */
+/** Whether a text is a short form of an identifier. The identifier must end with the text. */
 export const isShortFor = (text: string, id: string) =>
   endOfUuid.test(text) && id.toLowerCase().endsWith(text.toLowerCase());
 
-/** The last characters of identifiers, as many as are needed to distinguish them. */
+/** Returns short identifiers. Each has as many of the last characters as are needed to distinguish the identifiers. */
 export function shortIds(ids: readonly string[]): string[] {
   const different = new Set(ids).size;
   let length = fewestCharacters;

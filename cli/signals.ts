@@ -1,7 +1,7 @@
 /**
  * Calls a function at the first SIGINT or SIGTERM. A second signal ends the process at once.
  *
- * @returns removes the function, so that the next signal ends the process
+ * @returns a function that removes the listener, so that the next signal ends the process
  */
 export function onFirstSignal(stop: (signal: NodeJS.Signals) => void): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;

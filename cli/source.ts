@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 export interface Source {
   name: string;
   stream: Readable & { bytesRead?: number };
-  /** The size in bytes; undefined for the standard input. */
+  /** The size of the file in bytes. undefined for the standard input. */
   size?: number;
 }
 
@@ -32,10 +32,10 @@ export interface Progress {
   stop(): void;
 }
 
-/** Shows a progress bar on a terminal. Messages are printed above it. */
+/** Shows a progress bar on a terminal. Messages appear above the bar. */
 export function createProgress({ size, stream }: Source, { output, streams: { err } }: Session): Progress {
   if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  // A single bar redraws at its first position, over messages printed meanwhile.
+  // MultiBar is used even for one bar, because a single bar would overwrite messages that were printed in the meantime.
   const screen = new MultiBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',

@@ -12,7 +12,7 @@ import {
 } from './generated/operations.ts';
 import { sayWait, type Session } from './session.ts';
 
-/** The columns of a status. */
+/** The columns of a table of statuses. */
 export const statusColumns = {
   location: 'slug',
   state: 'state',
@@ -24,7 +24,10 @@ export const statusColumns = {
   'last activity': 'lastActivityAt',
 } as const;
 
-/** The most locations that one command watches. Each location takes a stream, and a key may have 100 streams. */
+/**
+ * The maximum number of locations that one command watches. Each location needs a stream, and a key may have 100
+ * streams.
+ */
 const maxWatched = 50;
 
 const repeatable = { repeatable: true };
@@ -38,18 +41,18 @@ async function statusesOf({ client }: Session, ids: readonly string[] | undefine
   return statuses;
 }
 
-/** A status as one line of text, for `--watch`. */
+/** Returns a status as one line of text, for the option `--watch`. */
 const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFragment) =>
   `${updatedAt}  ${slug}  ${state}  ${occupied} of ${capacity ?? '?'} inside`;
 
 /**
- * Shows the status of a location now and after each change. It reconnects when the stream breaks, and ends at a permanent
- * failure.
+ * Shows the status of a location now and after each change. The command reconnects when the stream breaks, and ends at
+ * a permanent failure.
  */
 async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
   for (let failures = 1; ; failures += 1) {
     try {
-      // A stream begins with the current status, so that no change is lost after a break.
+      // No change is lost after an interruption, because a stream begins with the current status.
       const stream = subscriber.results(StatusChangedDocument, { locationId });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;
@@ -64,7 +67,7 @@ async function watch({ subscriber, output }: Session, locationId: string): Promi
   }
 }
 
-/** Adds `status`. */
+/** Adds the command `status`. */
 export function addStatusCommand(program: Command, open: () => Session): void {
   program
     .command('status')

@@ -27,16 +27,19 @@ export interface Subscriber {
   ): AsyncGenerator<Answered<Data>>;
 }
 
-/** The options of a stream. */
+/** The options of a subscription. */
 interface StreamOptions {
   onConnected?: () => void;
   signal?: AbortSignal;
 }
 
-/** A gateway writes to an open stream every 12 seconds. After this time without a byte, the connection is taken as dead. */
+/**
+ * The time without a byte after which a connection counts as lost, in milliseconds. A gateway writes to an open stream
+ * every 12 seconds.
+ */
 const maxSilenceMs = 40_000;
 
-/** Forwards a stream, and fails it when no byte arrives for too long. */
+/** Forwards a stream. If no byte arrives for too long, the stream fails. */
 function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout;
   const watch = (controller: TransformStreamDefaultController<Uint8Array>) => {
@@ -77,7 +80,8 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
         retryAttempts: 0,
         fetchFn: async (_: string, init: RequestInit) => {
           try {
-            const { signal = null } = init; // replaces the time limit, since a stream stays open
+            // the signal replaces the time limit for responses, because a stream stays open
+            const { signal = null } = init;
             const response = await fetchFromGateway(address, { ...init, signal });
             if (!response.body || !response.ok) return response;
             const { status, headers } = response;

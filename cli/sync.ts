@@ -21,7 +21,10 @@ interface Round {
   reset: boolean;
 }
 
-/** A new copy with the changes since the given one. The given copy is not modified, so a failed round has no effect. */
+/**
+ * Returns a new copy with the changes since the given copy. The given copy is not modified, so that a failed round has
+ * no effect.
+ */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;
   const entries = new Map(from.entries);
@@ -45,7 +48,10 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
   return { ...round, copy: { locationId, timezone, cursor, syncedAt, entries } };
 }
 
-/** The same. When the gateway rejects the cursor, the whole list is read again. */
+/**
+ * Returns a new copy with the changes since the given copy. If the gateway rejects the cursor of the copy, the function
+ * reads the whole list again.
+ */
 async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<Round> {
   try {
     return await nextCopy(session, from);
@@ -56,14 +62,14 @@ async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<R
   }
 }
 
-/** Brings a copy up to date and writes it. */
+/** Updates a copy and writes it to its file. */
 async function syncOnce(session: Session, path: string, from: WhitelistCopy): Promise<Round> {
   const round = await nextCopyOrWhole(session, from);
   await writeCopy(path, round.copy);
   return round;
 }
 
-/** Adds `sync`. */
+/** Adds the command `sync`. */
 export function addSyncCommand(program: Command, open: () => Session): void {
   withLocation(program.command('sync'))
     .description('keep a copy of a whitelist in a file, for a gate that decides while it is offline')

@@ -1,11 +1,11 @@
 import stringWidth from 'string-width';
 
-/** The space between two columns. */
+/** The text between two columns. */
 const gap = '  ';
-/** The least width of a column that is cut, with the ellipsis. */
+/** The minimum width of a column that is cut, including the ellipsis. */
 const leastWidth = 8;
 
-/** Pads a text with spaces to a width, or cuts it there with an ellipsis. */
+/** Pads a text with spaces to a width. A longer text is cut to the width with an ellipsis. */
 function fitted(text: string, width: number): string {
   const missing = width - stringWidth(text);
   if (missing >= 0) return text + ' '.repeat(missing);
@@ -17,7 +17,10 @@ function fitted(text: string, width: number): string {
   return fitted(`${kept}…`, width);
 }
 
-/** The column widths that fit a terminal. The widest column is cut first; whole columns are never cut. */
+/**
+ * Returns the column widths that fit a terminal. The widest column is cut first. Columns that must stay whole are never
+ * cut.
+ */
 function fittingWidths(
   widths: readonly number[],
   maxWidth: number,
@@ -35,10 +38,10 @@ function fittingWidths(
 }
 
 /**
- * Lines of text in columns with two spaces between them.
+ * Returns lines of text in columns with two spaces between them.
  *
  * @param rows the cells of each line
- * @param options.maxWidth the width of the terminal, to which lines are cut; without it, lines are not cut
+ * @param options.maxWidth the width of the terminal, to which lines are cut; without a width, lines are not cut
  * @param options.isWhole says which columns are never cut
  */
 export function textInColumns(

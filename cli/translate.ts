@@ -9,18 +9,25 @@ import type { RestCall, Twin } from './rest-client.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 
-/** A call as one line of text. */
+/** Returns a REST call as one line of text. */
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
 
-/** A twin as text: the document and its variables, as one enters them in the explorer. */
+/**
+ * Returns the equivalent GraphQL request (the twin) as text. The text has the document and its variables in the form of
+ * the explorer.
+ */
 const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
-/** The input text: a curl line given as the argument, a file, or the standard input. */
+/** Reads the input text. The source is a curl line, the name of a file, or the standard input. */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
 
-/** The calls in a text, without duplicates. @throws {Failure} when it has none */
+/**
+ * Returns the calls in a text without duplicates.
+ *
+ * @throws {Failure} when the text has no calls
+ */
 function callsOf(source: string): Recording {
   const { calls, others } = readRecording(source) ?? { calls: curlCalls(source), others: 0 };
   if (calls.length === 0)
@@ -30,9 +37,9 @@ function callsOf(source: string): Recording {
 }
 
 /**
- * Shows the twins of calls, and an error for each call that the gateway rejects.
+ * Shows the equivalent GraphQL requests of REST calls, and an error for each call that the gateway rejects.
  *
- * @returns how many calls were rejected
+ * @returns the number of rejected calls
  */
 async function showTwins({ rest, output }: Session, calls: readonly RestCall[]): Promise<number> {
   let refused = 0;
@@ -41,7 +48,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
       const twin = await rest.twinOf(call);
       output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // A temporary failure, or an invalid key, would fail all other calls, too.
+      // Other calls are not tried after a temporary failure or with an invalid key, because they would fail, too.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;
@@ -52,7 +59,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
 }
 
 /**
- * Adds `translate`.
+ * Adds the command `translate`.
  *
  * @param end sets an exit code other than 0
  */

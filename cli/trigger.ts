@@ -13,9 +13,9 @@ import type { Session } from './session.ts';
 import { deliveryColumns } from './webhooks.ts';
 
 /**
- * The only webhook with pull delivery that subscribes to an event, such as the webhook of `pms listen`.
+ * Returns the only webhook with pull delivery that subscribes to an event, for example the webhook of `pms listen`.
  *
- * @throws {Failure} when there is none, or when there are several; then the message lists them
+ * @throws {Failure} when there is no such webhook, or when there are several. The message then lists the webhooks
  */
 async function listeningWebhook({ client }: Session, event: WebhookEvent): Promise<string> {
   const webhooks = await allItemsOf(
@@ -39,7 +39,7 @@ async function listeningWebhook({ client }: Session, event: WebhookEvent): Promi
   return only.id;
 }
 
-/** Adds `trigger`. */
+/** Adds the command `trigger`. */
 export function addTriggerCommand(program: Command, open: () => Session): void {
   program
     .command('trigger')

@@ -29,7 +29,7 @@ const deprecationColumns = {
 
 const repeatable = { repeatable: true };
 
-/** Reads the usage of a key; without an id, the usage of the current key. */
+/** Reads the usage of a key. Without an id, the function reads the usage of the key that the command uses. */
 async function readUsage({ client }: Session, id: string | undefined, range: { from?: string; to?: string }) {
   const key =
     id === undefined
@@ -54,7 +54,7 @@ interface UsageOptions {
 }
 
 /**
- * Adds `usage`.
+ * Adds the command `usage`.
  *
  * @param end sets an exit code other than 0
  */

@@ -21,7 +21,7 @@ import {
 import { allItemsOf, firstItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
 
-/** The state of a webhook as text. */
+/** Returns the state of a webhook as text. */
 const stateOf = ({ enabled, disabledAt, failingSince }: WebhookFieldsFragment) => {
   if (!enabled) return disabledAt ? `disabled ${disabledAt}` : 'disabled';
   return failingSince ? `failing since ${failingSince}` : 'enabled';
@@ -37,12 +37,12 @@ const columns = {
   locations: 'locationIds',
 } as const;
 
-/** The columns of a delivery. */
+/** The columns of a table of deliveries. */
 export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made: 'createdAt' } as const;
 
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
-/** The last response of the receiver; an acknowledged pull has no status. */
+/** Returns the last response of the receiver as text. An acknowledged pull has no HTTP status. */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);
   return last && (last.error ?? last.httpStatus ?? 'acknowledged');
@@ -50,7 +50,7 @@ const lastAnswer = ({ attempts }: Delivery) => {
 
 const repeatable = { repeatable: true };
 
-/** Shows a webhook with its new secret, which cannot be shown again. */
+/** Shows a webhook with its new secret. The secret cannot be shown again. */
 function showIssued(
   { output }: Session,
   { secret, webhook }: { secret: string; webhook: WebhookFieldsFragment },
@@ -70,7 +70,7 @@ interface CreateOptions extends WebhookOptions {
   pull?: boolean;
 }
 
-/** Adds `webhooks list`, `create`, `update`, `delete` and `rotate`. */
+/** Adds the commands `webhooks list`, `create`, `update`, `delete` and `rotate`. */
 function addChanges(webhooks: Command, open: () => Session): void {
   webhooks
     .command('list')
@@ -192,7 +192,7 @@ function addChanges(webhooks: Command, open: () => Session): void {
     });
 }
 
-/** Adds `webhooks test`, `deliveries`, `redeliver` and `recover`. */
+/** Adds the commands `webhooks test`, `deliveries`, `redeliver` and `recover`. */
 function addDeliveries(webhooks: Command, open: () => Session): void {
   webhooks
     .command('test')
@@ -228,7 +228,8 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, repeatable)).webhook.deliveries;
       });
-      // `redeliver` accepts only complete identifiers: no list has the deliveries of all webhooks.
+      // The table has complete identifiers, because `redeliver` accepts no short ones: no list has the deliveries of
+      // all webhooks.
       output.many(
         items,
         {
@@ -269,7 +270,7 @@ function addDeliveries(webhooks: Command, open: () => Session): void {
     });
 }
 
-/** Adds `webhooks`. */
+/** Adds the command `webhooks`. */
 export function addWebhookCommands(program: Command, open: () => Session): void {
   const webhooks = program
     .command('webhooks')

@@ -5,20 +5,20 @@ import { exitCode, Failure } from './failure.ts';
 import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
-/** A copy of the whitelist of a location, up to a cursor of its feed. */
+/** A copy of the whitelist of a location. The copy has the state at a cursor of the feed. */
 export interface WhitelistCopy {
   locationId: string;
-  /** The IANA time zone in which hours apply; empty for a new copy. */
+  /** The IANA name of the time zone in which hours apply. The text is empty for a new copy. */
   timezone: string;
-  /** The cursor from which the feed continues; null for a new copy. */
+  /** The cursor from which the feed continues. null for a new copy. */
   cursor: string | null;
-  /** When the copy last matched the whitelist, ISO 8601. */
+  /** The last time at which the copy matched the whitelist, in ISO 8601. */
   syncedAt: string;
-  /** The entries by id. */
+  /** The entries of the whitelist by their id. */
   entries: Map<string, FeedEntry>;
 }
 
-/** The content of the file: the entries are a list, one per line. */
+/** The content of the file. The entries are a list with one line for each entry. */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
@@ -31,7 +31,7 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
  * Reads the copy of a location from a file. If the file does not exist, the copy is empty and its feed starts with the
  * whole list.
  *
- * @throws {Failure} when the file is something else, so that it is not overwritten
+ * @throws {Failure} when the file contains something else, so that the command does not overwrite it
  */
 export async function readCopy(path: string, locationId: string): Promise<WhitelistCopy> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -59,7 +59,7 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
   return { ...written, entries: new Map(written.entries.map((entry) => [entry.id, entry])) };
 }
 
-/** The text of a copy in chunks, so that a whitelist of 100,000 entries is not in memory twice. */
+/** Yields the text of a copy in chunks, so that a whitelist of 100,000 entries is not in memory twice. */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;
   let separator = '\n';

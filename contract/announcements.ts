@@ -1,8 +1,8 @@
 import type { BreakingChange } from './breaking-change.ts';
 
 /**
- * The paths that the changelog's section `Unreleased` announces as broken: the code spans of its list items that
- * start with `**Breaking:**`.
+ * Returns the paths that the changelog's section `Unreleased` announces as broken. They are the code spans of list
+ * items that start with `**Breaking:**`.
  */
 export function announcedPaths(changelog: string): string[] {
   const unreleased = /^## Unreleased$([\s\S]*?)(?=^## )/m.exec(`${changelog}\n## `)?.[1] ?? '';
@@ -13,8 +13,8 @@ export function announcedPaths(changelog: string): string[] {
 }
 
 /**
- * Whether a breaking change is announced by its path, or by the path of something that it is a part of. A `*`
- * stands for any name, so that `Query.*` announces a change of every root field; what is gone must be named in full.
+ * Whether a breaking change is announced by its own path, or by the path of an object that contains it. A `*` stands
+ * for any name, so `Query.*` announces a change of every root field. A removal must be announced by its full path.
  */
 export function isAnnounced({ path, isRemoval }: BreakingChange, announced: string[]): boolean {
   return announced.some((pattern) => {

@@ -1,9 +1,9 @@
-/** A change of the contract that can break a client that was written for the released one. */
+/** A change of the contract that can break a client of the released contract. */
 export interface BreakingChange {
-  /** Where: `Query.companies` in the graph, `GET /locations 200 data[].name` in REST. */
+  /** The place of the change: `Query.companies` in the graph, `GET /locations 200 data[].name` in REST. */
   path: string;
-  /** What is different, in one sentence. */
+  /** The difference, in one sentence. */
   message: string;
-  /** Something that clients could use is gone. */
+  /** Whether the change removed something that clients could use. */
   isRemoval: boolean;
 }

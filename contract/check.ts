@@ -1,5 +1,6 @@
-// `npm run contract:check`: the contract may break its clients only where the changelog says so. The schema of the
-// graph and the OpenAPI document are compared with those of the last release, contract/<version>/.
+// `npm run contract:check` fails when the contract breaks its clients without an announcement in the changelog. The
+// check compares the schema of the graph and the OpenAPI document with the files of the last release in
+// contract/<version>/.
 import { readdir, readFile } from 'node:fs/promises';
 import { announcedPaths, isAnnounced } from './announcements.ts';
 import { breakingGraphChanges } from './graph-changes.ts';

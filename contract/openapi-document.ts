@@ -1,4 +1,4 @@
-// The parts of an OpenAPI 3.1 document that the comparison reads.
+// These types describe the parts of an OpenAPI 3.1 document that the comparison reads.
 
 export interface Reference {
   $ref: string;
@@ -48,9 +48,10 @@ export interface Document {
 }
 
 /**
- * What a reference within a document stands for; anything else is returned as it is.
+ * Returns the object to which a reference within a document points. A value that is not a reference is returned
+ * unchanged.
  *
- * @throws when the document has nothing there
+ * @throws when the document does not contain the object
  */
 export function resolveReference<Value extends object>(document: Document, value: Value | Reference): Value {
   if (!('$ref' in value)) return value;

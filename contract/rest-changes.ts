@@ -7,7 +7,8 @@ const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
  * Compares two OpenAPI 3.1 documents by their structure: paths, methods, parameters, bodies, statuses, headers and
- * properties. Patterns and texts are not compared, since whether one pattern takes in another cannot be decided.
+ * properties. Patterns and texts are not compared, because no program can decide whether one pattern includes another
+ * pattern.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

@@ -7,15 +7,18 @@ interface SchemaOf {
 }
 
 interface Comparison {
-  /** Where the schema stands, such as `GET /locations 200.data[]`. */
+  /** The place of the schema in the contract, such as `GET /locations 200.data[]`. */
   path: string;
-  /** Whatever a request was allowed to send must still be accepted; a response must still be what clients expect. */
+  /**
+   * Whether the schema describes a request or a response. The gateway must still accept every request that was allowed.
+   * A response must still be what clients expect.
+   */
   direction: 'request' | 'response';
   released: SchemaOf;
   current: SchemaOf;
 }
 
-/** Bounds of a value, and in which direction each is loosened. */
+/** The bounds of a value, and the direction in which each bound is loosened. */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
   { keyword: 'maximum', loosened: 'up' },
@@ -23,7 +26,10 @@ const bounds = [
   { keyword: 'minimum', loosened: 'down' },
 ] as const;
 
-/** What breaks a client between two JSON Schemas. Combinations other than `allOf` are not compared. */
+/**
+ * Returns the differences between two JSON Schemas that break a client. Combinations other than `allOf` are not
+ * compared.
+ */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;
   const before = flatten(released);
@@ -37,7 +43,10 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
   ];
 }
 
-/** A client may send or must expect another type, such as null. */
+/**
+ * Returns the changes of types. They break clients that send a type that is no longer accepted, or that do not expect a
+ * new type, such as null.
+ */
 function typeChanges(
   path: string,
   direction: Comparison['direction'],
@@ -55,7 +64,7 @@ function typeChanges(
   return [{ path, message: `The type was ${words(before)} and is ${words(after)}.`, isRemoval: false }];
 }
 
-/** What was accepted of a client and is not any more. */
+/** Returns the changes that reject a request that was accepted before. */
 function acceptanceChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const accepted = valuesOf(after);
@@ -77,7 +86,7 @@ function acceptanceChanges(path: string, before: Schema, after: Schema): Breakin
   return changes;
 }
 
-/** What a client could rely on in an answer and cannot any more. */
+/** Returns the changes of a response on which a client could rely before. */
 function answerChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const values = valuesOf(before);
@@ -114,7 +123,7 @@ function nestedChanges(
   return [...ofProperties, ...ofItems];
 }
 
-/** The schema without references and `allOf` at its top. */
+/** Returns the schema without references and without `allOf` at its top. */
 function flatten({ document, schema }: SchemaOf): Schema {
   const { allOf = [], ...own } = resolveReference(document, schema);
   return allOf
@@ -130,7 +139,7 @@ function flatten({ document, schema }: SchemaOf): Schema {
     );
 }
 
-/** The types of a schema by their names; empty when it takes any. */
+/** Returns the names of the types of a schema. The list is empty when the schema accepts any type. */
 const typesOf = ({ type = [] }: Schema): string[] => [type].flat();
 
 const includesType = (types: string[], type: string) =>

@@ -1,5 +1,5 @@
-// Prisma's schema engine, for developers and tests. It compares schema.prisma with a database, and checks the history
-// of migrations. The gateway applies migrations without it (src/database/migrations.ts).
+// Developers and tests use Prisma's schema engine to compare schema.prisma with a database, and to check the history of
+// migrations. The gateway applies migrations without the schema engine (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,10 +9,12 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** The comparison with schema.prisma covers all tables and enums. */
+/** Filters of the comparison with schema.prisma. They are empty, so that the comparison covers all tables and enums. */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
-/** Starts the schema engine on connections of `adapters`. It is the WebAssembly build, which needs no binary. */
+/**
+ * Starts the schema engine on connections of `adapters`. The engine is the WebAssembly build, which needs no binary.
+ */
 export async function loadSchemaEngine(
   adapters: SqlMigrationAwareDriverAdapterFactory,
 ): Promise<SchemaEngine> {
@@ -24,7 +26,7 @@ export async function loadSchemaEngine(
   );
 }
 
-/** The engine, loaded once per process because the bindings hold one WebAssembly instance. */
+/** The loaded bindings of the engine. A process loads them once, because they hold one WebAssembly instance. */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 
 async function loadBindings() {
@@ -32,7 +34,7 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // The engine never clears its timers, which would keep the process alive.
+    // The timers of the engine must not keep the process alive, because the engine never clears its timers.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {
@@ -47,7 +49,7 @@ function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS
   return setTimeout(callback, milliseconds).unref();
 }
 
-/** The migrations of a folder, in the form that the schema engine expects. */
+/** Returns the migrations of a folder in the form that the schema engine expects. */
 export function toMigrationList(migrations: Migration[], folder: URL): MigrationList {
   return {
     baseDir: fileURLToPath(folder),

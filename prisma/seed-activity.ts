@@ -9,32 +9,35 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Number of days before the start for which the demo has events. */
+/** The number of days before the start for which the demo has events. */
 const pastDays = 7;
 
-/** Asia/Dubai has no daylight saving time. */
+/** The difference between the time in Dubai and UTC, in milliseconds. Asia/Dubai has no daylight saving time. */
 const offsetMs = 4 * hourMs;
 
-/** How long before the start the last stay of a vehicle that is inside now ended: it entered again later. */
+/**
+ * How long before the start the last completed stay ended of a vehicle that is inside now. The vehicle entered again
+ * later.
+ */
 const pauseMs = 12 * hourMs;
 
-/** The end of the day in Dubai that contains a time. */
+/** Returns the end of the day in Dubai that contains a time. */
 export const endOfDay = (at: number): Date => new Date(startOfDay(at) + dayMs);
 
 const startOfDay = (at: number) => Math.floor((at + offsetMs) / dayMs) * dayMs - offsetMs;
 
-/** A vehicle of the demo. Without an entry it is not listed. */
+/** A vehicle of the demo. A vehicle without an entry is not in the whitelist. */
 export interface DemoVehicle extends Plate {
   entryId: string | null;
 }
 
-/** The entries and exits of a vehicle on a day, in hours. A stay may end on the next day. */
+/** The times at which a vehicle enters and leaves on a day, in hours. A stay may end on the next day. */
 interface Rhythm {
   arrives: number;
   leaves: number;
 }
 
-/** Vehicles with the same habits, and the number of them that are inside at the start. */
+/** Vehicles with the same habits, and how many of them are inside at the start. */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];
   rhythm: Rhythm;
@@ -47,16 +50,16 @@ export const rhythms = {
   visitor: { arrives: 11, leaves: 14 },
 } as const satisfies Record<string, Rhythm>;
 
-/** A single stay outside the daily habits, such as one of a pass. */
+/** A single stay outside the daily habits, for example of a vehicle with a pass. */
 export interface DemoStay {
   vehicle: DemoVehicle;
   enteredAt: number;
   exitedAt: number | null;
-  /** The decision that the gate received. Default: by whether the vehicle is listed. */
+  /** The decision that the gate received. By default, a vehicle in the whitelist was admitted. */
   decision?: ParkingEvent['decision'];
 }
 
-/** Visitors whose plates are in no whitelist. */
+/** Returns visitors whose plates are in no whitelist. */
 export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
   Array.from({ length: count }, (_, index) => ({
     plateType: ['DXB', 'SHJ', 'AUH'][index % 3]!,
@@ -65,7 +68,7 @@ export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
     entryId: null,
   }));
 
-/** The stays of a group in the past days, and the current stays of the vehicles inside. */
+/** Returns the stays of a group in the past days, and the current stays of the vehicles inside. */
 export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): DemoStay[] {
   const days = Array.from({ length: pastDays + 1 }, (_, index) => pastDays - index);
   const past = days.flatMap((daysAgo) =>
@@ -85,7 +88,7 @@ export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): D
   return [...past, ...current];
 }
 
-/** The events of stays at a location, and the sessions derived from them. */
+/** Returns the events of stays at a location, and the sessions that are derived from the events. */
 export function activityOf(
   locationId: string,
   stays: readonly DemoStay[],
@@ -115,7 +118,7 @@ export function activityOf(
   return { events, sessions };
 }
 
-/** The number of entries by whitelist entry, for `WhitelistEntryUse`. */
+/** Returns the number of entries for each whitelist entry, for the table `WhitelistEntryUse`. */
 export function usesOf(events: readonly ParkingEvent[]): { entryId: string; recorded: number }[] {
   const uses = new Map<string, number>();
   for (const { kind, whitelistEntryId } of events) {

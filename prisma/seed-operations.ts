@@ -11,13 +11,13 @@ import type {
   WhitelistEntry,
 } from './generated/client/client.ts';
 
-// The data that operators look at in the demo: a webhook whose receiver fails, and the usage of keys.
+// This file creates the demo data that operators look at: a webhook whose receiver fails, and the usage of keys.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Number of days before the start for which the demo has usage. */
+/** The number of days before the start for which the demo has usage. */
 const usageDays = 7;
 
 /** The rows of a webhook and its messages. */
@@ -29,8 +29,9 @@ export interface DemoWebhook {
 }
 
 /**
- * A webhook whose receiver accepted one message and has failed since. Its messages are about new entries. Their audit
- * records must be written before the webhook, because a trigger creates a delivery for each later record.
+ * Creates a webhook whose receiver accepted one message and has failed since then. Its messages report new entries. The
+ * audit records of these entries must be written before the webhook, because a trigger creates a delivery for each
+ * later record.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -90,21 +91,21 @@ export function failingWebhook(options: {
   };
 }
 
-/** An operation that a key calls, with its requests by hour of the day. */
+/** An operation that a key calls, with the number of requests in each hour of the day. */
 interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
-  /** Number of requests in a busy hour. */
+  /** The number of requests in a busy hour. */
   most: number;
-  /** One request in this many is answered with `NOT_FOUND`; none when omitted. */
+  /** After how many requests one is answered with `NOT_FOUND`. If omitted, all requests succeed. */
   failsEvery?: number;
 }
 
-/** The share of requests in each hour of the day in Dubai: few at night. */
+/** Returns the share of requests in an hour of the day in Dubai. Few requests are sent at night. */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 
-/** The usage totals of the past days. Requests to the demo itself are added to them. */
+/** Returns the usage totals of the past days. Requests to the demo itself are added to these totals. */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;
   return Array.from({ length: usageDays * 24 }, (_, index) => lastHour - index * hourMs).flatMap((hour) =>

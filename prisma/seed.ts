@@ -16,7 +16,7 @@ import {
 } from './seed-activity.ts';
 import { failingWebhook, usageTotals } from './seed-operations.ts';
 
-/** Demo vehicles: their reference, and plates in the forms of the Emirates. */
+/** The vehicles of the demo. Each has a reference and a plate in a form of the Emirates. */
 const residents: readonly (readonly [referenceId: string, vehicleType: string, ...plates: string[]])[] = [
   ['unit-0101', 'sedan', 'DXB A 7', 'DXB White 4521'],
   ['unit-0102', 'suv', 'AUH 17 70012'],
@@ -33,7 +33,7 @@ const residents: readonly (readonly [referenceId: string, vehicleType: string, .
   ['staff', 'sedan', 'DXB Q 77120', 'AJM B 20456', 'SHJ 1 6060', 'DXB White 19800'],
 ];
 
-/** The reference of the demo with a quota: two of its three vehicles may be inside. */
+/** The reference of the demo that has a quota. Two of its three vehicles may be inside. */
 const limitedUnit = 'unit-0510';
 
 const locations = [
@@ -52,7 +52,7 @@ const locations = [
   },
 ];
 
-/** An entry of the demo. Columns that are not given are null. */
+/** Creates a whitelist entry of the demo. Columns that are not given are null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -74,7 +74,9 @@ const vehicleOf = ({ id, plateType, plateCode, plateNumber }: DemoEntry): DemoVe
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** Entries of the first location that show a rule: a half used pass, guests of one day, and a former tenant. */
+/**
+ * Creates the entries of the first location that show a rule: a half used pass, guests of one day, and a former tenant.
+ */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
   return {
@@ -93,7 +95,7 @@ function ruleEntries(locationId: string, now: number) {
   };
 }
 
-/** The groups of vehicles of the locations, in the order of `locations`. */
+/** Returns the groups of vehicles of the locations, in the order of `locations`. */
 function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] {
   const [marina = [], creek = [], corniche = []] = vehicles;
   return [
@@ -102,7 +104,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // One of 24 spaces is free.
+      // All residents are inside, so that only one of 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -113,7 +115,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
   ];
 }
 
-/** The secrets that the first start prints. They are stored nowhere. */
+/** The secrets that the first start prints. The secrets are stored nowhere. */
 export interface DemoData {
   demoSecret: string;
   locationId: string;
@@ -172,7 +174,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  const portalSecret = newSecret(environment); // thrown away: this key only shows the usage of another client
+  // the secret is not shown to anyone, because this key only shows the usage of another client
+  const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>
     prisma.apiKey.create({
@@ -186,7 +189,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows at once, because Prisma would need a second of the start. Each row has a value for every column.
+   * Inserts many rows at once. Prisma would need a second of the start for these rows. Each row has a value for every
+   * column.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

@@ -24,10 +24,10 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** The page size for a whole list: the largest page of the graph. */
+/** The page size with which REST reads a whole list: the largest page of the graph. */
 const graphPageSize = 100;
 
-/** The REST names of the graph's arguments. */
+/** The names in REST of the graph's arguments. */
 const restNames = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
@@ -35,8 +35,9 @@ const restNames = new Map([
 ]);
 
 /**
- * Turns a row of the endpoint table into the function that answers the endpoint. It reads the variables from the
- * request, executes the prepared document and puts the data in an envelope. The preparation happens once, at start.
+ * Creates the function that answers one endpoint from its row of the endpoint table. The function reads the variables
+ * from the request, executes the prepared document and puts the data into an envelope. The document is prepared once,
+ * at the start.
  *
  * @param brownouts the periods in which deprecated routes are switched off
  */
@@ -52,7 +53,11 @@ export function createRouteHandler(
   const validator = route.hasEntityTag ? createListValidator(executor) : undefined;
   const shape = route.hasEntityTag ? nodeShape(operation.plan.document) : [];
 
-  /** The data of the row's document. @throws {ServiceError} the first error, if there is one */
+  /**
+   * Returns the data of the row's document.
+   *
+   * @throws {ServiceError} the first error, if the result has errors
+   */
   async function execute(variables: Record<string, unknown>, context: Context): Promise<never> {
     const { data, errors } = await operation.run(variables, context);
     if (errors?.[0]) throw errors[0];
@@ -92,13 +97,14 @@ export function createRouteHandler(
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
   }
 
-  /** The page that the client asks for. */
+  /** Returns the page that the client requests. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The tag comes first: a change during the read must be newer than the tag.
+    // The tag is read before the list. A change during the read is then newer than the tag, so the client does not miss
+    // the change.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -131,7 +137,10 @@ export function createRouteHandler(
   };
 }
 
-/** The page that a request asks for, as arguments of the graph; undefined for the whole list. */
+/**
+ * Returns the page that a request asks for, as arguments of the graph. The result is undefined when the request asks
+ * for the whole list.
+ */
 function pageOf({
   query: { limit, cursor },
 }: RestRequest): { first: number | string; after: string | undefined } | undefined {
@@ -141,10 +150,9 @@ function pageOf({
 }
 
 /**
- * Creates the function that turns a body into the variable `input` of an operation; undefined for an operation without
- * that variable. Unknown fields are ignored (docs/contract.md#unknown-body-fields), because the graph would reject
- * them. The resolver validates the body, once.
- *
+ * Creates the function that converts a body to the variable `input` of an operation. The result is undefined for an
+ * operation without that variable. Unknown fields are ignored (docs/contract.md#unknown-body-fields), because the graph
+ * would reject them. The resolver validates the body.
  * The function throws `VALIDATION_ERROR` for a body that is not an object, and for a number in place of an identifier,
  * which GraphQL would accept.
  */
@@ -168,7 +176,7 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
   };
 }
 
-/** Turns any error into an error response of REST. */
+/** Converts any error to an error response of REST. */
 export function renderRest(error: unknown, source: ErrorSource): Answer {
   const { message, code, details } = maskError(error, source);
   const shownError = { message, code, details: renamed(details) };
@@ -177,7 +185,10 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
     : errorAnswer(shownError);
 }
 
-/** The REST name of a field. Arguments of a page and of a version are parameters and a header in REST. */
+/**
+ * Returns the error details with the REST name of the field. The arguments of pages and versions are parameters and a
+ * header in REST.
+ */
 function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   const name = details?.field && restNames.get(details.field);
   if (!name) return details;
@@ -185,7 +196,7 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   return { ...details, field: name, ...(errors && { errors }) };
 }
 
-/** Cuts a response that cannot be completed. Returns whether there was a connection. */
+/** Closes the connection of a response that cannot be completed. Returns whether there was a connection. */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);
   context.log.warn(
@@ -195,7 +206,10 @@ function breakOff(error: unknown, context: Context): boolean {
   return context.cutConnection();
 }
 
-/** The headers of a list with an entity tag. A private cache keeps the list and revalidates it each time. */
+/**
+ * Returns the headers of a list with an entity tag. A private cache may keep the list, but must revalidate it for each
+ * request.
+ */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {
     'Cache-Control': 'private, no-cache',

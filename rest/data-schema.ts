@@ -26,17 +26,17 @@ import {
   reference,
 } from './json-schema.ts';
 
-/** The data of a document, with a schema in place of each value. */
+/** The data of a document, with a JSON Schema in place of each value. */
 export interface DescribedData {
-  /** Lets code read a schema like the data itself: each property is the schema of its part. */
+  /** An object that can be read like the data itself. Each property represents the schema of its part. */
   data: object;
-  /** The schema of a part, or of an object that contains parts. */
+  /** Returns the schema of a part, or of an object that contains parts. */
   schemaOf(part: unknown): JsonSchema;
 }
 
 /**
- * Walks the selection of a document's operation with the types of the graph. The selection of a fragment such as
- * `CompanyFields` becomes a component, `Company`.
+ * Creates the schemas of the data that an operation selects, with the types of the graph. The selection of a fragment
+ * such as `CompanyFields` becomes a component, `Company`.
  */
 export function describeData(
   schema: GraphQLSchema,
@@ -65,7 +65,8 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
-          // A root field is null only together with an error, and the error envelope has no data.
+          // The schema of a root field does not allow null, because null always comes with an error, and the error
+          // envelope has no data.
           const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),

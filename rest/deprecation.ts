@@ -2,18 +2,18 @@ import type { Answer } from '../src/http/responses/response.ts';
 import { errorAnswer } from './envelope.ts';
 import { type RestRequest, type Route, routeName, routes } from './routes.ts';
 
-/** A period in which deprecated routes are switched off, so that remaining clients notice. */
+/** A period in which deprecated routes are switched off, so that clients that still use them notice. */
 export interface Brownout {
   start: Date;
-  /** The end, which is not part of the period. */
+  /** The end of the period. The instant itself is not part of the period. */
   end: Date;
 }
 
-/** When the resident routes were deprecated (version 1.3.0), and when they may be removed. */
+/** When the resident routes were deprecated (version 1.3.0). `sunsetAt` is the time from which they may be removed. */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
 
-/** The page that explains how to replace deprecated routes. It needs no key. */
+/** The page that explains how to replace deprecated routes. The page requires no API key. */
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
 /** The deprecated rows of the endpoint table by their names in usage records, with their replacements. */
@@ -23,19 +23,19 @@ export const deprecatedOperations = routes.flatMap((route) =>
     : [],
 );
 
-/** A period as a string of a structured field (RFC 9651): `"start/end"`, an interval of ISO 8601. */
+/** Returns a period as a string of a structured field (RFC 9651): `"start/end"`, an interval of ISO 8601. */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** The extra headers of a deprecated route's responses. */
+/** The additional headers of a deprecated route's responses. */
 interface Deprecation {
   headers(request: RestRequest): Record<string, string>;
-  /** The response of the route while it is switched off; undefined at other times. */
+  /** Returns the response of the route during a brownout, and undefined at other times. */
   brownoutAnswer(request: RestRequest): Answer | undefined;
 }
 
 /**
  * Creates the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288) and
- * `Brownout`, a list of periods (RFC 9651). Undefined for all other routes.
+ * `Brownout`, a list of periods (RFC 9651). The result is undefined for all other routes.
  */
 export function createDeprecation(
   { method, path, successor }: Route,

@@ -1,7 +1,7 @@
 import type { Answer } from '../src/http/responses/response.ts';
 import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors/error-table.ts';
 
-/** The code and message of an error of either surface. */
+/** The code and message of an error of the REST or GraphQL API. */
 interface RestError {
   message: string;
   code: ErrorCode;
@@ -9,7 +9,7 @@ interface RestError {
 }
 
 /**
- * The body of an error (docs/contract.md#error-body).
+ * Returns the body of an error (docs/contract.md#error-body).
  *
  * @param requestId the identifier of the request in the log; undefined for a request that never reached the app
  */
@@ -17,7 +17,7 @@ export const errorBody = ({ message, code, details }: RestError, requestId?: str
   JSON.stringify({ success: false, error: { code, message, details, requestId } });
 
 /**
- * The response of an error.
+ * Creates the response for an error.
  *
  * @param status replaces the status of the code, for 405, 413 and 415
  */
@@ -25,7 +25,7 @@ export function errorAnswer(error: RestError, status: number = errorStatus[error
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };
 }
 
-/** The envelope of a successful response (docs/contract.md#response-envelope). */
+/** Creates a successful response with its envelope (docs/contract.md#response-envelope). */
 export function successAnswer(fields: Record<string, unknown>, status = 200): Answer & { body: string } {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

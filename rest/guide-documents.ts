@@ -1,7 +1,10 @@
 import { print } from 'graphql';
 import { routeName, routes } from './routes.ts';
 
-/** Matches the section of an endpoint: the text before its document, the document, and the end of the code block. */
+/**
+ * Matches the section of an endpoint in the guide: the text before its document, the document, and the end of the code
+ * block.
+ */
 const sectionOf = (name: string) =>
   new RegExp(
     `(^## \`${name.replace(/[{}]/g, '\\$&')}\`\n(?:(?!^## )[^])*?^\`\`\`graphql\n)[^]*?(^\`\`\`$)`,

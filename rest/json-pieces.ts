@@ -35,11 +35,13 @@ const takeWriteSlot = (keyId: string) =>
     void writeSlots.run(keyId, () => new Promise<void>(begin));
   });
 
-/** Moves the end of a part by one when it would split a character of two code units. */
+/**
+ * Returns the end of a part. The end moves by one when the part would otherwise split a character of two code units.
+ */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
-/** The bytes of a large value. Each part is encoded after the client has read the previous one. */
+/** Yields the bytes of a large value. Each part is encoded after the client has read the previous part. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const releaseSlot = await takeWriteSlot(context.key.id);
   let held = 0;
@@ -65,7 +67,7 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
  * Writes a response piece by piece, at the speed of the client.
  *
  * @param breakOff receives the error of a failed piece and closes the connection, because the server would otherwise
- * end the response as if it were complete. Returns whether there was a connection.
+ *   end the response as if it were complete. Returns whether there was a connection.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
@@ -102,7 +104,7 @@ export function streamPieces(
   );
 }
 
-/** The body of a response: a text, or a stream when a part is deferred. */
+/** Returns the body of a response. The body is a text, or a stream when a part is deferred. */
 export function bodyOfPieces(
   pieces: readonly Piece[],
   context: Context,

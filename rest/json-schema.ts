@@ -14,10 +14,10 @@ import { restFieldsOf } from './rest-fields.ts';
 /** A JSON Schema of the 2020-12 dialect. */
 export type JsonSchema = Record<string, unknown>;
 
-/** The place of the named schemas in the document. */
+/** The named schemas of the OpenAPI document, by their names. */
 export type Components = Record<string, JsonSchema>;
 
-/** The schema of an object. Every property is required, except those named as optional. */
+/** Creates the schema of an object. Every property is required, except the properties in `optional`. */
 export function objectSchema(
   properties: Record<string, JsonSchema>,
   { optional = [], description }: { optional?: readonly string[]; description?: string | undefined } = {},
@@ -26,14 +26,14 @@ export function objectSchema(
   return { type: 'object', ...(description && { description }), properties, required };
 }
 
-/** The schema of a single value, by name. */
+/** Creates a reference to a component of the document, by its name. */
 export const reference = (kind: 'schemas' | 'responses' | 'headers', name: string): JsonSchema => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
 /**
- * The rule of an argument as JSON Schema, with the graph's descriptions. The descriptions cover rules that JSON Schema
- * cannot express, such as a valid time zone.
+ * Converts the rule of an argument to JSON Schema with the graph's descriptions. The descriptions cover rules that JSON
+ * Schema cannot express, such as a valid time zone.
  */
 export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   const rule = argumentRule(argument);
@@ -54,7 +54,7 @@ export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   };
 }
 
-/** A rule as JSON Schema, for a component of the document. */
+/** Converts a rule to JSON Schema, for a component of the document. */
 export function ruleSchema(rule: z.ZodType): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(rule, { io: 'input', unrepresentable, override });
   return schema;
@@ -63,18 +63,21 @@ export function ruleSchema(rule: z.ZodType): JsonSchema {
 type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 type Override = NonNullable<ToJsonSchema['override']>;
 
-/** A Date has no JSON type, and a free object is an object. For any other rule without a JSON type Zod throws. */
+/**
+ * Describes types that JSON Schema does not have: a Date becomes a schema without a type, and a free object becomes an
+ * object. For any other such rule, Zod throws an error.
+ */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
   return zodSchema === freeObject ? { type: 'object' } : 'throw';
 };
 
-/** Drops the pattern that Zod writes beside a format: it expresses the same rule, in 300 characters. */
+/** Drops the pattern that Zod writes beside a format, because the pattern expresses the same rule in 300 characters. */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
 };
 
-/** Removes from a union the types that JSON does not have, and makes null a second type. */
+/** Simplifies a union. Types that JSON does not have are removed, and null becomes a second type. */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return schema;
   const members = (anyOf as JsonSchema[]).map(simplified).filter(({ not }) => !not);
@@ -84,7 +87,7 @@ function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: members };
 }
 
-/** A schema with its description, if there is one. */
+/** Returns a schema with its description, if the description exists. */
 export const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
@@ -98,7 +101,7 @@ const jsonTypes: Record<string, JsonSchema> = {
   JSON: {},
 };
 
-/** The schema of a scalar or an enum of the graph. */
+/** Returns the schema of a scalar or an enum of the graph. */
 export function leafSchema(type: GraphQLLeafType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   const schema = jsonTypes[type.name];
@@ -106,7 +109,7 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
   return schema;
 }
 
-/** The description of a scalar or an enum, with the meaning of each value of the enum. */
+/** Returns the description of a scalar or an enum, with the meaning of each value of the enum. */
 export function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
   const values = isEnumType(type) ? type.getValues() : [];
   return [description, ...values.map((value) => `- \`${value.name}\`: ${value.description}`)]
@@ -114,7 +117,7 @@ export function leafDescription(type: GraphQLLeafType, description: string | nul
     .join('\n');
 }
 
-/** The schema of a value that may also be null. */
+/** Returns the schema of a value that may also be null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (typeof schema.type !== 'string') return schema.$ref ? { anyOf: [schema, { type: 'null' }] } : schema;
   const values = schema.enum as unknown[] | undefined;

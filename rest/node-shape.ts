@@ -2,13 +2,13 @@ import { type DocumentNode, type FieldNode, getOperationAST, Kind, type Selectio
 import type { JsonShape } from '../src/paging.ts';
 
 /**
- * The fields that a document selects from the items of its connection, in the order of the response. They are plain
- * fields with the names of database columns.
+ * Returns the fields that a document selects from the items of its connection, in the order of the response. The fields
+ * are plain fields with the names of database columns.
  *
  * @throws {TypeError} for a field with arguments or with its own selection
  */
 export function nodeShape(document: DocumentNode): JsonShape {
-  /** The fields of a selection, with the fields of its fragments in place of the fragments. */
+  /** Returns the fields of a selection. Each fragment is replaced by its fields. */
   const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
     (set?.selections ?? []).flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];

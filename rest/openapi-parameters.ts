@@ -22,7 +22,9 @@ const ifNoneMatchParameter: Parameter = {
   schema: { type: 'string' },
 };
 
-/** The parameters of an endpoint: the variables from its path and filters, and the page parameters of a list. */
+/**
+ * Returns the parameters of an endpoint: the variables from its path and filters, and the page parameters of a list.
+ */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
@@ -43,7 +45,8 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
       in: place,
       required: place === 'path',
       description: filled.argument.description,
-      schema: { type: Array.isArray(type) ? type[0] : type, ...schema }, // a parameter is never null
+      // null is removed from the types, because a parameter is never null
+      schema: { type: Array.isArray(type) ? type[0] : type, ...schema },
     };
   };
   const argument = (variable: string) =>
@@ -57,7 +60,7 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   ];
 }
 
-/** The parameters of a page: `limit` and `cursor`, which are `first` and `after` in the graph. */
+/** Returns the parameters of a page: `limit` and `cursor`, which are `first` and `after` in the graph. */
 const pageParameters = (first: JsonSchema, after: JsonSchema): Parameter[] => [
   {
     name: 'limit',

@@ -2,14 +2,14 @@ import { type ErrorCode, errorCodes, errorStatus } from '../src/errors/error-tab
 import { type JsonSchema, objectSchema, reference } from './json-schema.ts';
 import { errorDescriptions } from './openapi-text.ts';
 
-/** The content of a body. */
+/** Returns the OpenAPI content of a JSON body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** The shared responses: one for each code of the error table. */
+/** Creates the shared error responses, one for each code of the error table. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
-/** The error responses of an endpoint by status. Most statuses have one code and a shared response. */
+/** Returns the error responses of an endpoint by status. Most statuses have one error code and a shared response. */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
   );
 }
 
-/** The error envelope for the given codes, which share one status. */
+/** Creates the error response for codes that share one status. */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
@@ -48,7 +48,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   };
 }
 
-/** The details of an error, besides its code (docs/contract.md#error-body). */
+/** The schema of the details of an error, besides its code (docs/contract.md#error-body). */
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
@@ -100,12 +100,12 @@ export const everyHeaders = {
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
-/** The headers of a 429. */
+/** The additional headers of a response with status 429. */
 export const retryHeaders = {
   'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
 };
 
-/** The headers of a whitelist. */
+/** The additional headers of a response with a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
@@ -113,12 +113,12 @@ export const validatorHeaders = {
   ),
 };
 
-/** The header of a response that contains one entry or location. */
+/** The additional header of a response that contains one entry or location. */
 export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };
 
-/** The headers of a deprecated path. */
+/** The additional headers of responses of a deprecated path. */
 export const deprecationHeaders = {
   Deprecation: header('string', 'When the path was deprecated: `@` and a Unix timestamp (RFC 9745).'),
   Sunset: header('string', 'When the path may be removed (RFC 8594).'),
@@ -136,6 +136,6 @@ export const brownoutHeaders = {
   ),
 };
 
-/** References to header components. */
+/** Returns references to header components. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

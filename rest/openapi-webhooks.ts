@@ -3,10 +3,10 @@ import { messageRule, type MessageType, messageTypes } from '../src/webhooks/pay
 import { type Components, type JsonSchema, reference, ruleSchema } from './json-schema.ts';
 import { json } from './openapi-responses.ts';
 
-/** The group of the webhook messages in the reference. */
+/** The name of the group of webhook messages in the API reference. */
 export const webhookTag = 'Webhooks';
 
-/** The description of that group in the reference. */
+/** The description of the group of webhook messages in the API reference. */
 export const webhooksAbout =
   'Messages that the gateway posts to a webhook of a company. `createWebhook` of the graph creates a webhook. Messages follow ' +
   'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
@@ -20,23 +20,23 @@ const header = (name: string, description: string, type: 'string' | 'integer' = 
   schema: { type },
 });
 
-/** The headers of every message (Standard Webhooks, "Webhook Headers"). */
+/** The headers of every webhook message (Standard Webhooks, "Webhook Headers"). */
 const messageHeaders = [
   header('webhook-id', 'Identifier of the message. It is the same for every attempt.'),
   header('webhook-timestamp', 'When the message was sent, as a Unix timestamp in seconds.', 'integer'),
   header('webhook-signature', 'Signatures of identifier, timestamp and body, separated by spaces: `v1,…`.'),
 ];
 
-/** `location.created` → `LocationCreated` */
+/** Converts the type of a message to a name in Pascal case: `location.created` → `LocationCreated` */
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** The event that a message of a type describes. */
+/** Returns the description of the event that a message reports. */
 const messageDescription = (type: MessageType) =>
   isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
 
 /**
- * The `webhooks` of the OpenAPI document: every type of message, with the rule of its body.
+ * Returns the member `webhooks` of the OpenAPI document. It has every type of message, with the schema of its body.
  *
  * @param schemas collects the schema of each body, by name
  */

@@ -32,7 +32,7 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  /** The messages that the gateway posts to receivers, by their type. */
+  /** The webhook messages that the gateway posts to receivers, by their type. */
   webhooks: Record<string, Record<string, JsonSchema>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
@@ -48,8 +48,8 @@ export interface OpenApiOperation {
 }
 
 /**
- * The API reference: an OpenAPI document made from the endpoint table, the error table, the rules of the arguments and
- * the selections of the documents. The descriptions come from the graph.
+ * Creates the API reference as an OpenAPI document. The document is made from the endpoint table, the error table, the
+ * rules of the arguments and the selections of the prepared documents. The descriptions come from the graph.
  */
 export function createOpenApi(schema: GraphQLSchema): OpenApi {
   const schemas: Components = { ErrorDetails: errorDetails };
@@ -159,19 +159,19 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
   };
 }
 
-/** The description of an operation, from the graph. */
+/** Returns the description of an endpoint's operation from the graph. */
 function describeRoots(schema: GraphQLSchema, { operation, rootFields }: OperationPlan): string {
   const fields = schema.getRootType(operation.operation)!.getFields();
   return rootFields.map((name) => fields[name]!.description).join('\n\n');
 }
 
-/** `Register company` → `registerCompany` */
+/** Converts words to a name in camel case: `Register company` → `registerCompany` */
 const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * The error codes of an endpoint: the codes of every endpoint, of its parameters and body, and of the fields of its
- * document.
+ * Returns the error codes of an endpoint. They are the codes of all endpoints, the codes of its parameters and body,
+ * and the codes of the fields of its document.
  */
 function codesOf({
   parameters,
@@ -214,7 +214,7 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
   };
 }
 
-/** A body that also accepts a required field by its former name. */
+/** Returns the schema of a body that also accepts a required field by its former name. */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
   return {
@@ -228,7 +228,10 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
   };
 }
 
-/** The body of a success. The row of the table builds it from data with a schema in place of each value. */
+/**
+ * Returns the schema of the body of a successful response. The row of the endpoint table builds the body from data that
+ * has a schema in place of each value.
+ */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);
   if (route.bare) return schemaOf(route.bare(data as never));

@@ -17,18 +17,21 @@ const maxBodyBytes = 1024 * 1024;
 
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** The reasons to reject a request before execution, where the status is more precise than the code. */
+/**
+ * Creates an error for a request that is rejected before execution. The given status is more precise than the status of
+ * the error code.
+ */
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
-/** The first value of each query parameter (docs/contract.md#filters). */
+/** Returns the first value of each query parameter (docs/contract.md#filters). */
 function firstValues(c: HonoContext): Record<string, string> {
   return c.req.url.includes('?') ? c.req.query() : {};
 }
 
 /**
- * Whether the client prefers the equivalent GraphQL request to the response. Few clients do, so the header is parsed
- * only when it may contain the media type.
+ * Whether the client asks for the equivalent GraphQL request instead of the response. Few clients do, so the header is
+ * parsed only when it may contain the media type.
  */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
@@ -36,20 +39,26 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   return accepts(c, { header: 'Accept', supports: [json, twin], default: json }) === twin;
 }
 
-/** The header with which a client gives its purpose, and the only known value: comparing both surfaces. */
+/**
+ * The header in which a client names the purpose of its request. The only known purpose is a comparison of REST with
+ * GraphQL.
+ */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * The name of a request in usage records. Asking for the equivalent GraphQL request, or comparing the surfaces, must
- * not count as use of the endpoint: otherwise a client would seem to still need it.
+ * Returns the name of a request in usage records. A request for the equivalent GraphQL request, and a comparison of
+ * REST with GraphQL, must not count as use of the endpoint. Otherwise the client would seem to still need the endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
   return c.req.header(purposeHeader) === parityPurpose ? `parity of ${operation}` : operation;
 }
 
-/** The REST surface: the endpoint table as Hono routes, and error responses for all other paths and methods. */
+/**
+ * Creates the REST surface. It consists of the endpoint table as Hono routes, and of error responses for all other
+ * paths and methods.
+ */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();
   const parse = createJsonParser();

@@ -35,43 +35,52 @@ export interface ConnectionPage {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The data of an operation without errors. Root fields are null only together with an error. */
+/**
+ * The data of an operation that had no errors. Root fields are null only together with an error, so null is excluded
+ * here.
+ */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
 interface RouteOf<Data, Variables> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path, relative to the base `/api`. */
+  /** The path of the endpoint, relative to `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
-  /** The title of the endpoint and its group in the API reference. */
+  /** The title of the endpoint in the API reference. `tag` is its group. */
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
-  /** The variables that are not named like path parameters. The adapter sets `first` and `after` of a list. */
+  /**
+   * Returns the variables that do not have the name of a path parameter. The adapter sets `first` and `after` of a
+   * list.
+   */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
-  /** Whether the response is a whole list, or a page of it with `limit` and `cursor`. */
+  /**
+   * Returns the connection of a list. The response is the whole list, or a page when the client sends `limit` or
+   * `cursor`.
+   */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /** Whether the list is a whitelist, with an `ETag` and `If-None-Match`. */
+  /** Whether the list is a whitelist. A whitelist has an `ETag` and supports `If-None-Match`. */
   hasEntityTag?: true;
-  /** Whether the response contains one entry or location, whose version becomes the `ETag`. */
+  /** Returns the version of the one entry or location in the response. The version becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
-  /** Whether `If-Match` sets the variable `expectedVersion`. A change that it refuses is answered with 412. */
+  /** Whether `If-Match` sets the variable `expectedVersion`. If the version differs, the response has status 412. */
   takesIfMatch?: true;
-  /** The response is an envelope with these fields. */
+  /** Returns the fields of the envelope in the response. */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
-  /** The response is this object, without an envelope. */
+  /** Returns an object that is the whole response, without an envelope. */
   bare?: (data: Answered<Data>) => unknown;
-  /** Default: 200. */
+  /** The status of a successful response, 200 by default. */
   status?: 201;
-  /** Former names of body fields that are still accepted, with their current names. */
+  /** The former names of body fields that are still accepted, with their current names. */
   oldNames?: Readonly<Record<string, string>>;
-  /** For a deprecated route: the path of its successor, with parameters in braces. */
+  /** The path that replaces a deprecated route, with parameters in braces. */
   successor?: string;
 }
 
 /** One documented endpoint (docs/contract.md#endpoints): a prepared document and the form of its response. */
 export type Route = RouteOf<never, never>;
 
-/** Gives a row the types of its document. */
+/** Creates a row of the endpoint table with the types of its document. */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 
 const body = ({ body: input }: RestRequest) => ({ input });
@@ -81,7 +90,7 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/** Before version 1.3.0 `referenceId` was called `residentId`. */
+/** Converts the body of a resident route. Before version 1.3.0, the field `referenceId` was called `residentId`. */
 const residentBody = ({ body: input }: RestRequest) => ({
   input:
     typeof input === 'object' && input !== null && 'residentId' in input && !('referenceId' in input)
@@ -89,10 +98,10 @@ const residentBody = ({ body: input }: RestRequest) => ({
       : input,
 });
 
-/** The name of a route in logs, metrics and usage records. */
+/** Returns the name of a route in logs, metrics and usage records. */
 export const routeName = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
-/** The endpoint table: one row for each documented route. */
+/** The endpoint table, with one row for each documented route. */
 export const routes: readonly Route[] = [
   route({
     method: 'GET',

@@ -3,12 +3,12 @@ import type { PreparedOperation } from '../src/graphql/executor.ts';
 import type { Variables } from '../src/graphql/operation-plan.ts';
 import type { Answer } from '../src/http/responses/response.ts';
 
-/** The media type of a GraphQL request, ready to be posted to `/graphql`. */
+/** The media type of a GraphQL request that can be posted to `/graphql` unchanged. */
 export const twinMediaType = 'application/graphql-request+json';
 
 /**
- * Creates the function that answers a REST request with its twin, the equivalent GraphQL request. Nothing is executed,
- * so no permission is needed: the documents of the endpoints are public.
+ * Creates the function that answers a REST request with the equivalent GraphQL request (its twin). Nothing is executed,
+ * so the client needs no permission. The documents of the endpoints are public.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

@@ -34,7 +34,10 @@ export const AccessReason = builder.enumType(reasons, {
   },
 });
 
-/** The parts of a plate as a camera may misread them, with digits for letters and letters for digits. */
+/**
+ * The rule of the parts of a plate that a camera may have misread. It accepts digits in place of letters and letters in
+ * place of digits.
+ */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
   plateCode: plateRule.shape.plateCode,

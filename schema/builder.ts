@@ -14,7 +14,10 @@ import { cursor, defaultPageSize, pageSize } from './pagination.ts';
 import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
 
-/** The builder of the graph, with its plugins, scalars and the single validation hook. It defines no domain type. */
+/**
+ * The builder of the graph, with its plugins, its scalars and the only validation hook. This file defines no domain
+ * type.
+ */
 export const builder = new SchemaBuilder<{
   Context: Context;
   PrismaTypes: PrismaTypes;
@@ -68,7 +71,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** A DateTime that a client sends, checked by the rule of instants. */
+/** Parses a DateTime that a client sent, and validates it by the rule of instants. */
 function parseInstant(value: unknown, nodes?: ValueNode): Date {
   const parsed = instant.safeParse(value);
   if (!parsed.success || value instanceof Date) {
@@ -94,7 +97,7 @@ builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
     description: 'Number of items in the whole list now.',
-    // Counting reads the whole list.
+    // The cost is high, because counting reads the whole list.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
   }),

@@ -17,7 +17,10 @@ import {
 
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
-/** The same rule for the characters up to U+009F: regular expressions of other languages have no `\p{L}`. */
+/**
+ * The pattern of a company name for JSON Schema. It covers only characters up to U+009F, because the regular
+ * expressions of other languages do not know `\p{L}`.
+ */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
@@ -45,7 +48,10 @@ const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-/** A partial update: the given fields must follow the rules, and at least one field is required. */
+/**
+ * The rule of a partial update. The given fields must follow the rules of a company, and at least one field is
+ * required.
+ */
 const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
@@ -70,7 +76,8 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      complexity: { field: 5, multiplier: 1, reads: true }, // settings may be large, so each is read separately
+      // the field is read separately for each company, because settings may be large
+      complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
     }),
@@ -135,7 +142,7 @@ const fieldDescriptions = {
   settings: 'Any JSON object of at most 10 levels and 16 KiB.',
 };
 
-/** The optional texts of a company, in both inputs. */
+/** The optional texts of a company, which both input types have. */
 const optionalTexts = {
   externalCompanyId: "The client's own reference, at most 50 characters.",
   description: 'At most 500 characters.',

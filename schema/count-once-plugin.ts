@@ -14,10 +14,10 @@ declare global {
   }
 }
 
-/** The results that each reading request has so far, by the name of the read. */
+/** For each request, the results that it has so far, by the name of the read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-/** Runs a read once in a request: a second read with the same name gets the same result. */
+/** Runs a read only once in a request. A second read with the same name gets the same result. */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
   answersOf.set(request, answers);
@@ -27,8 +27,9 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * Counts a list once in a request, even when `totalCount` is selected several times under aliases, because counting
- * reads the whole list. Equal pages under aliases are read once, too. Mutations read and count each time.
+ * Counts a list only once in a request, because counting reads the whole list. This also holds when `totalCount` is
+ * selected several times under aliases. Equal pages under several aliases are also read once. Mutations read and count
+ * each time.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

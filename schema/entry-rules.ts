@@ -3,7 +3,7 @@ import { expectedVersion, identifier } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-// Rules of single entries besides their validity: the hours, and how often a pass was used.
+// This file shows two rules of an entry in the graph: its weekly hours, and how often its vehicle may enter.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({

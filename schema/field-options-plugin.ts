@@ -34,47 +34,52 @@ declare global {
       errors?: readonly ErrorCode[];
       /** The cost of the field (docs/contract.md#cost-of-a-request). Default: 1. */
       complexity?: number | FieldCost;
-      /** For a root field that takes a list of rows: the number of rows for one point. */
+      /** The number of rows that one rate limit point pays for, for a root field that takes a list of rows. */
       rowsPerPoint?: number;
     }
   }
   /* eslint-enable */
 }
 
-/** The cost of a field: its own cost, and the multiplier of its selection for a list without a page size. */
+/**
+ * The cost of a field: its own cost, and the multiplier of its selection if the field is a list without a page size.
+ */
 interface FieldCost {
   field: number;
-  /** Computes the cost of the field from its arguments. It replaces `field`. */
+  /** Computes the cost of the field from its arguments. The result replaces `field`. */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * Whether each database read below counts for every item of the page or every row of the call, even when plain fields
-   * count less. Plain fields never count for more items than there are.
+   * Whether each database read in the selection counts for every item of the page, or for every row of the call, even
+   * when plain fields count less. Plain fields never count for more items than the list has.
    */
   wholeReads?: boolean;
   /**
-   * Whether the field reads the database for its item. Default: true for objects, false for other fields. Fields below
-   * an object that reads nothing cost as much as fields beside it.
+   * Whether the field reads the database for its item. By default, this is true for objects and false for other fields.
+   * Fields inside an object that reads nothing cost as much as fields of the parent object.
    */
   reads?: boolean;
   /**
    * Whether a query with this field always waits for a slot, even at a low cost, because the field may read many rows.
    */
   isHeavy?: boolean;
-  /** For a list whose length depends on the arguments: its maximum number of items. It replaces `multiplier`. */
+  /**
+   * Returns the maximum number of items of a list whose length depends on the arguments. The result replaces
+   * `multiplier`.
+   */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** For a field with pages whose items count by `multiplier`: the default page size. */
+  /** The default page size of a field with pages whose items count by `multiplier`. */
   pageSize?: number;
 }
 
 /**
  * Copies the options of a field into the schema, where src/graphql/ reads them. An operation is rejected before
- * execution when the key lacks the permission of a selected field. The costs of the fields decide its points, and the
- * REST reference names the errors. A field with the argument `first` returns pages, and each item counts, unless the
- * field defines its own cost.
- *
- * Root fields of queries and mutations become nullable, so that an error in one field leaves the data of the others. A
- * resolver cannot return null: null always comes with an error (docs/contract.md#nullability-of-root-fields).
+ * execution when the key lacks the permission for a selected field. The costs of the fields determine the rate limit
+ * points of the operation, and the REST reference lists the errors. A field with the argument `first` returns pages,
+ * and each item counts, unless the field defines its own cost.
+ * Root fields of queries and mutations become nullable, so that an error in one field does not remove the data of the
+ * other fields. A resolver cannot return null. null always comes with an error
+ * (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {

@@ -25,4 +25,4 @@ import './whitelist-import.ts';
 import { builder } from './builder.ts';
 
 /** The graph: all types, queries, mutations and subscriptions of the service. */
-export const schema = builder.toSchema({ sortSchema: false }); // keeps the field order of docs/contract.md
+export const schema = builder.toSchema({ sortSchema: false }); // the field order of docs/contract.md is kept

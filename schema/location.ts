@@ -20,7 +20,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The upper bound of `longestStayHours`: ten years. */
+/** The largest allowed `longestStayHours`: ten years. */
 const maxLongestStayHours = 87_600;
 
 const locationFields = {
@@ -40,7 +40,10 @@ const createLocationRule = z.object({
   timezone: locationFields.timezone.nullish(),
 });
 
-/** A partial update: the given fields must follow the rules, and at least one field is required. */
+/**
+ * The rule of a partial update. The given fields must follow the rules of a location, and at least one field is
+ * required.
+ */
 const updateLocationRule = atLeastOneField(
   z.object({
     name: locationFields.name.optional(),
@@ -165,10 +168,10 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
   }),
 });
 
-/** The cost of a change of the longest stay: all sessions of the location are derived again. */
+/** The cost of changing the longest stay. It is high, because all sessions of the location are derived again. */
 const longestStayCost = 8_000;
 
-/** The cost of a change of a location, by the given fields. */
+/** Returns the cost of a change of a location, which depends on the given fields. */
 const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
   typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 

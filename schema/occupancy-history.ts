@@ -12,7 +12,7 @@ import { instant } from './rules.ts';
 
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
-/** The cost of reading the sessions of a history, besides its points. */
+/** The cost of reading the sessions for a history. The cost of its points is added. */
 const readingCost = 20;
 
 const HistoryInterval = builder.enumType('HistoryInterval', {
@@ -54,7 +54,8 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
   );
 
 /**
- * The instants of a history up to now, and the end of its last interval. Empty for a period in the future.
+ * Returns the instants of a history up to now, and the end of its last interval. The list is empty for a period in the
+ * future.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or has too many points
  */
@@ -69,7 +70,7 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
   return bounds;
 }
 
-/** The cost of a history: its number of points. A rejected history costs nothing. */
+/** Returns the cost of a history, which is its number of points. A rejected history costs nothing. */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));
   if (period.some((at) => Number.isNaN(at.getTime()))) return 0;

@@ -9,17 +9,18 @@ export const defaultPageSize = 20;
 /** The largest page size. */
 const maxPageSize = 100;
 
-/** The rule of `first` and `last`. */
+/** The rule of the arguments `first` and `last`. */
 export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** The form that `encodeCursor` gives to an id: 36 characters in base64url. */
+/** The form of a cursor: `encodeCursor` encodes the 36 characters of an id in base64url. */
 const cursorForm = /^[\w-]{48}$/;
 const notACursor = 'Must be a cursor that this list returned';
 
 /**
- * The rule of `after` and `before`. A cursor is opaque to the client; it contains the id of the item at that position.
+ * The rule of the arguments `after` and `before`. Clients must not interpret a cursor. It contains the id of the item
+ * at its position.
  */
 export const cursor = z
   .string()
@@ -37,8 +38,8 @@ export interface ConnectionArguments {
 }
 
 /**
- * One page of a list that is sorted by id, which is the order of creation. Pages are bounded by ids and not by
- * positions, so that an inserted or removed item does not move the others.
+ * Returns one page of a list that is sorted by id, which is the order of creation. Pages are bounded by ids and not by
+ * positions, so that an inserted or removed item does not shift the other items.
  *
  * @param args the connection's arguments, with `after` and `before` already decoded by their rule
  * @param list counts its items only when `totalCount` is selected
@@ -75,7 +76,7 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
-/** An empty list, for a list that is read elsewhere. */
+/** An empty list, for a resolver whose list is read elsewhere. */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
 /** Whether the result of a resolver is a connection whose list can be counted. */

@@ -7,7 +7,10 @@ import { ParkingEventInput, parkingEventRule, readingOf } from './parking-event.
 import { ImportError } from './whitelist-import.ts';
 import { identifier } from './rules.ts';
 
-/** Each row is checked separately, so that an invalid row does not reject the valid ones. */
+/**
+ * The rows of a batch are not validated here. Each row is validated separately, so that an invalid row does not reject
+ * the valid rows.
+ */
 const eventsRule = z
   .array(z.unknown())
   .min(1, 'At least one event is required')
@@ -42,7 +45,7 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected events, in the order of the call.',
-      // Up to 1,000 rows. The multiplier is lower, because few events are rejected in practice.
+      // The multiplier is lower than the maximum of 1,000 rows, because few events are rejected in practice.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),

@@ -15,7 +15,7 @@ import { plateRule, WhitelistEntry } from './whitelist.ts';
 /** How far the clock of a gate may be ahead of the gateway: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/** The time of an observation, by the clock of the observer. */
+/** The rule of the time of an observation, by the clock of the observer. */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
@@ -34,7 +34,7 @@ export const parkingEventRule = z
   })
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
 
-/** The reading of a valid event, with the plate in exactly one form. */
+/** Converts a valid event to a reading, with the plate in exactly one form. */
 export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
   reading ? { ...seen, reading } : { ...seen, plate: plate! };
 
@@ -106,7 +106,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
   }),
 });
 
-/** The whitelist entry of an event or session; null when it was removed. */
+/** Returns the whitelist entry of an event or session, or null when the entry was removed. */
 export function entryOf(
   { locationId, whitelistEntryId }: Pick<ParkingEventRow, 'locationId' | 'whitelistEntryId'>,
   { services: { whitelist } }: Context,

@@ -7,8 +7,8 @@ import { plateRule } from './whitelist.ts';
 const readText = text(maxPlateTextLength);
 
 /**
- * The rule of a reading. Without spaces, dashes and dots the text must not be empty, and normalising must not make it
- * too long.
+ * The rule of a reading. Without spaces, dashes and dots, the text must not be empty. Normalising the text must not
+ * make it too long.
  */
 export const plateReadingRule = z.object({
   text: readText
@@ -44,7 +44,7 @@ export const ReadingInput = builder.inputType('ReadingInput', {
   }),
 });
 
-/** The message for a request that gives the plate in both forms, or in neither. */
+/** The error message for a request that gives the plate in both forms, or in neither form. */
 export const onePlateMessage = 'Exactly one of plate and reading is required';
 
 /** Whether a request gives the plate in exactly one form. */

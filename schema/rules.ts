@@ -6,19 +6,22 @@ import { isId } from '../src/ids.ts';
 /** The largest value of a GraphQL `Int` and of its database column. */
 const maxGraphInt = 2_147_483_647;
 
-// Tab and newline are text. Other control characters, such as NUL, are not (docs/contract.md#strings).
+// Tab and newline may occur in texts. Other control characters, such as NUL, may not (docs/contract.md#strings).
 
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-/** Text that every database and client can hold: well-formed Unicode, no control characters but tab and newline. */
+/**
+ * Whether every database and client can hold a text. The text must be well-formed Unicode without control characters,
+ * except tab and newline.
+ */
 function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A rule that checks by code describes its effect as JSON Schema in `meta`. Patterns use only the syntax that the regular
-// expressions of other languages share.
+// A rule that checks a value in code describes its effect as JSON Schema in `meta`. Patterns use only syntax that the
+// regular expressions of other languages also have.
 
-/** A string kept as sent, of at most `max` characters (UTF-16 units). */
+/** The rule of a text with at most `max` characters (UTF-16 units). The text is kept as sent. */
 export const text = (max: number) =>
   z
     .string()
@@ -27,8 +30,9 @@ export const text = (max: number) =>
     .meta({ pattern: '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$' });
 
 /**
- * An identifier. A value that is no UUID cannot exist, and gets the same response as an unknown identifier. Therefore
- * it is cut to the length of `details.value`, with U+FFFD for each character that the database cannot store.
+ * The rule of an identifier. It accepts any text, because a value that is not a UUID gets the same response as an
+ * unknown identifier. The value is cut to the length of `details.value`, and each character that the database cannot
+ * store becomes U+FFFD.
  */
 export const identifier = z
   .string()
@@ -36,26 +40,26 @@ export const identifier = z
     isId(value) ? value : String(shown(value)).replace(new RegExp(controlCharacter, 'g'), '\ufffd'),
   );
 
-/** The value of a list filter. An empty value means no filter (docs/contract.md#filters). */
+/** The rule of the value of a list filter. An empty value means no filter (docs/contract.md#filters). */
 export const textFilter = text(500)
   .transform((value) => value || undefined)
   .nullish();
 
-/** Text with at least one character that is not white space. */
+/** The rule of a text with at least one character that is not white space. */
 export const filledText = (max: number, message: string) =>
   text(max)
     .refine((value) => value.trim() !== '', message)
     .meta({ minLength: 1, allOf: [{ pattern: '\\S' }] });
 
-/** Text that matches a regular expression; the empty text must not match. */
+/** The rule of a text that matches a regular expression. The regular expression must not match the empty text. */
 export const formedText = (form: RegExp, message: string) =>
   z.string().regex(form, message).meta({ minLength: 1 });
 
-/** A name from a list that is not part of the contract, such as the list of time zones. */
+/** The rule of a name from a list that is not part of the contract, such as the list of time zones. */
 export const listedName = (isListed: (value: string) => boolean, message: string) =>
   z.string().refine(isListed, message).meta({ minLength: 1, pattern: '\\S' });
 
-/** Text that is empty or has a format. */
+/** The rule of a text that is empty or has a given format. */
 export const emptyOr = (
   format: 'email' | 'uri',
   rule: z.ZodString,
@@ -65,19 +69,24 @@ export const emptyOr = (
     .refine((value) => value === '' || isValid(value), message)
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
-/** An object with at least one field. */
+/** The rule of an object with at least one field. */
 export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
   rule
     .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required')
     .meta({ minProperties: 1 });
 
-/** The text of a URL. URL parsers remove white space silently, so two different texts could mean the same URL. */
+/**
+ * The rule of the text of a URL without white space. URL parsers remove white space silently, so two different texts
+ * could mean the same URL.
+ */
 export const urlText = (max: number) =>
   text(max).refine((value) => !/\s/.test(value), 'Must not contain white space');
 
 const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-/** A slug: lowercase letters, digits and single inner hyphens, 1-50 characters (docs/contract.md#company). */
+/**
+ * The rule of a slug: lowercase letters, digits and single inner hyphens, 1-50 characters (docs/contract.md#company).
+ */
 export const slug = (message: string) =>
   z.string().max(50, 'Must be at most 50 characters').regex(slugForm, message).meta({ minLength: 1 });
 
@@ -85,8 +94,8 @@ const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * An instant: an ISO 8601 string with an offset, or the Date that the DateTime scalar made of one, in the years
- * 1970 to 9999 of UTC (docs/contract.md#instants).
+ * The rule of an instant in the years 1970 to 9999 of UTC (docs/contract.md#instants). The value is an ISO 8601 text
+ * with an offset, or a Date that the DateTime scalar made from such a text.
  */
 export const instant = z
   .union(
@@ -98,7 +107,7 @@ export const instant = z
     'Must be in the years 1970 to 9999 (UTC)',
   );
 
-/** A whole number in the range of a GraphQL `Int`. */
+/** The rule of a whole number in the range of a GraphQL `Int`. */
 export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
   z
     .number()
@@ -106,21 +115,22 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
     .min(minimum, `Must be ${minimum} or more`)
     .max(maximum, `Must be ${maximum} or less`);
 
-/** The version that a client has seen. Versions start at 1. */
+/** The rule of the version that a client has read. Versions start at 1. */
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a free object (docs/contract.md#settings). They are low because lists of companies show every object.
+ * The limits of a free object (docs/contract.md#settings). The limits are low, because lists of companies contain every
+ * object.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
-/** A JSON object of limited depth and size. It must come back with the same members and values. */
+/** The rule of a JSON object of limited depth and size. The object must come back with the same members and values. */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),
 });
 
-/** The fault of a free object; undefined when it is valid. */
+/** Returns the fault of a free object, or undefined when the object is valid. */
 function freeObjectFault(value: unknown): string | undefined {
   const isStorableObject =
     typeof value === 'object' &&
@@ -135,7 +145,7 @@ function freeObjectFault(value: unknown): string | undefined {
   return 'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 }
 
-/** Whether every number of a JSON value comes back exactly as sent. */
+/** Whether every number of a JSON value comes back exactly as the client sent it. */
 function hasExactNumbers(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return !hasInexactNumber(value) && Object.values(value).every(hasExactNumbers);

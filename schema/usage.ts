@@ -32,12 +32,12 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
 });
 
 /**
- * The period that a client asks for. Default: the 24 hours before `to`, and `to` is now.
+ * Returns the period that a client asks for. By default, `to` is now, and `from` is 24 hours before `to`.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Now is rounded up to the next second, so that all fields of a request without a period read the same one.
+  // Now is rounded up to the next second, so that all fields without a period in one request read the same period.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -52,7 +52,8 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The requests of the key by hour, operation and surface, in this order. A request is counted within a few seconds. A request with an unknown key belongs to no key.',
-    // Up to 31 days of hours, with several rows each. The cost limits the number of such fields in an operation.
+    // The field can return up to 31 days of hours with several rows each. The cost limits the number of such fields in
+    // an operation.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({

@@ -45,9 +45,9 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
-/** About the number of attempts before a delivery fails. */
+/** The approximate number of attempts before a delivery fails. */
 const usualAttempts = 20;
-/** The cost that `body` adds to an operation. */
+/** The cost that the field `body` adds to an operation. */
 const bodyComplexity = 20;
 
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
@@ -63,7 +63,8 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
       nullable: true,
-      // Each body reads an audit record, which lists thousands of identifiers after an import.
+      // Each body has its own cost, because it reads an audit record, which lists thousands of identifiers after an
+      // import.
       complexity: bodyComplexity,
       description:
         'The body of the message: JSON with `type`, `timestamp` and `data`. Null when the key lacks the permission to read the event.',

@@ -14,13 +14,14 @@ import { identifier, wholeNumber } from './rules.ts';
 const defaultLeaseSeconds = 60;
 
 /**
- * The cost that a body adds to an operation. One statement reads all bodies of a call, and a full call costs one point.
+ * The cost that the field `body` adds to an operation. One statement reads all bodies of a call, and a call with the
+ * maximum number of messages costs one point.
  */
 const bodyComplexity = 10;
-/** A message has five headers. */
+/** The cost of the headers of a message. A message has five headers. */
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
-/** The maximum number of messages of a call. The rule of the argument rejects numbers out of range. */
+/** Returns the maximum number of messages of a call. The rule of the argument rejects numbers out of range. */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
 

@@ -14,13 +14,13 @@ const to = formedText(
   'Must be a time of day, such as 19:00 or 24:00',
 );
 
-/** The given days without repetitions, in the order of the week. */
+/** The rule of the days. It removes repeated days and sorts the days in the order of the week. */
 const days = z
   .array(z.enum(weekdays))
   .min(1, 'At least one day is required')
   .transform((named) => weekdays.filter((day) => named.includes(day)));
 
-/** The rule of the times of the week. An empty list means the same as null: at all times. */
+/** The rule of weekly hours. An empty list means the same as null, which is at all times. */
 export const weeklyHoursRule = z
   .array(
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {

@@ -10,7 +10,10 @@ import { WhitelistEntry } from './whitelist.ts';
 /** The default number of changes in a page. */
 const defaultFeedPageSize = 1000;
 
-/** The cost of a page in an operation: one point for a page of any size, with every plain field of its entries. */
+/**
+ * The cost of a page of the feed in an operation. A page of any size, with every plain field of its entries, costs one
+ * rate limit point.
+ */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
 const feedCursor = z
@@ -76,7 +79,7 @@ builder.queryField('whitelistChanges', (t) =>
   t.field({
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
-    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // see `pageComplexity`
+    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // `pageComplexity` explains this cost
     description:
       'The changes of a whitelist, for gates that keep a copy. Without `after` the pages contain the whole list. With `after` they contain only the changes since that cursor.',
     args: {

@@ -12,7 +12,10 @@ import { builder } from './builder.ts';
 import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } from './whitelist.ts';
 import { identifier } from './rules.ts';
 
-/** Each row is checked separately, so that an invalid row does not reject the valid ones. */
+/**
+ * The rows of an import are not validated here. Each row is validated separately, so that an invalid row does not
+ * reject the valid rows.
+ */
 const entriesRule = z
   .array(z.unknown())
   .min(1, 'At least one row is required')
@@ -41,7 +44,7 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
   } as const,
 });
 
-/** A rejected row and its location. */
+/** A rejected row, with the location of the import. */
 type ReportedRow = RejectedRow & { locationId: string };
 
 /** Reads one row by the rule of a single entry. */
@@ -82,7 +85,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      complexity: { field: 10, multiplier: 1, reads: false }, // a thousand are read together
+      complexity: { field: 10, multiplier: 1, reads: false }, // one statement reads a thousand of these entries
       description: 'The existing entry with the same plate, if that is the reason.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
@@ -90,7 +93,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
     error: t.field({
       type: ImportError,
       nullable: true,
-      complexity: { field: 1, multiplier: 1, reads: false }, // the row contains it
+      complexity: { field: 1, multiplier: 1, reads: false }, // the row already contains the entry
       description: 'Why the row was rejected.',
       resolve: ({ error }) => error,
     }),
@@ -113,8 +116,8 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order of the call.',
-      // Up to 10,000 rows. The multiplier is lower, because few rows are rejected in practice. Database reads below
-      // still count for every row.
+      // The multiplier is lower than the maximum of 10,000 rows, because few rows are rejected in practice. Database
+      // reads in the selection still count for every row.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -6,7 +6,7 @@ import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection 
 import { identifier, instant, textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** The filters of a whitelist, for both fields that return one. */
+/** The filters of a whitelist. Both fields that return a whitelist have these arguments. */
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
     description: 'Only entries with this reference id. All when omitted or empty.',
@@ -31,10 +31,13 @@ const filterArguments = builder.args((t) => ({
   }),
 }));
 
-/** No index finds the entries that are valid at a time, so that a page or a count may read the whole list. */
+/**
+ * The additional cost of the filter `validAt`. No index finds the entries that are valid at a time, so a page or a
+ * count may read the whole list.
+ */
 const validAtCost = 200;
 
-/** The cost of a list, by its filters. */
+/** The cost of a list, which depends on its filters. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
@@ -44,7 +47,7 @@ const listCost = {
 
 type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;
 
-/** The whitelist of a location. Its statement checks the key's scope. */
+/** Returns a page of the whitelist of a location. The statement that reads the page checks the key's scope. */
 function whitelistConnection(
   locationId: string,
   { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,

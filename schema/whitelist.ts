@@ -6,14 +6,14 @@ import { mapValues } from './map-values.ts';
 import { expectedVersion, filledText, formedText, identifier, instant, text, wholeNumber } from './rules.ts';
 import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
-/** The three parts of a plate (docs/contract.md#whitelist-entry). */
+/** The rule of the three parts of a plate (docs/contract.md#whitelist-entry). */
 export const plateRule = z.object({
   plateType: formedText(/^[A-Z]{2,4}$/, 'Invalid plate type format'),
   plateCode: formedText(/^(White|[A-Za-z0-9]{1,3})$/, 'Invalid plate code format'),
   plateNumber: formedText(/^[0-9]{1,20}$/, 'Invalid plate number format'),
 });
 
-/** The optional texts of an entry. Their rules, fields and inputs are derived from here. */
+/** The optional texts of an entry. The rules, fields and inputs of these texts are derived from this list. */
 const optionalTexts = {
   vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
   note: { maxLength: 500, description: 'Free text, at most 500 characters.' },
@@ -77,7 +77,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     }),
     hours: t.field({
       type: [WeeklyHours],
-      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which needs no read of its own
+      complexity: { field: 0, multiplier: 0 }, // the value is a column of the entry, so it needs no separate read
       description: `${description.hours}. Empty: at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
@@ -116,7 +116,8 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 });
 
 /**
- * The values of an entry as stored. Omitted values become null, but omitted `hours` and `maxEntries` stay unchanged.
+ * Converts the input of a client to the values of an entry. Omitted values become null, but omitted `hours` and
+ * `maxEntries` stay unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {

@@ -1,5 +1,5 @@
-// `node tools/install.mjs <folder>`: installs the packages of a folder with its own lock file, unless they are
-// installed.
+// `node tools/install.mjs <folder>` installs the packages of a folder that has its own lock file, unless they are
+// already installed.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const timeOf = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
  */
 export function installPackages(folder) {
   const cwd = join(root, folder);
-  // npm writes the hidden lock file last.
+  // The time of this file shows when the last installation ended, because npm writes this hidden lock file last.
   if (timeOf(join(cwd, 'node_modules/.package-lock.json')) >= timeOf(join(cwd, 'package-lock.json'))) return;
   console.log(`Installing the packages of ${folder}/`);
   const { status } = spawnSync(

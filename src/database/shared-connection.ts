@@ -21,8 +21,8 @@ export interface SharedConnection {
 }
 
 /**
- * How many iterations of the event loop pass until a gate's request, which waits on its socket, has its statement in this
- * queue.
+ * How many iterations of the event loop pass between the arrival of a gate's request at its socket and the arrival of
+ * its statement in this queue.
  */
 const iterationsForGates = 4;
 

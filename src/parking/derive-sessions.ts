@@ -45,11 +45,11 @@ export function sessionState({
  */
 interface SessionInput {
   locationId: string;
-  /** The sessions that began before the observations and had not ended. */
+  /** The sessions that began before the first change and had not ended at that time. */
   begun: readonly ParkingSession[];
   /** The text that a camera read for the vehicle of each session, by the id of the session. */
   texts: ReadonlyMap<string, string | null>;
-  /** All observations after the start of `begun`, in any order. */
+  /** All observations since the first change, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The longest stay of a vehicle. null when the stay is unlimited. */
   longestStayMs: number | null;

@@ -10,7 +10,8 @@ import type {
 } from './types.ts';
 
 /**
- * The maximum number of subjects of each kind in the memory of a process. The least recently used one is dropped first.
+ * The maximum number of subjects of each kind in the memory of a process. The least recently used subject is removed
+ * first.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
@@ -21,11 +22,11 @@ interface Times {
 }
 
 /**
- * The rolling windows of one process, computed like the script of `RedisRollingLimiter`. It extends a class of
- * rate-limiter-flexible so that the Redis limiter can use it as its insurance limiter.
+ * The rolling windows of one process. They are computed like the script of `RedisRollingLimiter`. The class extends a
+ * class of rate-limiter-flexible so that the Redis limiter can use it as its insurance limiter.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // The library requires these members of an insurance limiter, but only `consume` is used.
+  // rate-limiter-flexible requires these members of an insurance limiter, but uses only `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -48,7 +49,7 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
     return takeFrom(this, subject, points);
   }
 
-  /** Called by rate-limiter-flexible while Redis is unreachable, with the subject as options. */
+  /** rate-limiter-flexible calls this method while Redis is unreachable, and passes the subject as options. */
   override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
     const res = new RollingRes(this.#count(subject, points));
     if (!res.state.allowed) throw res;
@@ -104,12 +105,12 @@ function dropBefore(times: number[], start: number): void {
 }
 
 /**
- * How long until a window has room for the points, in milliseconds. When the points exceed the limit, it is the length
- * of the window.
+ * Returns how long until a window has room for the points, in milliseconds. If there are more points than the limit
+ * allows, the result is the length of the window.
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // The newest point that must leave first; undefined when the window has room.
+  // The newest of the points that must leave the window first. undefined when the window has room.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

@@ -17,8 +17,8 @@ import type {
 } from './types.ts';
 
 /**
- * Creates the rate limiter of a process. It uses exact rolling windows: in Redis, shared by all processes, or in the
- * memory of this process when there is no Redis.
+ * Creates the rate limiter of a process, with exact rolling windows. The windows are in Redis, where all processes
+ * share them, or in the memory of this process when no Redis is configured.
  */
 export function createRateLimiter(
   options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },
@@ -42,7 +42,10 @@ export function createRateLimiter(
   };
 }
 
-/** Creates the decisions over rolling windows. A refusal is cached while only time can change it. */
+/**
+ * Creates the functions that decide by the rolling windows. A refusal is cached while only the passing of time can
+ * change the decision.
+ */
 function decisions(
   windows: RollingLimiter,
   decide: (subject: RateLimitSubject, state: WindowState) => RateLimitDecision,
@@ -65,7 +68,7 @@ function decisions(
   };
 }
 
-/** Converts the counts of both windows to the decision that a client receives. */
+/** Converts the counts of both windows to the decision that is returned for a request. */
 function decision(
   { hourlyLimit, burstLimit }: RateLimitSubject,
   { allowed, retryAfterMs, nowMs, hour, burst }: WindowState,
@@ -86,9 +89,9 @@ function decision(
 }
 
 /**
- * The rate limit headers of a response. `X-RateLimit-*` describe the hourly limit (docs/contract.md#rate-limit).
- * `RateLimit-Policy` and `RateLimit` describe both windows by name (IETF draft-ietf-httpapi-ratelimit-headers).
- * `Retry-After` is the longer wait of both windows (RFC 9110).
+ * Returns the rate limit headers of a response. `X-RateLimit-*` describe the hourly limit
+ * (docs/contract.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe both windows by name (IETF
+ * draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the longer wait of both windows (RFC 9110).
  */
 export function rateLimitHeaders({
   allowed,

@@ -5,20 +5,22 @@ import type { Shards } from '../redis/shards.ts';
 /** How often each Redis server is probed, in milliseconds. An unresponsive connection is detected within this time. */
 const probeIntervalMs = 1000;
 
-/** Which Redis servers respond to the limiter. */
+/** The knowledge of one process about which Redis servers respond. */
 export interface RedisHealth {
-  /** Whether all servers respond. */
+  /** Whether all Redis servers respond. */
   readonly answers: boolean;
-  /** Whether a server responds. */
+  /** Whether a given Redis server responds. */
   answersFor(shard: string): boolean;
-  /** Marks a server as unresponsive after a failed request. Requests skip it until a probe succeeds. */
+  /**
+   * Marks a Redis server as unresponsive after a failed request. Requests do not use the server until a probe succeeds.
+   */
   failed(shard: string, cause: unknown): void;
   close(): void;
 }
 
 /**
- * Monitors which Redis servers respond. Only probes detect that a server is back, because a request would have to wait
- * for its timeout. Servers that are connected at the start count as responsive.
+ * Monitors which Redis servers respond. Only probes detect that a server responds again, because a request would have
+ * to wait for its timeout. Servers that are connected at the start count as responsive.
  *
  * @param redis a client that has had time for its first connection (`connected`)
  * @param probe sends a request to one server; rejects when there is no response in time
@@ -32,7 +34,7 @@ export function watchRedis(
   const states = new Map<string, 'answers' | 'silent'>();
   let isClosed = false;
 
-  /** The name of the server for the log; empty when there is only one. */
+  /** Returns the name of the Redis server for the log. The log needs no name when there is only one server. */
   const nameIn = (shard: string) => (shards.names().length > 1 ? { node: shard } : {});
 
   function failed(shard: string, cause: unknown): void {

@@ -19,7 +19,7 @@ local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Removes the points that have left a window; returns the number of remaining points.
+-- removes the points that have left a window, and returns the number of remaining points
 local function count(key, length)
   local oldest = redis.call('LINDEX', key, 0)
   while oldest and tonumber(oldest) <= now - length do
@@ -29,7 +29,7 @@ local function count(key, length)
   return redis.call('LLEN', key)
 end
 
--- How long until a window has room for the points.
+-- returns how long until a window has room for the points
 local function wait_for(key, length, used, points, limit)
   if points > limit then return length end
   local index = used + points - limit - 1
@@ -90,15 +90,14 @@ interface Question {
   burstLimit: number;
 }
 
-/** The keys of both windows of a subject. The braces put them into the same slot of a cluster. */
+/** Returns the Redis keys of both windows of a subject. The braces put both keys into the same slot of a cluster. */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible: a script of
- * this project replaces its fixed window, and its insurance limiter counts while Redis is unreachable.
- *
- * Requests in the same turn of the event loop share one call. In a cluster there is one call per slot, because a call
- * over several slots is rejected. The limiter needs a client of its own, since it registers the script on it.
+ * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible, and replaces
+ * its fixed window by a script of this project. The insurance limiter counts while Redis is unreachable.
+ * Requests in the same turn of the event loop share one call. In a cluster, each slot has its own call, because Redis
+ * rejects a call over several slots. The limiter needs its own client, because it registers the script on the client.
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -106,14 +105,17 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #health: RedisHealth | undefined;
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
-  /** Joins the requests to one server. An unresponsive server does not delay requests to the others. */
+  /**
+   * Joins the requests to each server into calls. The servers have separate calls, so that an unresponsive server does
+   * not delay requests to the other servers.
+   */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
    * Creates the limiter.
    *
-   * @param options.insurance counts while Redis is unreachable; without it, `take` throws
-   * @param options.health knows whether a server responds, so that requests can skip it
+   * @param options.insurance counts while Redis is unreachable; without this limiter, `take` throws
+   * @param options.health knows whether a server responds, so that requests can skip an unresponsive server
    */
   constructor(
     client: Redis | Cluster,
@@ -132,7 +134,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // The library registers its command with one key; this script receives the number of keys with each call.
+    // The command is registered again, because the library registers it with one key, and this script receives the
+    // number of keys with each call.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -141,8 +144,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts and removes a test point on a server. This also tests writing: a Redis that is full or read-only responds,
-   * but cannot count.
+   * Counts and removes a test point on a Redis server. This also tests writing, because a Redis server that is full or
+   * read-only responds but cannot count.
    *
    * @throws when the server does not respond or cannot count
    */
@@ -163,8 +166,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Sends a request to the server that holds the key, together with other requests to it in the same turn of the event
-   * loop.
+   * Sends a request to the Redis server that holds the key, together with the other requests to this server in the same
+   * turn of the event loop.
    */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
@@ -175,7 +178,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return batch(question);
   }
 
-  /** The results in the order of the questions, with an error for each question that failed. */
+  /** Returns the results in the order of the requests, with an error for each request that failed. */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
     const groups = groupBy(questions, ({ key }) => this.#shards.slotOf(key)).values();
@@ -190,7 +193,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return questions.map((question) => answers.get(question)!);
   }
 
-  /** Calls Redis. It overrides the library's call, which has one limit for all keys. */
+  /** Calls Redis. This method overrides the library's method, which has one limit for all keys. */
   async _upsert(
     key: string,
     points: number,
@@ -199,7 +202,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
-    // Fails at once. Otherwise each request would wait for its own timeout.
+    // The request fails at once, because each request to an unresponsive server would otherwise wait for its own
+    // timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
       return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });

@@ -6,7 +6,7 @@ const maxRepeatedMs = 5000;
 /** The maximum number of cached refusals per kind of subject. */
 const maxRefusalsOfKind = 10_000;
 
-/** A cached refusal. Times are by `performance.now()`. */
+/** A cached refusal. Its times are by the monotonic clock (`performance.now()`). */
 interface Refusal {
   state: WindowState;
   answeredAt: number;
@@ -15,11 +15,10 @@ interface Refusal {
 }
 
 /**
- * Repeats refusals without asking Redis, because only time can free a full window.
- *
+ * Repeats refusals without asking Redis, because only the passing of time can free a full window.
  * The in-memory blocks of rate-limiter-flexible are not sufficient. They handle only one limit and requests of one
  * point, and do not know the state of the windows for the headers. They would also refuse a cheaper request, or a
- * request after the limit was raised, although there is room.
+ * request after the limit was raised, although the window has room.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -27,7 +26,7 @@ export class RememberedRefusals {
     address: new LRUCache<string, Refusal>({ max: maxRefusalsOfKind }),
   };
 
-  /** The current state of a cached refusal that still holds; undefined when there is none. */
+  /** Returns the current state of a cached refusal that still holds, or undefined when there is no such refusal. */
   find(subject: RateLimitSubject, points: number): WindowState | undefined {
     const now = performance.now();
     const refusal = this.#refusalsOfKind[subject.kind].get(nameOf(subject, points));
@@ -38,7 +37,7 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for as long as its result cannot change.
+   * Caches a refusal for as long as the decision cannot change.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

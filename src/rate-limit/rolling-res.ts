@@ -6,15 +6,16 @@ export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // The library refuses when a request consumes more points than the limiter has. Infinity exceeds every limiter.
+    // rate-limiter-flexible refuses a request that consumes more points than the limiter has. Infinity is more than any
+    // limiter has.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }
 }
 
 /**
- * Takes points with a limiter of rate-limiter-flexible, which resolves for an allowed request and rejects for a refused
- * one.
+ * Takes points with a limiter of rate-limiter-flexible. The library resolves its promise for an allowed request and
+ * rejects it for a refused request.
  *
  * @throws the errors of the limiter that are not refusals
  */

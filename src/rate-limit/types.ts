@@ -1,14 +1,15 @@
 /**
- * The owner of the budget that a request uses: its key, or the client's address when it has no valid key. Each kind has
- * its own memory in a process, so subjects of one kind cannot displace those of the other.
+ * The owner of the rate limit budget that a request uses. The owner is the API key, or the client's address when the
+ * request has no valid key. Each kind of owner has separate memory in a process, so that many owners of one kind cannot
+ * displace the other kind.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
-  /** The id of the key, or the address. */
+  /** The id of the key, or the client's address. */
   id: string;
-  /** Points in the hourly window. */
+  /** The maximum number of points in the hourly window. */
   hourlyLimit: number;
-  /** Points in the burst window. */
+  /** The maximum number of points in the burst window. */
   burstLimit: number;
 }
 
@@ -21,22 +22,27 @@ export interface RateLimitWindows {
 /** One of the two windows of a subject, as a client sees it. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
-  /** Points in the window. */
+  /** The maximum number of points in the window. */
   limit: number;
-  /** Points that are still available in the window. */
+  /** The number of points that are still available in the window. */
   remaining: number;
   /** The length of the window, in seconds. */
   windowSeconds: number;
-  /** When the oldest counted point leaves the window, by the clock of the limiter; now when the window is empty. */
+  /**
+   * When the oldest counted point leaves the window, by the clock of the limiter. If the window is empty, the time is
+   * now.
+   */
   resetAt: Date;
-  /** Whole seconds from the decision to `resetAt`, rounded up. */
+  /** The number of whole seconds from the decision to `resetAt`, rounded up. */
   resetSeconds: number;
 }
 
 /** The decision about a request, and the data of its headers (docs/contract.md#rate-limit). */
 export interface RateLimitDecision {
   allowed: boolean;
-  /** Whole seconds until the same request would be allowed; 0 when it is allowed. */
+  /**
+   * The number of whole seconds until the same request would be allowed. The number is 0 when the request is allowed.
+   */
   retryAfter: number;
   hour: RateLimitWindow;
   burst: RateLimitWindow;
@@ -44,38 +50,40 @@ export interface RateLimitDecision {
 
 /** The count of one rolling window. */
 export interface WindowCount {
-  /** Points in the window, including those of this request if it was allowed. */
+  /** The number of points in the window. If the request was allowed, its own points are included. */
   used: number;
-  /** Unix milliseconds at which the oldest counted point leaves the window; now when the window is empty. */
+  /** When the oldest counted point leaves the window, in Unix milliseconds. If the window is empty, the time is now. */
   resetAtMs: number;
 }
 
 /** The counts of both windows at one moment. */
 export interface WindowState {
   allowed: boolean;
-  /** Milliseconds until the same request would be allowed; 0 when it is allowed. */
+  /**
+   * The number of milliseconds until the same request would be allowed. The number is 0 when the request is allowed.
+   */
   retryAfterMs: number;
-  /** Unix milliseconds of the decision, by the clock of the windows. */
+  /** The time of the decision in Unix milliseconds, by the clock of the windows. */
   nowMs: number;
   hour: WindowCount;
   burst: WindowCount;
 }
 
-/** Counts points in two rolling windows. Either all points of a request are counted or none. */
+/** Counts points in two rolling windows. The points of a request are counted in both windows, or in none. */
 export interface RollingLimiter {
-  /** Takes points; 0 points only reads the windows. */
+  /** Takes points from both windows. A call with 0 points only reads the windows. */
   take(subject: RateLimitSubject, points: number): Promise<WindowState>;
 }
 
-/** Decides whether requests are allowed. It never fails, and always enforces a limit. */
+/** Decides whether requests are allowed. The limiter never fails, and always enforces a limit. */
 export interface RateLimiter {
-  /** Takes points from both windows of a subject, or none when either window has no room for all of them. */
+  /** Takes points from both windows of a subject. If one window has no room for all points, no point is taken. */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
-  /** The cached refusal of a request of one point; undefined when none is cached. */
+  /** Returns the cached refusal of a request of one point, or undefined when no refusal is cached. */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
-  /** The current state of a subject's windows; takes no points. */
+  /** Returns the current state of a subject's windows without taking points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
-  /** The current place of the windows. With `fallback`, each process has its own budget while Redis is unreachable. */
+  /** Where the windows are kept now. With `fallback`, each process has its own budget while Redis is unreachable. */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;
 }

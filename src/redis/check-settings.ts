@@ -1,13 +1,16 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** The only eviction policy with which a full Redis rejects new data instead of removing existing data. */
+/**
+ * The only eviction policy that is safe for rate limits. With this policy, a full Redis rejects new data instead of
+ * removing existing data.
+ */
 const safePolicy = 'noeviction';
 
 /**
- * Warns about Redis settings with which limits do not hold: an eviction policy that removes windows when the memory is
- * full, and a REDIS_URL with only one node of a cluster. Waits until Redis is ready. A Redis that does not return its
- * settings is skipped. Never fails.
+ * Warns about Redis settings that break rate limits: an eviction policy that removes windows when the memory is full,
+ * and a REDIS_URL with only one node of a cluster. The function waits until Redis is ready, skips a Redis that does not
+ * return its settings, and never fails.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {
@@ -20,7 +23,7 @@ export async function checkSettings(redis: Redis | Cluster, log: Logger): Promis
 
 async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  // INFO returns the same settings as CONFIG, which many Redis hosts forbid.
+  // The settings are read with INFO, because many Redis hosts forbid CONFIG, which returns the same settings.
   const infos = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
   const policies = infos
     .filter(({ maxmemory }) => Number(maxmemory) > 0)
@@ -40,7 +43,7 @@ async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   }
 }
 
-/** Parses the response of INFO, which has lines of `name:value`. */
+/** Parses the response of INFO, which consists of lines in the form `name:value`. */
 function parseInfo(text: string): Record<string, string | undefined> {
   return Object.fromEntries(
     text

@@ -11,29 +11,30 @@ const maxReconnectDelayMs = 1000;
 const socketTimeoutMs = 5000;
 /** How long a server may take to accept a connection before the next server is tried, in milliseconds. */
 const connectTimeoutMs = 3000;
-/** How long a sentinel may take to respond before the next one is asked, in milliseconds. */
+/** How long a sentinel may take to respond before the next sentinel is asked, in milliseconds. */
 const sentinelTimeoutMs = 1000;
 /** How often each connection is pinged, in milliseconds. */
 const pingIntervalMs = 2000;
-/** How often the slots of a cluster are read, in milliseconds. A failover is detected within this time. */
+/** How often the slots of a cluster are read, in milliseconds. The client detects a failover within this time. */
 const slotsIntervalMs = 1000;
 
-/** The pause before an attempt to connect, which grows with each attempt. */
+/** Returns the pause before an attempt to connect, which grows with each attempt. */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
-/** Options of every connection to a server. */
+/** The options of every connection to a Redis server. */
 const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A former primary rejects writes with READONLY. The new connection goes to the current primary.
+  // A server that is no longer the primary rejects writes with READONLY. The client then opens a new connection, which
+  // goes to the current primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * Creates a connection that never crashes the process and always reconnects. It connects to the only server, to the
- * primary that the sentinels name, or to any node of a cluster. The log has an entry when the connection is lost and
- * when it is back, not for every attempt.
+ * Creates a connection that never crashes the process and always reconnects. The connection goes to the only server, to
+ * the primary that the sentinels name, or to any node of a cluster. The log has an entry when the connection is lost
+ * and when it is back, but not for every attempt.
  */
 export function createRedisClient(servers: RedisServers, log: Logger, options: RedisOptions = {}): Redis {
   const allOptions: RedisOptions = {
@@ -50,8 +51,9 @@ export function createRedisClient(servers: RedisServers, log: Logger, options: R
 }
 
 /**
- * Creates a client for keys. It is a connection to a single server, or a client of all nodes when several cluster nodes
- * are named. A command fails at once when its node cannot take it; callers have their own fallback.
+ * Creates a client for keys. The client is a connection to a single server, or a client of all nodes when several
+ * cluster nodes are named. A command fails at once when its node cannot receive the command, because the callers have
+ * their own fallback.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -71,7 +73,7 @@ export function createKeyClient(
         ...(tls && { tls }),
         ...options,
       },
-      // Host names are passed on unresolved, because TLS verifies the certificate against the name.
+      // Host names are not resolved here, because TLS verifies the certificate against the host name.
       dnsLookup: (address, callback) => callback(null, address),
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshInterval: slotsIntervalMs,
@@ -85,7 +87,7 @@ export function createKeyClient(
   return cluster;
 }
 
-/** The server of a single connection; undefined for the server of the only URL. */
+/** Returns the server of a single connection. The result is undefined when the only URL names the server. */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;
   const { host: _host, port: _port, ...access } = connectionParts(urls[0]);
@@ -102,8 +104,8 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Pings each connection regularly. A firewall can drop a connection silently; only an unanswered ping shows it, and
- * then `socketTimeout` replaces the connection. Detection takes at most 7 s.
+ * Pings each connection regularly. A firewall can drop a connection without notice, and only an unanswered ping reveals
+ * the loss. `socketTimeout` then replaces the connection. Detection takes at most 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -118,7 +120,7 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // Only the message is logged: the error of a failed login contains the command with the password.
+    // Only the message is logged, because the error of a failed login contains the command with the password.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -128,8 +130,8 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long the start waits for the first connection to Redis, in milliseconds, before it continues without Redis. It is
- * the time that a server may take to accept a connection.
+ * How long the start waits for the first connection to Redis, in milliseconds. The start then continues without Redis.
+ * The value is the time that a server may take to accept a connection.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
 /** How often the first connection is checked, in milliseconds. */
@@ -137,8 +139,8 @@ const firstConnectionCheckMs = 10;
 
 /**
  * Waits until a new client is connected to each server with keys, but at most `firstConnectionTimeoutMs`, because a
- * gateway also starts without Redis. The client of a cluster is ready before its nodes: it would connect to each node
- * only for the first command, which would then be late.
+ * gateway also starts without Redis. The client of a cluster is ready before it has connections to its nodes. Without
+ * this function, the first command to each node would be late.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

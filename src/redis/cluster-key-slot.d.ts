@@ -1,5 +1,8 @@
-/** The used part of cluster-key-slot, which has no types of its own. */
+/** The part of cluster-key-slot that this project uses. The package has no types of its own. */
 declare module 'cluster-key-slot' {
-  /** The slot of a key in a cluster, by its hash tag if it has one (https://redis.io/docs/reference/cluster-spec). */
+  /**
+   * Returns the slot of a key in a cluster. If the key has a hash tag, the hash tag determines the slot
+   * (https://redis.io/docs/reference/cluster-spec).
+   */
   export default function calculateSlot(key: string): number;
 }

@@ -7,8 +7,8 @@ import { connectionParts } from './servers.ts';
 const disconnectTimeoutMs = 2000;
 
 /**
- * Creates a connector to the nodes of a cluster. It starts with a random node, so that processes spread over the nodes,
- * and moves to the next node when the connection is lost.
+ * Creates a connector to the nodes of a cluster. The connector starts with a random node, so that processes spread over
+ * the nodes. When the connection is lost, the connector uses the next node.
  */
 export function connectorOverNodes(urls: readonly string[]): NonNullable<RedisOptions['Connector']> {
   let turn = Math.floor(Math.random() * urls.length);

@@ -4,8 +4,8 @@ import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
 
 /**
- * A channel of notices. While Redis is unreachable, at most one notice per channel waits, so the queue needs no other
- * bound.
+ * A channel of notices. The queue of a channel needs no further limit, because at most one notice per channel waits
+ * while Redis is unreachable.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
@@ -15,24 +15,26 @@ export const anyChange = '';
 /** Sends notices between the processes of a gateway. */
 export interface PubSub {
   /**
-   * Sends a notice about a change. While Redis is unreachable, only this process receives it at once. The other
-   * processes receive it when Redis is back; several waiting notices of a channel become a single `anyChange`.
+   * Sends a notice about a change. While Redis is unreachable, only this process receives the notice at once. The other
+   * processes receive it when Redis is back, and several waiting notices of a channel become a single `anyChange`.
    */
   publish(channel: Channel, message: string): Promise<void>;
   /**
-   * Calls a listener for each notice, including notices of this process. The returned function ends the subscription.
+   * Calls a listener for each notice, including notices of this process. The result is a function that ends the
+   * subscription.
    */
   subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
-  /** Whether notices of other processes arrive. */
+  /** Whether notices from other processes arrive. */
   readonly connected: boolean;
   /**
-   * Calls a listener when notices stop arriving and when they arrive again. The returned function removes the listener.
+   * Calls a listener when notices stop arriving and when they arrive again. The result is a function that removes the
+   * listener.
    */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Creates notices within one process, for a gateway without Redis. */
+/** Creates the notices of a gateway without Redis. All notices stay within one process. */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
   return {
@@ -47,7 +49,7 @@ export function createLocalPubSub(): PubSub {
       };
     },
     onConnectionChange() {
-      return () => undefined; // Within a process, no notice is lost.
+      return () => undefined; // no listener is necessary, because no notice is lost within a process
     },
     async close() {
       channels.removeAllListeners();
@@ -58,17 +60,18 @@ export function createLocalPubSub(): PubSub {
 /** How often the connection of the subscriber is pinged, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before notices count as late, in milliseconds. Together with the interval this is less than
- * 500 ms, the longest time by which an unresponsive Redis may delay a revocation (docs/contract.md#keys).
+ * How long a ping may take before notices count as late, in milliseconds. An unresponsive Redis may delay a revocation
+ * by at most 500 ms (docs/contract.md#keys). This time and the interval together are shorter.
  */
 const heartbeatTimeoutMs = 250;
 
-/** How often the sending of failed notices is repeated, in milliseconds. */
+/** How often the gateway tries again to send failed notices, in milliseconds. */
 const resendIntervalMs = 500;
 
 /**
- * Creates notices over Redis. It starts and continues without Redis, and subscribes again when Redis is back. In a
- * cluster, every node receives every notice, so one connection to any node is sufficient.
+ * Creates notices over Redis. The notices also work in a process that starts or continues without Redis, and the
+ * process subscribes again when Redis is back. In a cluster, every node receives every notice, so one connection to any
+ * node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });
@@ -105,7 +108,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     if (heartbeatPending || !subscribed) return;
     heartbeatPending = true;
     let answered = false;
-    // A response that waits because this process is busy is not late: it is read before the second `setImmediate`.
+    // A response that waits only because this process is busy is not late. Such a response is read before the second
+    // `setImmediate`.
     const late = setTimeout(() => {
       setImmediate(() => setImmediate(() => !answered && setConnected(false)));
     }, heartbeatTimeoutMs);
@@ -116,7 +120,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     answered = true;
     clearTimeout(late);
     heartbeatPending = false;
-    // Notices that were published before the response have already arrived.
+    // When this response arrives, all notices that were published before it have already arrived.
     setConnected(alive && subscribed);
   }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));
@@ -125,7 +129,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     setConnected(false);
   });
   subscriber.on('ready', () => {
-    // Notices are reliable only after all channels are subscribed again.
+    // Notices count as reliable only after all channels are subscribed again.
     const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
     resubscribed.then(
       () => {

@@ -1,8 +1,8 @@
 /** The Redis servers that the operator configured. */
 export interface RedisServers {
   /**
-   * One server, or some nodes of one cluster. With `sentinels`, the host is not used; the URL has only the protocol
-   * (`rediss:` for TLS), the user, the password and the number of the database.
+   * The URL of one server, or the URLs of some nodes of one cluster. With `sentinels`, the URL has no relevant host. It
+   * then has only the protocol (`rediss:` for TLS), the user, the password and the number of the database.
    */
   urls: readonly [string, ...string[]];
   /** The sentinels that know the current primary. */
@@ -14,7 +14,7 @@ interface RedisSentinels {
   addresses: readonly RedisAddress[];
   /** The name of the primary in the sentinels' configuration. */
   name: string;
-  /** The password of the sentinels themselves. */
+  /** The password of the sentinels themselves, not of the primary. */
   password?: string | undefined;
 }
 
@@ -24,13 +24,13 @@ export interface RedisAddress {
   port: number;
 }
 
-/** The ports of a server and of a sentinel without an explicit port. */
+/** The default ports of a server and of a sentinel. */
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
-/** The host of a connection. IPv6 addresses in URLs have brackets. */
+/** Returns the host of a connection without brackets. IPv6 addresses in URLs have brackets. */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** The parts of a URL as options of a connection. */
+/** Returns the parts of a URL as options of a connection. */
 export function connectionParts(url: string): RedisAddress & {
   username?: string;
   password?: string;

@@ -3,17 +3,17 @@ import { Cluster, type Redis } from 'ioredis';
 
 /** The servers that hold keys: the nodes of a cluster by their addresses, or the only server. */
 export interface Shards {
-  /** All servers that hold keys. */
+  /** Returns the names of all servers that hold keys. */
   names(): string[];
-  /** The server that holds a key. */
+  /** Returns the server that holds a key. */
   shardOf(key: string): string;
   /** Whether the connection to a server is ready for commands. */
   isConnected(shard: string): boolean;
-  /** The slot of a key. In a cluster, all keys of one call must be in the same slot. */
+  /** Returns the slot of a key. In a cluster, all keys of one call must be in the same slot. */
   slotOf(key: string): number;
 }
 
-/** The name of the only server, also used for a cluster whose nodes are not yet known. */
+/** The name of the only server. A cluster whose nodes are not yet known has this name, too. */
 const onlyShard = 'redis';
 
 /** The current servers of a client, as far as the client knows them. */
@@ -41,12 +41,13 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of tries to find a key that a server holds: enough for a server with a thousandth of the slots.
+ * The maximum number of attempts to find a key that a server holds. This number is enough for a server with a
+ * thousandth of the slots.
  */
 const maxTries = 20_000;
 
 /**
- * Finds a key that a server holds, made of a prefix and a number.
+ * Finds a key that a given server holds. The key consists of a prefix and a number.
  *
  * @throws when the server has no slots
  */

@@ -17,10 +17,13 @@ export const sentinelAddresses = z.string().transform((list, context) =>
   }),
 );
 
-/** The URL of a primary without TLS and password; the sentinels provide its address. */
+/**
+ * The default URL of a primary behind sentinels, without TLS and password. The sentinels provide the address of the
+ * primary.
+ */
 const plainPrimary = 'redis://sentinels';
 
-/** The Redis servers that the environment variables configure; undefined without such variables. */
+/** Returns the Redis servers that the environment variables configure, or undefined without such variables. */
 export function redisServers(env: {
   REDIS_URL?: readonly [string, ...string[]] | undefined;
   REDIS_SENTINELS?: z.output<typeof sentinelAddresses> | undefined;

@@ -5,36 +5,42 @@ import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
 
-/** The result of one attempt: the status of the response, or the error. An acknowledgement by a reader has neither. */
+/**
+ * The result of one attempt: the status of the response, or the error. When a reader acknowledges a message, the result
+ * has neither a status nor an error.
+ */
 export interface AttemptResult {
   httpStatus: number | null;
   error: string | null;
   durationMs: number;
 }
 
-/** The outcome of an attempt: the delivery has succeeded, will be retried, or has failed. */
+/** The outcome of an attempt. The delivery has succeeded, will be retried, or has failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
 /** Whether the receiver accepted the message (Standard Webhooks, "Responses"). */
 export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
-/** The status with which a receiver unsubscribes (Standard Webhooks, "Responses"). */
+/** The HTTP status with which a receiver unsubscribes (Standard Webhooks, "Responses"). */
 const goneStatus = 410;
 
-/** A webhook is disabled when its receiver has accepted no message for this many days. */
+/** The number of days after which a webhook is disabled if its receiver has accepted no message. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
-/** The largest value of the duration column, in milliseconds. An acknowledgement can come weeks after the lease. */
+/**
+ * The largest value of the duration column, in milliseconds. The duration is limited, because an acknowledgement can
+ * come weeks after the start of the lease.
+ */
 const maxDurationMs = 2 ** 31 - 1;
 
 const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
- * The time between a failed attempt and the next one, in milliseconds: twice the time since the first attempt, between
- * 10 seconds and 6 hours. A random factor from 0.5 to 1.5 spreads the deliveries.
+ * Returns the time between a failed attempt and the next attempt, in milliseconds. The time is twice the time since the
+ * first attempt, between 10 seconds and 6 hours. A random factor from 0.5 to 1.5 spreads the deliveries.
  *
  * @param triedForMs the time since the first attempt
  */
@@ -44,8 +50,8 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Stores accepted attempts of one webhook. Deliveries of a webhook that was deleted meanwhile no longer exist and are
- * skipped.
+ * Stores accepted attempts of one webhook. If the webhook was deleted in the meantime, its deliveries no longer exist
+ * and are skipped.
  *
  * @param endOfLeases the end of the reader's leases; omitted for a worker
  */
@@ -74,7 +80,7 @@ async function storeAccepted(
 
 /**
  * Completes messages that a reader acknowledges, and ends their leases. Messages that were never pulled, or are already
- * acknowledged, stay unchanged. The transaction has locked the webhook.
+ * acknowledged, stay unchanged. The caller's transaction has locked the webhook.
  *
  * @returns an attempt for each newly acknowledged message
  */
@@ -92,8 +98,8 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `claimedAt` can be later than `now`: this transaction may have waited for the transaction that claimed the
-    // message.
+    // The duration is at least 0, because `claimedAt` can be later than `now` if this transaction waited for the
+    // transaction that claimed the message.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   await storeAccepted(transaction, webhookId, attempts, now);
@@ -101,12 +107,12 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores the result of an attempt and its outcome: the delivery is done, waits for its next attempt, or has failed. A
+ * Stores the result of an attempt and its outcome: the delivery is done, waits for its next attempt, or has failed. The
  * webhook is disabled when its receiver is gone or has failed for days. All times are by the clock of the database.
+ * A transaction that changes a webhook and its deliveries changes the webhook first, so that transactions cannot
+ * deadlock.
  *
- * To avoid deadlocks, a transaction that changes a webhook and its deliveries changes the webhook first.
- *
- * @returns the outcome; a delivery that was deleted meanwhile has failed
+ * @returns the outcome; if the delivery was deleted in the meantime, the outcome is `failed`
  */
 export async function storeOutcome(
   prisma: PrismaClient,
@@ -154,10 +160,10 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // During the attempt, a client may have disabled the webhook, which cancelled the delivery, or a reader may have
-      // acknowledged the message.
+      // The status is checked again, because during the attempt a client may have disabled the webhook, which cancelled
+      // the delivery, or a reader may have acknowledged the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // The claim ends with the attempt, so a client can send the message again at once.
+      // The claim ends with the attempt, so that a client can send the message again at once.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });

@@ -1,17 +1,20 @@
 import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 
-/** The pending deliveries of all processes. Ages are in seconds, and 0 when nothing is pending. */
+/** The pending deliveries of all processes. Ages are in seconds. They are 0 when no delivery is pending. */
 export interface WebhookBacklog {
-  /** The number of pending deliveries, including those that wait for a retry. */
+  /** The number of pending deliveries, including deliveries that wait for a retry. */
   pending: number;
   /** The age of the oldest pending delivery. */
   oldestSeconds: number;
-  /** How long the most overdue delivery has waited for a worker. Messages that wait for a reader do not count. */
+  /**
+   * How long the most overdue delivery has waited for a worker. Messages for pull delivery, which wait for a reader, do
+   * not count.
+   */
   overdueSeconds: number;
 }
 
-/** The maximum number of deliveries that are counted, because counting more would burden the database. */
+/** The maximum number of deliveries that are counted. Counting more deliveries would burden the database. */
 const maxCountedDeliveries = 100_000;
 
 const backlogStatement = namedStatement(
@@ -30,9 +33,9 @@ const backlogStatement = namedStatement(
 );
 
 /**
- * Reads the backlog by the clock of the database.
+ * Reads the backlog, with ages by the clock of the database.
  *
- * @param most the maximum number of deliveries to count; beyond it, the database chooses which ones
+ * @param most the maximum number of deliveries to count; if there are more, the database chooses the counted deliveries
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

@@ -5,7 +5,7 @@ import { webhookScope } from '../auth/scope.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 
-/** The argument with which a client identified a webhook. */
+/** The name of the argument with which a client identified a webhook. */
 type IdField = 'id' | 'webhookId';
 
 /**
@@ -13,7 +13,7 @@ type IdField = 'id' | 'webhookId';
  *
  * @param client Prisma, or a transaction
  * @param field the argument that has the id, for the error
- * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one outside the key's scope
+ * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the key's scope
  */
 export async function findWebhook(
   client: Transaction,
@@ -29,8 +29,8 @@ export async function findWebhook(
 }
 
 /**
- * Locks a webhook for the rest of a transaction. `FOR UPDATE` would also block changes that add deliveries to the
- * webhook.
+ * Locks a webhook for the rest of a transaction. The lock is not `FOR UPDATE`, because `FOR UPDATE` would also block
+ * changes that add deliveries to the webhook.
  *
  * @throws {ServiceError} `NOT_FOUND`
  */
@@ -47,7 +47,7 @@ export async function lockWebhook(
   return webhook;
 }
 
-/** The error for a webhook that is unknown, deleted, or outside the key's scope, 404. */
+/** The error for a webhook that is unknown, deleted, or outside the key's scope, with status 404. */
 const webhookNotFound = (id: string, field: IdField) =>
   new ServiceError('NOT_FOUND', 'Webhook not found', { field, value: shown(id) });
 
@@ -60,7 +60,7 @@ export function requireEnabled({ id, disabledAt }: Webhook, field: IdField = 'id
   if (disabledAt) throw new ServiceError('CONFLICT', 'Webhook is disabled', { field, value: id });
 }
 
-/** The error for a delivery that is unknown, or whose webhook is outside the key's scope, 404. */
+/** The error for a delivery that is unknown, or whose webhook is outside the key's scope, with status 404. */
 export const deliveryNotFound = (deliveryId: string) =>
   new ServiceError('NOT_FOUND', 'Webhook delivery not found', {
     field: 'deliveryId',

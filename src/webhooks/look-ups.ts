@@ -4,30 +4,36 @@ import { slotLimits } from '../scheduling/limits.ts';
 import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
-/** How long a failed lookup is cached, in milliseconds: not longer than the shortest pause before the next attempt. */
+/**
+ * How long a failed DNS look-up is cached, in milliseconds. The time is not longer than the shortest pause before the
+ * next attempt.
+ */
 const failureLifetimeMs = 5_000;
-/** The maximum number of cached failures; the least recently used one is dropped first. */
+/** The maximum number of cached failures. The least recently used failure is removed first. */
 export const maxRememberedFailures = 1_000;
 
-/** A lookup could not start because its company has too many in progress. This says nothing about the receiver. */
+/**
+ * A DNS look-up could not start because its company has too many look-ups in progress. The error says nothing about the
+ * receiver.
+ */
 export class LookupNotStartedError extends Error {}
 
 const { refusal } = slotLimits.nameLookups.waiting;
 
-/** Looks up the host names of webhooks, with a concurrency limit per company. */
+/** Looks up the host names of webhooks. Each company has a limit of concurrent look-ups. */
 export interface Lookups {
   /**
    * Returns all addresses of a host name.
    *
    * @param company the owner of the webhook; empty for an operator's webhook
-   * @throws {LookupNotStartedError} when too many lookups of the company wait, or the signal aborts before this one
+   * @throws {LookupNotStartedError} when too many look-ups of the company wait, or the signal aborts before the look-up
    *   starts
    * @throws the errors of `Resolve`
    */
   addressesOf(hostname: string, company: string, signal: AbortSignal): Promise<LookupAddress[]>;
 }
 
-/** Creates the lookups of one process, with their limits and the cache of failures. */
+/** Creates the DNS look-ups of one process, with their limits and the cache of failures. */
 export function createLookups(resolve: Resolve): Lookups {
   const slots = createSlots(slotLimits.nameLookups);
   const failures = new LRUCache<string, Error>({ max: maxRememberedFailures, ttl: failureLifetimeMs });
@@ -53,7 +59,7 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A lookup that is aborted while it waits keeps its place in the queue, and does nothing when it gets a slot.
+        // A look-up that is aborted while it waits keeps its place in the queue. When it gets a slot, it does nothing.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

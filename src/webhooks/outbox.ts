@@ -4,24 +4,36 @@ import { namedStatement } from '../database/named-statement.ts';
 import type { Sql, Transaction } from '../database/types.ts';
 import type { Message } from './payload.ts';
 
-// The outbox holds the pending deliveries of webhooks. A trigger fills it in the transaction of each change (migration
-// `webhooks`). Due times, leases and ends are by the clock of the database, never of a process.
+// The outbox holds the pending deliveries of webhooks. A trigger fills the outbox in the transaction of each change
+// (migration `webhooks`). Due times and leases are always by the database clock, never by the clock of a process.
 
-/** For how many days a delivery is tried. The trigger that fills the outbox uses the same number. */
+/** The number of days for which a delivery is retried. The trigger that fills the outbox uses the same number. */
 export const retryDays = 3;
-/** The same in milliseconds. */
+/** The time for which a delivery is retried, in milliseconds. */
 export const retryForMs = retryDays * 86_400_000;
 
-/** After this time, another worker may claim a delivery again. It is longer than an attempt can take. */
+/**
+ * How long a worker's claim on a delivery lasts, in seconds. After this time, another worker may claim the delivery
+ * again. The time is longer than an attempt can take.
+ */
 const workerLeaseSeconds = 60;
 
-/** The maximum number of concurrent attempts of one process. Each needs a connection and some memory. */
+/** The maximum number of concurrent attempts of one process. Each attempt needs a connection and some memory. */
 const maxInFlight = 200;
-/** The limit per company, so that unresponsive receivers of one company do not delay the others. */
+/**
+ * The maximum number of concurrent attempts per company, so that unresponsive receivers of one company do not delay the
+ * other companies.
+ */
 export const maxInFlightPerCompany = 20;
-/** The limit per webhook, so that a slow receiver does not use up the limit of its company. */
+/**
+ * The maximum number of concurrent attempts per webhook, so that a slow receiver does not use up the limit of its
+ * company.
+ */
 const maxInFlightPerWebhook = 5;
-/** Failing webhooks may use at most half of each limit, so that the other webhooks never wait for them. */
+/**
+ * The maximum number of concurrent attempts of failing webhooks. The number is half of the limit, so that failing
+ * webhooks never use all slots.
+ */
 const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
@@ -35,19 +47,19 @@ export interface ClaimedDelivery extends Message {
   failing: boolean;
   /** The URL to which the message is posted; null for pull delivery. */
   url: string | null;
-  /** Encrypted, like `formerSecret`. */
+  /** The encrypted secret of the webhook. `formerSecret` is also encrypted. */
   secret: string;
   /** The secret before the last rotation, until its grace period ends. */
   formerSecret: string | null;
   claimedAt: Date;
   leaseEndsAt: Date;
-  /** The trace context of the change; null without tracing. */
+  /** The trace context of the change. null when the change had no trace. */
   traceparent: string | null;
 }
 
 /**
- * The last part of a statement that claims deliveries. It gives the caller a lease for the rows of `locked`, and
- * returns them with the data for an attempt, oldest first.
+ * Writes the last part of a statement that claims deliveries. This part gives the caller a lease for the rows of
+ * `locked`, and returns the rows with the data for an attempt, oldest first.
  *
  * @param leaseSeconds the length of the lease, as an SQL expression
  * @param further additional result columns, by name, as SQL expressions over `locked`
@@ -70,8 +82,8 @@ export function claimLocked(leaseSeconds: string | number, further: Record<strin
 }
 
 /**
- * Selects the due deliveries of webhooks of one kind: up to the limit of each webhook, earliest due time first.
- * `enabled` has the webhooks, and `$id` the deliveries in flight.
+ * Writes SQL that selects the due deliveries of webhooks of one kind, up to the limit of each webhook, earliest due
+ * time first. `enabled` contains the webhooks, and `$id` contains the deliveries in progress.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -85,13 +97,12 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * Claims due deliveries. For webhooks with push delivery these are the messages to post. For webhooks with pull
- * delivery they are messages that no reader acknowledged in time, which have failed.
- *
- * The order is fair. Each company has a limit, and every company gets its first delivery before any gets its second.
- * Within a company the oldest delivery comes first, and failing webhooks come last.
- *
- * The parameters describe the attempts in flight. Only chosen rows are locked, and they are checked again after that.
+ * Claims due deliveries. For webhooks with push delivery, these are the messages to post. For webhooks with pull
+ * delivery, these are messages that no reader acknowledged in time, and that have therefore failed.
+ * The order is fair. Each company has a limit, and every company gets its first delivery before any company gets its
+ * second delivery. Within a company, the oldest delivery comes first, and failing webhooks come last.
+ * The parameters describe the attempts in progress. Only chosen rows are locked, and the locked rows are then checked
+ * again.
  */
 const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -130,8 +141,8 @@ const claimDueStatement = namedStatement(
 );
 
 /**
- * Claims due deliveries, within the limits that the attempts in flight leave. The worker has them for the time of a
- * lease. If the worker dies, another one claims them after that.
+ * Claims due deliveries, within the limits that the attempts in progress leave. The worker has a lease for the claimed
+ * deliveries. If the worker dies, another worker claims the deliveries after the end of the lease.
  *
  * @param inFlight the deliveries that this worker is sending
  */
@@ -154,13 +165,13 @@ const releaseStatement = namedStatement(
 /**
  * Returns a claimed delivery to the outbox without an attempt.
  *
- * @param afterSeconds after this time, any worker may claim it; 0 means at once
+ * @param afterSeconds the time after which any worker may claim the delivery; 0 means at once
  */
 export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 0): Promise<void> {
   await sql.query(releaseStatement, releaseStatement.values({ id, afterSeconds }));
 }
 
-/** Cancels the pending deliveries of a webhook. The transaction has already locked or changed the webhook. */
+/** Cancels the pending deliveries of a webhook. The caller's transaction has already locked or changed the webhook. */
 export async function cancelPending(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.webhookDelivery.updateMany({
     where: { webhookId, status: 'PENDING' },

@@ -5,10 +5,10 @@ import { type AuditAction, isAuditAction, isWebhookEvent, type WebhookEvent } fr
 import { weekdays } from '../whitelist/hours.ts';
 import { samples } from './samples.ts';
 
-/** The type of a test message that a client requests. Webhooks cannot subscribe to it. */
+/** The type of a test message that a client requests. Webhooks cannot subscribe to this type. */
 export const testMessageType = 'webhook.test';
 
-/** The possible types of a message. */
+/** All possible types of a message. */
 export type MessageType = WebhookEvent | typeof testMessageType;
 
 /** The data of a message: its type, and the audit record of the change or of the requested test. */
@@ -19,13 +19,13 @@ export interface Message extends Pick<
   type: string;
 }
 
-/** The events whose changes list up to 10,000 identifiers of each kind. */
+/** The events whose `changes` list up to 10,000 identifiers of each kind. */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
-/** Replaces lists by their lengths, since a message has only the numbers. */
+/** Replaces lists by their lengths, because a message contains only the number of items. */
 function withCounts(changes: object): object {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
@@ -36,8 +36,8 @@ function withCounts(changes: object): object {
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * The body of a message (Standard Webhooks, "Payload structure"). It is the same for every attempt, since audit records
- * never change.
+ * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is the same for every attempt,
+ * because audit records never change.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -56,14 +56,14 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
   });
 }
 
-// The schemas of message bodies, for the reference. Receivers must accept unknown fields, because later releases add
-// columns.
+// The schemas of message bodies are part of the reference. Receivers must accept unknown fields, because later releases
+// add columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
 const count = z.int().min(0);
 
-/** The schema of a table row in an audit record. A column is text or null unless `rules` says otherwise. */
+/** Creates the schema of a table row in an audit record. A column is text or null unless `rules` says otherwise. */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   rules: Partial<Record<Column, z.ZodType>>,
@@ -78,7 +78,7 @@ const version = z
   .min(1)
   .optional()
   .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
-/** A column that was added in this release; messages of earlier releases do not have it. */
+/** Marks a column that was added in this release. Messages of earlier releases do not have the column. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),
@@ -235,8 +235,8 @@ const changesRules = {
 export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
- * The schema of a message body by type. `z.toJSONSchema` converts it to JSON Schema for the reference.
- * test/webhooks/payload.test.ts checks real messages against it.
+ * Returns the schema of a message body for a message type. `z.toJSONSchema` converts the schema to JSON Schema for the
+ * reference. test/webhooks/payload.test.ts checks real messages against the schema.
  */
 export const messageRule = (type: MessageType) =>
   z.object({

@@ -18,8 +18,9 @@ export const minLeaseSeconds = 10;
 export const maxLeaseSeconds = 3600;
 
 /**
- * A response takes no further message after this many stored bytes of changes. Messages are parsed and signed without
- * yielding, so a response full of imports with 10,000 identifiers each would delay other requests.
+ * The maximum number of stored bytes of changes in one response, except for the last message. Messages are parsed and
+ * signed without yielding to the event loop. A response full of imports with 10,000 identifiers each would therefore
+ * delay other requests.
  */
 const maxStoredBytes = 1024 * 1024;
 
@@ -29,16 +30,20 @@ const leaseEnded = 'No reader acknowledged the message before the lease ended';
 /** A message that is leased to a reader. */
 export interface PulledMessage
   extends SignedMessage, Pick<ClaimedDelivery, 'id' | 'createdAt' | 'leaseEndsAt'> {
-  /** The event, such as `whitelist.created`. */
+  /** The name of the event, such as `whitelist.created`. */
   event: string;
 }
 
-/** A claimed delivery, with the length of its previous, unacknowledged lease; null for the first lease. */
+/**
+ * A claimed delivery, with the length of its previous lease if that lease ended without an acknowledgement. The length
+ * is null for the first lease.
+ */
 type Pulled = ClaimedDelivery & { unacknowledgedMs: number | null };
 
 /**
- * Claims up to `$first` messages of a webhook for `$leaseSeconds`, longest waiting first. Messages that another reader
- * is claiming are skipped. A lease that ended without an acknowledgement is stored as an attempt.
+ * Claims up to `$first` messages of a webhook for `$leaseSeconds`. Messages that have waited longest come first.
+ * Messages that another reader is claiming are skipped. A lease that ended without an acknowledgement is stored as an
+ * attempt.
  */
 const pullStatement = namedStatement(
   'webhook-pull',
@@ -62,17 +67,17 @@ const pullStatement = namedStatement(
     ), ${claimLocked('$leaseSeconds::int', { unacknowledgedMs: 'locked."unacknowledgedMs"' })}`,
 );
 
-/** Rejects a webhook with push delivery. */
+/** Throws an error for a webhook with push delivery. */
 function requirePull({ id, delivery }: Webhook): void {
   if (delivery !== 'PULL')
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** Serves the readers of pull webhooks from one database. */
+/** The functions that serve the readers of pull webhooks from one database. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
- * Creates the operations of readers: pull and acknowledge messages.
+ * Creates the functions for readers, which pull and acknowledge messages.
  *
  * @param services.onAttempt called for each lease that ended, and for each acknowledgement
  */
@@ -89,15 +94,15 @@ export function createWebhookPulls(services: {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // This is a separate statement, because changes of a webhook lock it before its deliveries.
+    // This statement is separate, because a change of a webhook must lock the webhook before its deliveries.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
 
   return {
     /**
-     * Leases waiting messages to the reader, oldest first. No other reader gets them until the lease ends. A response
-     * can have fewer messages than `first` when they are large.
+     * Leases waiting messages to the reader, oldest first. No other reader gets these messages until the lease ends.
+     * The response contains fewer than `first` messages when the messages are large.
      *
      * @param first the maximum number of messages
      * @param leaseSeconds the length of the lease

@@ -11,7 +11,7 @@ import type { PagedList } from '../paging.ts';
 import { findWebhook } from './lock.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** The relations that are read with a delivery: its attempts, oldest first. */
+/** The Prisma relations that are read together with a delivery: its attempts, oldest first. */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;
@@ -19,28 +19,28 @@ export const withAttempts = {
 /** A delivery with its attempts. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAttempts }>;
 
-/** Reads webhooks from one database. */
+/** The functions that read webhooks from one database. */
 export type WebhookReads = ReturnType<typeof createWebhookReads>;
 
 /**
- * Creates the reads of webhooks.
+ * Creates the functions that read webhooks.
  *
- * @param services.changesOf reads the changes of an audit record by its id
+ * @param services.changesOf reads the changes of an audit record by the id of the record
  */
 export function createWebhookReads(services: { prisma: PrismaClient; changesOf: LargeValues }) {
   const { prisma, changesOf } = services;
   return {
-    /** The webhooks that a key manages. */
+    /** Lists the webhooks that a key manages. */
     list: (key: AuthenticatedKey): PagedList<Webhook> => prismaList(prisma.webhook, webhookScope(key)),
 
     /**
      * Finds a webhook by an id that a client sent.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for one outside the key's scope
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the key's scope
      */
     find: (key: AuthenticatedKey, id: string): Promise<Webhook> => findWebhook(prisma, key, id),
 
-    /** The deliveries of a webhook, optionally only those with a given status. */
+    /** Lists the deliveries of a webhook, optionally only the deliveries with a given status. */
     deliveriesOf(webhookId: string, status: WebhookDeliveryStatus | null | undefined): PagedList<Delivery> {
       const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
       return prismaList(
@@ -52,7 +52,9 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
       );
     },
 
-    /** The body of a delivery's message; null when the reader's key lacks the permission to read such a change. */
+    /**
+     * Returns the body of a delivery's message. The result is null when the reader's key may not read such a change.
+     */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },
       { type, eventId }: Pick<Delivery, 'type' | 'eventId'>,

@@ -12,8 +12,8 @@ import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 
 /**
- * Makes deliveries of a webhook due now, and restarts the time for which they are tried. A reader keeps leased messages
- * until its lease ends. Returns the number of matching deliveries.
+ * Makes deliveries of a webhook due now, and restarts the time for which they are retried. A reader keeps leased
+ * messages until its lease ends. Returns the number of matching deliveries.
  */
 async function sendAgain(
   transaction: Transaction,
@@ -36,12 +36,12 @@ async function sendAgain(
   return held.count + free.count;
 }
 
-/** Sends messages that clients request, in one database. */
+/** The functions that send messages again or as a test when a client requests it, in one database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the sending of requested messages: tests and redeliveries. Each request is one transaction that locks the
- * webhook first, as in `writes.ts`.
+ * Creates the functions that send tests and redeliveries. Each request is one transaction that locks the webhook first,
+ * as in `writes.ts`.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
@@ -76,7 +76,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends a message again, whether or not the receiver accepted it before.
+     * Sends a message again, even if the receiver already accepted it.
      *
      * @throws {ServiceError} `NOT_FOUND` for a delivery outside the key's scope, `CONFLICT` when the webhook is
      *   disabled
@@ -104,15 +104,15 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // Retention may have removed the delivery meanwhile.
+        // The delivery may be missing, because retention may have removed it in the meantime.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });
     },
 
     /**
-     * Sends the messages of a time range again that the receiver did not accept. These are deliveries with a failed
-     * attempt in the range, and deliveries of changes in the range that failed or were cancelled.
+     * Sends the messages of a time range again that the receiver did not accept. The function selects deliveries with a
+     * failed attempt in the range, and deliveries of changes in the range that failed or were cancelled.
      *
      * @param until the end of the range; now when omitted
      * @returns the number of deliveries that are sent again

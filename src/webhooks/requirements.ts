@@ -8,14 +8,16 @@ import { invalidField, locationNotFound, ServiceError } from '../errors/error-ta
 import { isId } from '../ids.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// The conditions for creating or changing a webhook. Each function throws the error that the client receives.
-
-/** The maximum number of webhooks per company. Every change is sent to each of them. */
-export const maxWebhooks = 20;
+// These functions check the conditions for creating or changing a webhook. Each function throws the error that the
+// client receives.
 
 /**
- * A webhook gives its receiver the content of events. The key must therefore have the permission to read them itself.
+ * The maximum number of webhooks per company. The number is limited, because every change is sent to each webhook of
+ * the company.
  */
+export const maxWebhooks = 20;
+
+/** Requires that the key may read the content of the events, because a webhook gives this content to its receiver. */
 export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];
@@ -27,8 +29,7 @@ export function requireReadPermissions(key: AuthenticatedKey, events: readonly s
 }
 
 /**
- * Checks the URL of a webhook: push delivery needs an address that messages can be posted to, and pull delivery has
- * none.
+ * Checks the URL of a webhook. Push delivery needs a URL to which messages can be posted. Pull delivery has no URL.
  *
  * @param webhook.companyId null for an operator's webhook
  */
@@ -44,7 +45,7 @@ export async function requireTarget(
   if (fault) throw invalidField('url', fault, url);
 }
 
-/** Checks that a webhook is limited to locations of its company that are in the key's scope. */
+/** Requires that the locations to which a webhook is limited belong to its company and are in the key's scope. */
 export async function requireLocations(
   transaction: Transaction,
   key: AuthenticatedKey,
@@ -62,8 +63,8 @@ export async function requireLocations(
 }
 
 /**
- * Rejects a webhook beyond the maximum. Transactions that create webhooks for the same company run one after the other
- * from here on.
+ * Throws an error when a company already has the maximum number of webhooks. Transactions that create webhooks for the
+ * same company run one after the other from here on.
  */
 export async function requireBelowMaxWebhooks(
   transaction: Transaction,

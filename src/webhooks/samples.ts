@@ -1,10 +1,10 @@
 import { Prisma } from '../../prisma/generated/client/client.ts';
 import type { WebhookEvent } from '../audit/actions.ts';
 
-// Sample messages, for clients that build a receiver. test/webhooks/samples.test.ts checks them against the schemas of
-// bodies.
+// Sample messages help clients that build a receiver. test/webhooks/samples.test.ts checks the samples against the
+// schemas of message bodies.
 
-/** The content of a sample in place of a real change. */
+/** The content of a sample message, which stands for a real change. */
 interface Sample {
   locationId: string | null;
   targetId: string;
@@ -18,7 +18,7 @@ const eventId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a13';
 const webhookId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a14';
 const [before, now] = ['2026-01-31T08:00:00.000Z', '2026-01-31T09:00:00.000Z'];
 
-/** A table row; columns without a value are null. */
+/** Creates a table row. Columns without a value are null. */
 const rowOf = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   values: Partial<Record<NoInfer<Column>, unknown>>,
@@ -81,7 +81,7 @@ const session = rowOf(Prisma.ParkingSessionScalarFieldEnum, {
 
 const ofLocation = (targetId: string, changes: object): Sample => ({ locationId, targetId, changes });
 
-/** A sample of each event. */
+/** One sample message for each event. */
 export const samples: Readonly<Record<WebhookEvent, Sample>> = {
   'company.registered': { locationId: null, targetId: companyId, changes: company },
   'company.updated': {

@@ -6,16 +6,23 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts the secrets of webhooks for the database. They cannot be hashed, because signing needs the plain secret. A
- * secret encrypted for one webhook cannot be decrypted for another.
+ * Encrypts the secrets of webhooks for the database. A hash would not be sufficient, because signing needs the plain
+ * secret. A secret that was encrypted for one webhook cannot be decrypted for another webhook.
  */
 export interface WebhookSecretBox {
   seal(webhookId: string, secret: string): string;
-  /** @throws when the secret was sealed with another pepper or for another webhook */
+  /**
+   * Decrypts the secret of a webhook.
+   *
+   * @throws when the secret was encrypted with another pepper or for another webhook
+   */
   open(webhookId: string, sealed: string): string;
 }
 
-/** Creates the encryption: AES-256-GCM with a key derived from the pepper of API keys (HKDF, RFC 5869). */
+/**
+ * Creates the encryption of webhook secrets: AES-256-GCM with a key derived from the pepper of API keys (HKDF, RFC
+ * 5869).
+ */
 export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'webhook-secrets', keyBytes));
   return {

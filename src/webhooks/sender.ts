@@ -6,15 +6,16 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Lookups } from './look-ups.ts';
 
-/** How long the check of a new URL waits for the addresses of its host, in milliseconds. */
+/** How long the check of a new webhook URL waits for the addresses of its host, in milliseconds. */
 const lookupTimeoutMs = 2_000;
 
-/** The IPv6 addresses of the public Internet; all others have a special purpose. */
+/** The range of IPv6 addresses of the public Internet. All other IPv6 addresses have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
  * Whether an address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses do
- * not, and neither do IPv6 addresses that contain such an IPv4 address (IANA special-purpose address registries).
+ * not belong to it, and neither do IPv6 addresses that contain such an IPv4 address (IANA special-purpose address
+ * registries).
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -22,7 +23,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || address.match(globalUnicast);
 }
 
-/** The host of a URL if it is an IP address; undefined if it is a name. */
+/** Returns the host of a URL if the host is an IP address, or undefined if the host is a name. */
 function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : undefined;
@@ -30,12 +31,13 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 const refusal = 'The address does not belong to the public Internet';
 
-/** Posts messages to receivers, but never to a server in the gateway's own machine or private network. */
+/** Posts messages to receivers, but never to a server on the gateway's own machine or in its private network. */
 export interface WebhookTarget {
   /**
-   * Returns why messages cannot be posted to a URL. It is undefined when they can, or when the host has no address yet.
+   * Returns why messages cannot be posted to a URL. The result is undefined when messages can be posted, or when the
+   * host has no address yet.
    *
-   * @param company the owner of the webhook, for the limit of its lookups; empty for an operator's webhook
+   * @param company the owner of the webhook, for the limit of its DNS look-ups; empty for an operator's webhook
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
@@ -43,7 +45,7 @@ export interface WebhookTarget {
    * followed.
    *
    * @param company the owner of the webhook, as for `fault`
-   * @throws {LookupNotStartedError} when nothing was sent, because the lookup of the host could not start
+   * @throws {LookupNotStartedError} when nothing was sent, because the DNS look-up of the host could not start
    * @throws when there is no response; the message can be shown to the client
    */
   post(
@@ -54,7 +56,7 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
-/** Passes the checked addresses to a connection, so that the name is not looked up again. */
+/** Passes the checked addresses to a connection, so that the host name is not looked up again. */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -64,8 +66,8 @@ const lookupOf =
   };
 
 /**
- * Creates the target. It connects only to the addresses that it checked. A name whose addresses change after the check
- * (DNS rebinding) is therefore refused.
+ * Creates the function that posts messages. It connects only to addresses that it has checked. If the address of a name
+ * changes after the check (DNS rebinding), the message is therefore not sent to the new address.
  *
  * @param options.allowPrivate allows any address, and http as well as https; for development
  */
@@ -73,7 +75,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
   const { allowPrivate, lookups } = options;
   const isRefused = (address: string) => !allowPrivate && !isPublicAddress(address);
 
-  /** All addresses of the host of a URL. */
+  /** Returns all addresses of the host of a URL. */
   async function addressesOf(url: URL, company: string, signal: AbortSignal): Promise<LookupAddress[]> {
     const literal = literalAddress(url);
     return literal
@@ -106,7 +108,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
           signal,
         });
         request.on('error', reject);
-        // The connection ended without a response, for example after a switch of protocols.
+        // The connection can end without a response, for example after a switch of protocols.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The prefix of a secret (Standard Webhooks, "Signature scheme"). The rest is the key in base64. */
+/**
+ * The prefix of a secret (Standard Webhooks, "Signature scheme"). The rest of the secret is the signing key in base64.
+ */
 const secretPrefix = 'whsec_';
 const secretBytes = 32;
 
@@ -8,10 +10,10 @@ const secretBytes = 32;
 export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).toString('base64');
 
 /**
- * The headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
+ * Creates the headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
  *
  * @param message.id the same for every attempt
- * @param at the time of the attempt; receivers reject messages that differ from their own clock by some minutes
+ * @param at the time of the attempt; receivers reject messages whose time differs from their own clock by some minutes
  */
 export function signedHeaders(
   message: { id: string; body: string },

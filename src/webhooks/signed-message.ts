@@ -3,15 +3,15 @@ import { messageBody } from './payload.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import { signedHeaders } from './signature.ts';
 
-/** A message as the receiver gets it. */
+/** A message in the form in which the receiver gets it. */
 export interface SignedMessage {
   headers: Record<string, string>;
-  /** JSON; the signature covers these exact bytes. */
+  /** The JSON body of the message. The signature covers exactly these bytes. */
   body: string;
 }
 
 /**
- * The signed message of a claimed delivery, for push and pull delivery.
+ * Creates the signed message of a claimed delivery, for push and pull delivery.
  *
  * @throws when the secret of the webhook was encrypted with another pepper
  */

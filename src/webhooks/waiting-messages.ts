@@ -4,32 +4,37 @@ import type { Sql } from '../database/types.ts';
 import { createLatestValue, type LatestValue } from '../scheduling/latest-value.ts';
 
 /**
- * The condition that the message of a `"WebhookDelivery"` row waits for a reader: no lease holds it, and it has not
- * expired.
+ * The SQL condition that the message of a `"WebhookDelivery"` row waits for a reader: no lease holds the message, and
+ * the message has not expired.
  */
 export const isWaiting = (alias: string) =>
   `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
 
 /**
- * The maximum number of waiting messages that are counted per webhook, because counting more would burden the database.
+ * The maximum number of waiting messages that are counted per webhook. Counting more messages would burden the
+ * database.
  */
 export const maxCountedWaiting = 1000;
 
-/** How often the messages of watched webhooks are counted. The end of a lease sends no notice, so polling is needed. */
+/**
+ * How often the messages of watched webhooks are counted, in milliseconds. Regular counts are needed because the end of
+ * a lease sends no notice.
+ */
 const pollIntervalMs = 1_000;
-/** After this many counts without new messages, watchers are notified again. */
+/** The number of counts without new messages after which watchers are notified again. */
 const countsUntilReminder = 30;
 
 /** The messages of one webhook that wait for a reader. */
 interface WaitingCount {
   webhookId: string;
   waiting: number;
-  /** Since when the most recent waiting message waits; null when none waits. */
+  /** The time at which the most recent waiting message began to wait. null when no message waits. */
   newest: Date | null;
 }
 
 /**
- * Counts the waiting messages of webhooks, newest first. A disabled webhook has none, and a deleted webhook has no row.
+ * Counts the waiting messages of webhooks, newest first. A disabled webhook has no waiting messages, and a deleted
+ * webhook has no row.
  */
 const countStatement = namedStatement(
   'webhook-count-waiting',
@@ -48,22 +53,22 @@ const countStatement = namedStatement(
 /** Notifies readers of webhooks when messages wait for them. */
 export interface WaitingMessages {
   /**
-   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`: at once if there are any, and
-   * again when more arrive or the lease of a reader ends. Messages that keep waiting are reported again from time to
-   * time. Ends when the webhook is deleted.
+   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`. The number is yielded at once if
+   * messages wait, and again when more messages arrive or the lease of a reader ends. If messages keep waiting, the
+   * number is repeated from time to time. The iteration ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
 
-/** A reader that watches a webhook, and the last notice that it got. */
+/** A reader that watches a webhook, and the last notice that the reader got. */
 interface Watcher {
   numbers: LatestValue<number>;
   lastNotice: { waiting: number; newestMs: number; countsSince: number };
 }
 
 /**
- * Creates the notices of one process. One query counts the messages of all watched webhooks. Without watchers there are
- * no queries.
+ * Creates the notices about waiting messages in one process. One query counts the messages of all watched webhooks.
+ * Without watchers, there are no queries.
  */
 export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
   const watchers = new Map<string, Set<Watcher>>();

@@ -13,23 +13,32 @@ import { signedMessage } from './signed-message.ts';
 
 /** Sends the deliveries of the outbox. */
 export interface WebhookWorker {
-  /** Stops the worker. Attempts in flight are aborted, and repeated by another process or after the next start. */
+  /**
+   * Stops the worker. Attempts in progress are aborted. Another process repeats them, or this process after its next
+   * start.
+   */
   close(): Promise<void>;
 }
 
-/** How often the outbox is read when no attempt ends. */
+/** How often the outbox is read when no attempt ends, in milliseconds. */
 const pollIntervalMs = 1_000;
-/** The pause after a claim, so that the next claim can fill the slots of several finished attempts. */
+/**
+ * The pause after a claim, in milliseconds. After the pause, the next claim can fill the slots of several finished
+ * attempts.
+ */
 const claimPauseMs = 50;
-/** The time limit of a whole attempt, from the lookup of the host to the response. */
+/** The time limit of a whole attempt in milliseconds, from the DNS look-up of the host to the response. */
 const attemptTimeoutMs = 15_000;
 /**
- * The pause before a delivery is claimed again whose attempt could not start. Other lookups of its company end
- * meanwhile.
+ * The pause before a delivery whose attempt could not start is claimed again, in seconds. Other DNS look-ups of the
+ * company end in the meantime.
  */
 const notStartedPauseSeconds = 5;
 
-/** The result of an expired pull message. A worker claims messages of pull webhooks only after they have expired. */
+/**
+ * The result of a pull message that has expired. A worker claims messages of pull webhooks only after they have
+ * expired.
+ */
 const neverAcknowledged: AttemptResult = {
   httpStatus: null,
   error: `No reader acknowledged the message within ${retryDays} days`,
@@ -37,8 +46,8 @@ const neverAcknowledged: AttemptResult = {
 };
 
 /**
- * Starts the worker of a process. All workers share the outbox, and only one at a time holds a delivery. `outbox.ts`
- * has the limits of concurrent attempts.
+ * Starts the webhook worker of a process. All workers share the outbox, and only one worker at a time holds a delivery.
+ * `outbox.ts` has the limits of concurrent attempts.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -46,7 +55,7 @@ export function createWebhookWorker(options: {
   log: Logger;
   target: WebhookTarget;
   secrets: WebhookSecretBox;
-  /** Called for each attempt after its result was stored. */
+  /** The worker calls this function for each attempt after the result was stored. */
   onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
 }): WebhookWorker {
   const { prisma, sql, log, target, secrets, onAttempt } = options;
@@ -55,7 +64,10 @@ export function createWebhookWorker(options: {
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
 
-  /** Makes an attempt; undefined when it could not start, because the company has too many lookups in progress. */
+  /**
+   * Makes an attempt. The result is undefined when the attempt could not start, because the company has too many DNS
+   * look-ups in progress.
+   */
   async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
     const durationMs = () => Math.round(performance.now() - startedAt);
@@ -74,7 +86,7 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** Makes an attempt in a span that belongs to the trace of the change. */
+  /** Makes an attempt within a span that belongs to the trace of the change. */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();
     if (!tracer) return attempt(delivery, url);
@@ -130,7 +142,7 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // A slot became free, so another delivery may start.
+          // The outbox is read again, because a slot became free and another delivery may start.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }
@@ -141,7 +153,7 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** Claims due deliveries. Claims run one at a time; a call during a claim starts one more claim after it. */
+  /** Claims due deliveries. Claims run one at a time. A call during a claim starts one more claim afterwards. */
   function poll(): void {
     claimAgain = true;
     if (closing.signal.aborted) return;

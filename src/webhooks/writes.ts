@@ -21,20 +21,20 @@ import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The values that a client can set. Omitted and null values stay unchanged. */
+/** The values of a webhook that a client can set. Omitted and null values stay unchanged. */
 interface WebhookValues {
   url?: string | null | undefined;
   events?: readonly WebhookEvent[] | null | undefined;
   locationIds?: readonly string[] | null | undefined;
 }
 
-/** A webhook and its new secret, which is shown only once. */
+/** A webhook and its new secret. The secret is shown only once. */
 interface IssuedWebhook {
   secret: string;
   webhook: Webhook;
 }
 
-/** A webhook as audit records show it, without its secrets. */
+/** Returns a webhook as audit records show it, without its secrets. */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
@@ -51,12 +51,12 @@ const isGiven = <Value>(value: Value | null | undefined): value is Value =>
 
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
-/** Writes webhooks to one database. */
+/** The functions that write webhooks to one database. */
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the writes of webhooks. Each write is one transaction that locks the webhook first, so that concurrent writes
- * run one after the other. A write after a deletion is `NOT_FOUND`.
+ * Creates the functions that write webhooks. Each write is one transaction that locks the webhook first, so that
+ * concurrent writes run one after the other. A write after a deletion is `NOT_FOUND`.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -73,7 +73,8 @@ export function createWebhookWrites(services: {
      * @throws {ServiceError}
      * - `FORBIDDEN` for a company outside the key's scope, and for events that the key may not read
      * - `NOT_FOUND` for locations outside the key's scope
-     * - `VALIDATION_ERROR` for an address that cannot be posted to, and for a webhook beyond the maximum
+     * - `VALIDATION_ERROR` for a URL to which messages cannot be posted, and when the company already has the maximum
+     *   number of webhooks
      */
     async create(
       author: Author,
@@ -122,9 +123,9 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Changes the given fields of a webhook. Disabling it cancels its pending deliveries.
+     * Changes the given fields of a webhook. Disabling a webhook cancels its pending deliveries.
      *
-     * @throws {ServiceError} the errors of `create`, and `NOT_FOUND`; a key without the permission to read the events
+     * @throws {ServiceError} the errors of `create`, and `NOT_FOUND`. A key without the permission to read the events
      *   can only disable the webhook
      */
     async update(
@@ -143,7 +144,8 @@ export function createWebhookWrites(services: {
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // A change that committed while the webhook was being disabled may have added a delivery.
+        // Pending deliveries are cancelled again, because a change that committed while the webhook was being disabled
+        // may have added a delivery.
         if (isEnabling) await cancelPending(transaction, id);
         const after = await transaction.webhook.update({
           where: { id },
@@ -176,7 +178,8 @@ export function createWebhookWrites(services: {
       await removeHistory(sql, id);
       return prisma.$transaction(async (transaction) => {
         const webhook = await lockWebhook(transaction, author.key, id);
-        // The deliveries are deleted first. Concurrent changes then wait only from the deletion of the webhook on.
+        // The deliveries are deleted before the webhook. Concurrent changes therefore wait only from the deletion of
+        // the webhook on.
         await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
@@ -190,8 +193,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Gives a webhook a new secret. Messages are also signed with the former secret for a grace period, so that
-     * receivers can switch.
+     * Gives a webhook a new secret. For a grace period, messages are also signed with the former secret, so that
+     * receivers can change to the new secret.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */

@@ -1,4 +1,4 @@
-// The weekly hours in which an entry admits its vehicle, in the location's local time.
+// The weekly hours of an entry say when its vehicle may enter, in the location's local time.
 
 /** The days of a week, in the order of ISO 8601. */
 export const weekdays = [
@@ -19,30 +19,35 @@ export type Weekday = (typeof weekdays)[number];
 export interface WeeklyHours {
   /** The days on which the span starts. */
   days: readonly Weekday[];
-  /** `00:00` to `23:59`. */
+  /** The start of the span as local time, from `00:00` to `23:59`. */
   from: string;
-  /** `00:00` to `24:00`. */
+  /** The end of the span as local time, from `00:00` to `24:00`. */
   to: string;
 }
 
 /** The maximum number of weekly time spans of an entry: three for each day. */
 export const maxWeeklyHours = 21;
 
-/** A moment in local time. */
+/** An instant in the local time of a time zone. */
 export interface WallTime {
-  /** For example `2026-03-29`. */
+  /** The local date, for example `2026-03-29`. */
   date: string;
-  /** From 0 for Monday to 6 for Sunday. */
+  /** The day of the week, from 0 for Monday to 6 for Sunday. */
   day: number;
-  /** `00:00` to `23:59`. */
+  /** The time of day, from `00:00` to `23:59`. */
   time: string;
 }
 
 const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** Formatters by time zone. They are cached, because creating one takes far longer than using it. */
+/**
+ * The cached formatters of time zones. They are cached, because creating a formatter takes far longer than using it.
+ */
 const formats = new Map<string, Intl.DateTimeFormat>();
-/** More than the number of time zones, since names that differ only in case count separately. */
+/**
+ * The maximum number of cached formatters. There are fewer time zones, but names that differ only in case are cached
+ * separately.
+ */
 const maxFormats = 1_000;
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
@@ -78,8 +83,8 @@ export function wallTime(at: Date, timezone: string): WallTime {
 }
 
 /**
- * Whether a local time lies within weekly hours; always true without any hours. When the clocks are set back, both
- * passes of the repeated hour count. When they are set forward, the skipped hour does not occur.
+ * Whether a local time lies within weekly hours. The result is always true for an entry without hours. When the clocks
+ * are set back, the repeated hour counts both times. When the clocks are set forward, the skipped hour does not occur.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],
@@ -97,6 +102,6 @@ export function isWithinHours(
   );
 }
 
-/** Hours in a readable form: `MONDAY to FRIDAY 07:00 to 19:00`. */
+/** Returns weekly hours as readable text: `MONDAY to FRIDAY 07:00 to 19:00`. */
 export const hoursText = (hours: readonly WeeklyHours[]) =>
   hours.map(({ days, from, to }) => `${days.join(', ')} ${from} to ${to}`).join('; ');

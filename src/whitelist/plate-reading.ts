@@ -2,7 +2,7 @@ import { confusableTexts } from './similar-plates.ts';
 
 // A camera sends a plate as one text. This module converts the text to a form that can be compared with entries.
 
-/** The reading of a camera, sent instead of the parts of a plate. */
+/** The text that a camera read. A client can send a reading instead of the parts of a plate. */
 export interface PlateReading {
   /** The text as the camera sent it. */
   text: string;
@@ -14,7 +14,7 @@ export interface PlateReading {
   alternatives?: readonly string[] | null | undefined;
 }
 
-/** How near a text is to what the camera read. The nearest text that matches an entry decides. */
+/** How near a text is to the text that the camera read. The nearest text that matches an entry decides. */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
 /** A possible text of a plate, in the form of `plateText`. */
@@ -23,50 +23,59 @@ export interface RankedText {
   rank: ReadingRank;
 }
 
-/** The maximum number of characters of a text, as sent and as compared. A plate has at most 29. */
+/**
+ * The maximum number of characters of a text, both in the request and after conversion. A plate has at most 29
+ * characters.
+ */
 export const maxPlateTextLength = 50;
 
-/** The maximum number of alternatives of a reading. Cameras send up to ten. */
+/** The maximum number of alternatives of a reading. Cameras send at most ten alternatives. */
 export const maxAlternatives = 10;
 
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 
-/** Spaces, dashes, dots, and the invisible marks in texts that mix writing directions. */
+/**
+ * Characters that are ignored in a plate: spaces, dashes, dots, and the invisible marks in texts that mix writing
+ * directions.
+ */
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** The ASCII separators. */
+/** The separators that are ASCII characters. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
  * Converts a text of a plate to the form in which texts are compared: NFKC, upper case, ASCII digits instead of
- * Arabic-Indic ones, and without spaces, dashes and dots. Empty when the text contains only separators.
+ * Arabic-Indic digits, and without spaces, dashes and dots. The result is empty when the text contains only separators.
  */
 export function plateText(text: string): string {
-  // Fast path: most texts are ASCII.
+  // Most texts are ASCII, which needs only this fast conversion.
   if (onlyAscii.test(text)) return text.toUpperCase().replace(asciiSeparators, '');
   return (
     text
       .normalize('NFKC')
       .toUpperCase()
-      // In both rows of Arabic-Indic digits, the last four bits are the digit's value.
+      // The last four bits of an Arabic-Indic digit are the value of the digit, in both Unicode blocks of such digits.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // `toUpperCase` can split a letter from its marks, and removing a separator can join marks to a letter: normalize
-      // again.
+      // The text is normalized again, because `toUpperCase` can split a letter from its marks, and removing a separator
+      // can join marks to a letter.
       .normalize('NFKC')
   );
 }
 
-/** The characters before the number: a code, with or without a type in front (as in an entry, in upper case). */
+/**
+ * The form of the characters before the plate number: a plate code, with or without a plate type in front (as in an
+ * entry, in upper case).
+ */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 
 /** The maximum number of digits of a plate number. */
 const maxNumberDigits = 20;
 
 /**
- * The possible plate numbers in a text, longest first: `DXBA123` has 123, 23 and 3. The database finds entries by these
- * numbers, and then compares the whole text.
+ * Returns the possible plate numbers in a text, longest first. For example, `DXBA123` has 123, 23 and 3. The database
+ * finds entries by these numbers, and then compares the whole text.
  */
 export function numbersIn(text: string): string[] {
   const digits = /[0-9]*$/.exec(text)![0];
@@ -79,8 +88,9 @@ export function numbersIn(text: string): string[] {
 }
 
 /**
- * The possible texts of a reading without duplicates, nearest first: the text as read, then the camera's alternatives.
- * With `similar`, texts follow that differ from the reading by one character that cameras confuse.
+ * Returns the possible texts of a reading without duplicates, nearest first: the text as read, then the camera's
+ * alternatives. With `similar`, the list also contains the texts that differ from the reading by one character that
+ * cameras confuse.
  */
 export function textsOfReading({ text, alternatives }: PlateReading, similar: boolean): RankedText[] {
   const read = plateText(text);

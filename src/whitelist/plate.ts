@@ -1,10 +1,10 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** A plate. It is compared exactly as sent. */
+/** A licence plate. Plates are compared exactly as clients send them. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
 
-/** The error for a plate that is already in the whitelist, 409 (docs/contract.md#whitelist-entry). */
+/** The error for a plate that is already in the whitelist, with status 409 (docs/contract.md#whitelist-entry). */
 export function duplicateVehicle(
   { plateType, plateCode, plateNumber }: Plate,
   message = 'Vehicle with this plate already exists in the whitelist',

@@ -15,10 +15,10 @@ import { positionColumns, positionOf, type PositionRow } from './feed/position.t
 
 // The SQL statements of whitelist lists. test/storage/statements.test.ts compares their results with Prisma's.
 
-/** A row of an outer join; all columns are null when nothing matched. */
+/** A row of an outer join. All columns are null when no row matched. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
-/** The entry of such a row; null when nothing matched. */
+/** Returns the entry in a row of an outer join, or null when no entry matched. */
 export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
 
@@ -38,7 +38,9 @@ const usesById = namedStatement(
   'SELECT u."entryId" AS id, u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = ANY($ids::text[])',
 );
 
-/** The filters of a list of entries. All compare for equality except `validAt`; undefined means no filter. */
+/**
+ * The filters of a list of entries. All filters except `validAt` compare for equality, and undefined means no filter.
+ */
 export interface WhitelistFilters {
   referenceId?: string | undefined;
   plateType?: string | undefined;
@@ -48,10 +50,10 @@ export interface WhitelistFilters {
   validAt?: Date | undefined;
 }
 
-/** Reads whitelists from one database. */
+/** The functions that read whitelists from one database. */
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
-/** Creates the reads of whitelists. Lookups in the same turn of the event loop share one statement. */
+/** Creates the functions that read whitelists. Look-ups in the same turn of the event loop share one statement. */
 export function createWhitelistReads({
   sql,
   kind,
@@ -82,7 +84,8 @@ export function createWhitelistReads({
 
   return {
     /**
-     * The entries of a location that match the filters. A page is `NOT_FOUND` for a location outside the key's scope.
+     * Lists the entries of a location that match the filters. Reading a page throws `NOT_FOUND` for a location outside
+     * the key's scope.
      */
     entriesOf(
       key: AuthenticatedKey,
@@ -106,14 +109,14 @@ export function createWhitelistReads({
       };
     },
 
-    /** How many times an entry's vehicle has entered, without a check of the scope. */
+    /** Returns how many times an entry's vehicle has entered, without checking the key's scope. */
     async entriesRecorded(id: string): Promise<number> {
       return (await useById(id))?.recorded ?? 0;
     },
 
     /**
-     * Finds an entry by id, without a check of the scope; null when it is not, or no longer, in the whitelist of the
-     * location.
+     * Finds an entry by id, without checking the key's scope. The result is null when the whitelist of the location
+     * does not contain the entry, or no longer contains it.
      */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);

@@ -1,6 +1,6 @@
 import type { Plate } from './plate.ts';
 
-/** Pairs of characters that cameras confuse. */
+/** Pairs of characters that cameras confuse with each other. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];
 
 const confusedWith = new Map(
@@ -10,7 +10,7 @@ const confusedWith = new Map(
   ]),
 );
 
-/** SQL for a text in which confusable characters are equal. */
+/** Returns SQL for a text in which confusable characters are equal. */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
@@ -27,17 +27,17 @@ export interface PlateDifference {
 
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
-/** The maximum number of plates that differ from a plate by one character: one for each of its characters. */
+/** The maximum number of plates that differ from a plate by one character. A plate has at most this many characters. */
 export const maxSimilarPlates = 27;
 
-/** The texts that differ from a text by one character that cameras confuse. */
+/** Returns the texts that differ from a text by one character that cameras confuse. */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
     const other = confusedWith.get(character);
     return other ? [text.slice(0, index) + other + text.slice(index + 1)] : [];
   });
 
-/** A plate as read, followed by the plates that differ from it by one character that cameras confuse. */
+/** Returns a plate as read, followed by the plates that differ from it by one character that cameras confuse. */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
   const variants = fields.flatMap((field) =>
@@ -46,7 +46,7 @@ export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Pla
   return [read, ...variants];
 }
 
-/** The characters that differ between a plate as read and an entry of the same length. */
+/** Returns the characters that differ between a plate as read and an entry of the same length. */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
   return fields.flatMap((field) =>
     [...read[field]].flatMap((character, index) => {
@@ -56,7 +56,10 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
   );
 }
 
-/** The characters that differ between a text as read and the text of an entry; empty when their lengths differ. */
+/**
+ * Returns the characters that differ between a text as read and the text of an entry. The list is empty when the
+ * lengths differ.
+ */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];
   const isWithType = text.length === fields.reduce((length, field) => length + listed[field].length, 0);

@@ -2,9 +2,12 @@ import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { hoursOf } from './columns.ts';
 import { isWithinHours, wallTime } from './hours.ts';
 
-// When an entry admits its vehicle: within its validity, and within its weekly hours.
+// An entry admits its vehicle within its validity and within its weekly hours.
 
-/** Why an entry is not valid at an instant; null when it is. `validFrom` is inclusive, `validUntil` exclusive. */
+/**
+ * Returns why an entry is not valid at an instant, or null when the entry is valid. `validFrom` is inclusive, and
+ * `validUntil` is exclusive.
+ */
 export function invalidity(
   { validFrom, validUntil }: Pick<WhitelistEntry, 'validFrom' | 'validUntil'>,
   at: Date,
@@ -13,7 +16,7 @@ export function invalidity(
   return validUntil && at >= validUntil ? 'EXPIRED' : null;
 }
 
-/** The same rule as an SQL condition. */
+/** The SQL condition that an entry is valid at an instant, by the same rule as `invalidity`. */
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;
 

@@ -22,17 +22,20 @@ import type { WeeklyHours } from './hours.ts';
 import { duplicateVehicle } from './plate.ts';
 import { entryOf, type Nullable } from './reads.ts';
 
-/** The location, if it is in the scope of the author's key. */
+/** SQL for the location, if the location is in the scope of the author's key. */
 const reachedLocation = `reached AS (
       SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $locationId AND ${scopeCondition('l')}
     )`;
 
-/** The current entry, locked so that no other change can come between. */
+/** SQL for the current entry. The entry is locked, so that no other change can come between. */
 const lockedEntry = `before AS (
       SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w
     )`;
 
-/** The condition that the entry has the version that the client expects, or the client expects none. */
+/**
+ * The SQL condition that the entry has the version that the client expects. The condition also holds when the client
+ * expects no version.
+ */
 const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
 
 const insertEntry = namedStatement(
@@ -51,7 +54,7 @@ const insertEntry = namedStatement(
     SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
 );
 
-/** A statement that changes columns of an entry `w`. */
+/** Returns a statement that changes columns of an entry `w`. */
 const updateStatement = (name: string, assignments: string) =>
   namedStatement(
     name,
@@ -90,15 +93,15 @@ const deleteEntry = namedStatement(
     FROM reached LEFT JOIN before ON true LEFT JOIN deleted e ON true`,
 );
 
-/** The version that the client expects; null or undefined for any version. */
+/** The version that the client expects. null or undefined means any version. */
 type ExpectedVersion = number | null | undefined;
 
-/** Writes single entries to one database. */
+/** The functions that write single entries to one database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the writes of single entries. Each write is one statement that checks the key's scope, changes the entry and
- * writes the audit record. Afterwards, watchers of the whitelist are notified.
+ * Creates the functions that write single entries. Each write is one statement that checks the key's scope, changes the
+ * entry and writes the audit record. Watchers of the whitelist are then notified.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -109,9 +112,9 @@ export function createWhitelistWrites(services: {
   /**
    * Runs a statement of this file.
    *
-   * @returns the entry that it wrote; null when it wrote none
+   * @returns the entry that the statement wrote; null when no entry was written
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the entry has another
-   *   version than the expected one
+   *   version than the expected version
    */
   async function write(
     statement: NamedStatement,
@@ -170,7 +173,7 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Sets when in a week the vehicle of an entry may enter; null for at all times.
+     * Sets when in a week the vehicle of an entry may enter. null means at all times.
      *
      * @param expectedVersion the version that the entry must still have; any version when omitted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
@@ -216,6 +219,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * The id if it is well-formed; otherwise null, which matches no entry. The database would reject some malformed ids.
+ * Returns the id if it is well-formed; otherwise null, which matches no entry. The database would reject some malformed
+ * ids.
  */
 const knownId = (id: string) => (isId(id) ? id : null);

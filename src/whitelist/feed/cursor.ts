@@ -2,7 +2,10 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { isId } from '../../ids.ts';
 
-/** The maximum length of a cursor in characters. A cursor names the transactions that were open when it was created. */
+/**
+ * The maximum length of a cursor in characters. A cursor can be long, because it names the transactions that were open
+ * when it was created.
+ */
 export const maxFeedCursorLength = 16_384;
 
 /**
@@ -23,19 +26,30 @@ const snapshot = z
 
 const id = z.string().refine(isId);
 
-/** The number of a change. Some unsigned cursors have another value here, from releases that did not number changes. */
+/**
+ * The number of a change. Some unsigned cursors have another value here, because earlier releases did not number
+ * changes.
+ */
 const changeId = z
   .string()
   .regex(/^\d{1,18}$/)
   .catch('0');
 
-/** The state up to which a client has read a database. The fields are checked so that no statement fails on them. */
+/**
+ * The state of the database up to which a client has read. All fields are checked, so that no statement fails because
+ * of a cursor.
+ */
 const position = z.object({
-  /** Identifies the history of the database. It changes with a restore or a failover. */
+  /** Identifies the history of the database. A restore or a failover changes this identifier. */
   life: z.string().regex(/^[0-9a-f]{32}$/),
-  /** The client has read everything that this snapshot sees. */
+  /**
+   * The PostgreSQL snapshot up to which the client has read. The client has read everything that this snapshot
+   * contains.
+   */
   snapshot,
-  /** The newest audit record of the location in the snapshot. After a restore from a backup it may not exist. */
+  /**
+   * The newest audit record of the location in the snapshot. After a restore from a backup, this record may be missing.
+   */
   newestRecordId: id.nullable(),
   /** When the snapshot was taken. */
   takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
@@ -43,14 +57,14 @@ const position = z.object({
 
 const cursor = z.object({
   locationId: id,
-  /** The position that the client reaches at the end of the current round. */
+  /** The position that the client reaches at the end of the current round of pages. */
   next: position,
-  /** The place where the current round continues; null at the start of a round. */
+  /** The place where the current round of pages continues. null at the start of a round. */
   round: z
     .union([
-      /** A round through the whole list continues after this entry. */
+      /** The entry after which a round through the whole list continues. */
       z.object({ entryId: id }),
-      /** A round through the changes since an earlier position continues after this change. */
+      /** The change after which a round through the changes since an earlier position continues. */
       z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])
     .nullable(),
@@ -59,22 +73,26 @@ const cursor = z.object({
 /** The state of a database at one moment. */
 export type FeedPosition = z.output<typeof position>;
 
-/** The position of a client in the feed of a location; opaque to the client. */
+/** The position of a client in the feed of a location. Clients must not interpret its text. */
 export type FeedCursor = z.output<typeof cursor>;
 
-/** A cursor without a signature, from a release before 1.6.0 or made up by a client. Only its location is used. */
+/**
+ * A cursor without a signature. It comes from a release before 1.6.0, or a client made it up. Only its location is
+ * used.
+ */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 
 /** Converts cursors to the texts that clients keep, and back. */
 export interface FeedCursors {
   encode(cursor: FeedCursor): string;
-  /** Decodes a cursor; undefined for a text that is not a cursor of this service. */
+  /** Decodes a cursor. The result is undefined for a text that is not a cursor of this service. */
   decode(text: string): FeedCursor | UnsignedCursor | undefined;
 }
 
 /**
  * Creates the encoder of cursors. Cursors are signed with HMAC-SHA256, because their content is used in database
- * queries and a client must not be able to forge it. The key is derived from the pepper of API keys (HKDF, RFC 5869).
+ * queries and a client must not be able to forge a cursor. The signing key is derived from the pepper of API keys
+ * (HKDF, RFC 5869).
  */
 export function createFeedCursors(pepper: string): FeedCursors {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'whitelist-feed-cursors', 32));

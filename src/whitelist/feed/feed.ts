@@ -13,15 +13,15 @@ import type { FeedCursor, FeedCursors, FeedPosition } from './cursor.ts';
 import { feedLife, positionColumns, positionOf, type PositionRow } from './position.ts';
 import { entryOf, type Nullable, type WhitelistReads } from '../reads.ts';
 
-// The feed of a whitelist returns the whole list once, and afterwards the changes. Triggers record each change in
-// WhitelistChange with its transaction. A round ends with the snapshot that was taken before its first read, and the
-// next round reads what that snapshot did not see. No change is missed, however late its transaction commits. A change
-// may be returned twice; the last change of an entry is always returned.
+// The feed of a whitelist first returns the whole list, and then the changes. Triggers record each change in
+// WhitelistChange with its transaction. Clients read the feed in rounds. A round ends with the snapshot that was taken
+// before its first read, and the next round reads the changes that are missing in that snapshot. No change is missed,
+// however late its transaction commits. A change may be returned twice. The last change of an entry is always returned.
 
 /** The maximum number of changes in one page. */
 export const maxFeedPageSize = 5_000;
 
-/** The current position of locations, and whether a client can continue from an earlier position. */
+/** Reads the current position of locations, and whether a client can continue from an earlier position. */
 const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
@@ -39,8 +39,9 @@ const readPositions = namedStatement(
 );
 
 /**
- * The changes since a snapshot, from a place in their order on. Each has its entry if that still exists. The lateral
- * join forces a lookup by key, whatever the planner expects: a page is short, and the whitelist can be long.
+ * Reads the changes since a snapshot, from a place in their order on. Each change has its entry if the entry still
+ * exists. The lateral join forces a look-up by key, whatever the planner expects, because a page is short and the
+ * whitelist can be long.
  */
 const readChanges = namedStatement(
   'whitelist-feed-changes',
@@ -51,7 +52,8 @@ const readChanges = namedStatement(
       SELECT * FROM "WhitelistChange"
       WHERE "locationId" = $locationId
         AND NOT pg_visible_in_snapshot("changedIn", $since::pg_snapshot)
-        -- A row of a restored dump can have a transaction number that this server has not reached.
+        -- This condition excludes rows of a restored dump, whose transaction numbers this server may not have reached
+        -- yet.
         AND "changedIn" < pg_snapshot_xmax(pg_current_snapshot())
         AND ("changedIn", id) > ($changedIn::xid8, $id::bigint)
       ORDER BY "changedIn", id LIMIT $limit::int
@@ -62,13 +64,15 @@ const readChanges = namedStatement(
     ORDER BY c."changedIn", c.id`,
 );
 
-/** The oldest position whose later changes must still exist for a cursor to resume. */
+/**
+ * Returns the oldest position after which all changes must still exist, so that a client can continue from the cursor.
+ */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
 
 type PositionQuestion = {
   locationId: string;
-  /** See `isOfCompanies`. */
+  /** The companies in the key's scope; see `isOfCompanies`. */
   ofCompanies: string | null;
   earlier: FeedPosition | undefined;
 };
@@ -90,13 +94,14 @@ type ChangeRow = Nullable<WhitelistEntry> & {
   changedNumber: string;
 };
 
-/** The feed of the whitelists of one database. */
+/** The functions that read the feed of the whitelists of one database. */
 export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
 
 /**
- * Creates the feed.
+ * Creates the functions that read the feed.
  *
- * @param services.changesKeptDays how many days changes are kept; an older cursor starts over
+ * @param services.changesKeptDays how many days changes are kept. A client with an older cursor gets the whole list
+ *   again
  */
 export function createWhitelistFeed(services: {
   sql: Sql;
@@ -124,8 +129,8 @@ export function createWhitelistFeed(services: {
   );
 
   /**
-   * The current position of a location, and whether a client can continue from an earlier one. It can when the database
-   * still has the same history and the changes since then still exist.
+   * Returns the current position of a location, and whether a client can continue from an earlier position. The client
+   * can continue if the database still has the same history and the changes since the earlier position still exist.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
    */
@@ -138,7 +143,7 @@ export function createWhitelistFeed(services: {
     return { now: positionOf(position), isContinued: isContinued === true, timezone };
   }
 
-  /** A page of the whole list. Its round ends at a position that was taken before the round began. */
+  /** Reads a page of the whole list. Its round ends at a position that was taken before the round began. */
   async function listPage(
     key: AuthenticatedKey,
     { locationId, next }: FeedCursor,
@@ -153,7 +158,7 @@ export function createWhitelistFeed(services: {
     return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
   }
 
-  /** A page of the changes since a position. */
+  /** Reads a page of the changes since a position. */
   async function changesPage(
     { locationId, next }: FeedCursor,
     from: { since: FeedPosition; changedIn: string; id: string },
@@ -183,7 +188,7 @@ export function createWhitelistFeed(services: {
     };
   }
 
-  /** One part of a page, starting at a cursor. */
+  /** Reads one part of a page, starting at a cursor. */
   async function readPart(
     key: AuthenticatedKey,
     locationId: string,
@@ -206,7 +211,7 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      // The snapshot sees every change of transactions older than its oldest open one.
+      // The snapshot contains every change whose transaction is older than the oldest open transaction of the snapshot.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -220,7 +225,7 @@ export function createWhitelistFeed(services: {
 
   return {
     /**
-     * A page of the feed of a location. It can have fewer than `size` changes when their texts are long.
+     * Reads a page of the feed of a location. The page has fewer than `size` changes when their texts are long.
      *
      * @param after the cursor of the previous page; the start of the whole list when omitted
      * @param size the maximum number of changes
@@ -237,7 +242,7 @@ export function createWhitelistFeed(services: {
     },
 
     /**
-     * The cursor of a client that has already read the current list.
+     * Returns the cursor for a client that has already read the current list.
      *
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
      */

@@ -1,7 +1,7 @@
 import type { WhitelistEntry } from '../../../prisma/generated/client/client.ts';
 import type { Plate } from '../plate.ts';
 
-/** An entry that is no longer in the whitelist. */
+/** A whitelist entry that was removed: its id and its plate. */
 export type WhitelistRemoval = Plate & { id: string };
 
 /** A page of the feed. Clients apply the removals before the upserts. */
@@ -15,24 +15,24 @@ export interface WhitelistChanges {
   hasMore: boolean;
   /** Whether the client must discard its copy, because this page is the start of the whole list. */
   reset: boolean;
-  /** The time zone of the location, in which the hours of entries apply. */
+  /** The time zone of the location. The hours of entries apply in this time zone. */
   timezone: string;
 }
 
-/** The number of changes in one part of a page. Between parts, other requests can run. */
+/** The maximum number of changes in one part of a page. Between two parts, other requests can run. */
 const partSize = 500;
 
-/** A page ends after this many characters of text, so that it fits into the maximum response size. */
+/** The number of characters of text after which a page ends, so that the page fits into the maximum response size. */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page. It returns exactly `size` changes if there are enough. It starts at a cursor, or at the
- * start of the whole list without one.
+ * Reads one part of a page. The part has exactly `size` changes if there are enough changes. It starts at a cursor, or
+ * without a cursor at the start of the whole list.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads a page in parts. The page ends before `size` when its texts are long.
+ * Reads a page in parts. If the texts of the changes are long, the page ends before it has `size` changes.
  *
  * @param size the maximum number of changes
  */
@@ -46,7 +46,7 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // The whole list starts again, so it belongs to the next page.
+    // This part starts the whole list again, so it must be the start of the next page.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);
@@ -54,7 +54,10 @@ export async function readInParts(
   return page;
 }
 
-/** The characters of an entry in JSON without its free texts: field names and the other values. */
+/**
+ * An estimate of the characters of an entry in JSON without its free texts. It covers the field names and the other
+ * values.
+ */
 const otherCharactersOfEntry = 300;
 
 const charactersOf = (entries: readonly WhitelistEntry[]) =>
@@ -64,7 +67,7 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
     0,
   );
 
-/** Appends a part to a page. The part is newer and replaces earlier changes of the same entries. */
+/** Appends a part to a page. The changes of the part are newer and replace earlier changes of the same entries. */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {
   const told = new Set([...part.upserts, ...part.removals].map(({ id }) => id));
   const isLast = ({ id }: { id: string }) => !told.has(id);

@@ -1,6 +1,6 @@
 import type { FeedPosition } from './cursor.ts';
 
-// SQL for the moment at which a statement reads, so that the feed can continue from there.
+// SQL for the position of a statement in the history of the database, so that the feed can continue from there.
 
 /**
  * Identifies a history of transactions by the server, its timeline, the database and the table. A failover or recovery
@@ -10,7 +10,7 @@ export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_co
   (SELECT timeline_id FROM pg_control_checkpoint()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistChange"'::regclass::oid))`;
 
-/** The position of a location as columns of a statement; `locationId` is SQL. */
+/** Returns SQL for the position of a location as columns of a statement. `locationId` is an SQL expression. */
 export const positionColumns = (locationId: string) => `${feedLife} AS life,
   pg_current_snapshot()::text AS snapshot,
   (SELECT max(a.id) FROM "AuditRecord" a WHERE a."locationId" = ${locationId}) AS "newestRecordId",

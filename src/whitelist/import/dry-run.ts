@@ -3,7 +3,7 @@ import type { Database, Sql } from '../../database/types.ts';
 import { isMergeChange, samePlate, type WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, statementParts } from './rows.ts';
 
-/** Finds the rows whose plate the location already has, and counts those that would change their entry. */
+/** Finds the rows whose plate the location already has, and counts the rows that would change their entry. */
 const compareRows = namedStatement(
   'whitelist-dry-run-compare',
   `
@@ -18,9 +18,11 @@ const countEntries = namedStatement(
   `SELECT count(*)::int AS count FROM "WhitelistEntry" WHERE "locationId" = $locationId`,
 );
 
-/** Creates the dry run of imports. */
+/** Creates the function that runs an import without changes. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
-  /** Computes what an import would do to a location. All rows have different plates. It locks nothing. */
+  /**
+   * Computes what an import would do to a location. All rows must have different plates. The function locks nothing.
+   */
   return async function dryRun(
     locationId: string,
     entries: readonly WhitelistEntryValues[],

@@ -18,13 +18,13 @@ import { createWhitelistReplace } from './replace.ts';
 /** The maximum number of rows in one call. */
 export const maxImportRows = 10_000;
 
-/** How many rows are checked before the import yields to the event loop. */
+/** The number of rows that are checked before the import yields to the event loop. */
 const rowsCheckedPerYield = 500;
 
 /** The options of an import. */
 export interface ImportOptions {
   mode: MergeMode;
-  /** Reports what the import would do, and changes nothing. */
+  /** Whether the import only reports what it would do, and changes nothing. */
   dryRun: boolean;
 }
 
@@ -32,26 +32,29 @@ export interface ImportOptions {
 export interface RejectedRow {
   /** The index of the row in the call, counted from 0. */
   index: number;
-  /** The reason, with the same message as for a single create. */
+  /** The reason why the row was rejected. A single create would get the same message. */
   error: RowError;
-  /** The row's plate when the location already has an entry with it; null for any other reason. */
+  /**
+   * The plate of the row if the row was rejected because the location already has an entry with this plate. null for
+   * any other reason.
+   */
   takenPlate: Plate | null;
 }
 
-/** The result of an import, in rows. */
+/** The result of an import, as numbers of rows. */
 export interface ImportResult {
   locationId: string;
   total: number;
   created: number;
   updated: number;
   unchanged: number;
-  /** The number of entries that REPLACE removed. */
+  /** The number of entries that a REPLACE import removed. */
   deleted: number;
-  /** In the order of the rows. */
+  /** The rejected rows, in the order of the rows in the call. */
   rejected: RejectedRow[];
 }
 
-/** The checked rows of a call. A good row is valid, and no earlier row has its plate. */
+/** The checked rows of a call. A good row is valid, and no earlier row has the same plate. */
 interface CheckedRows {
   good: { index: number; values: WhitelistEntryValues }[];
   rejected: RejectedRow[];
@@ -60,10 +63,10 @@ interface CheckedRows {
 /** Converts a row of a call to values; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
-/** Imports rows into the whitelists of one database. */
+/** The functions that import rows into the whitelists of one database. */
 export type WhitelistImport = ReturnType<typeof createWhitelistImport>;
 
-/** Creates the imports. */
+/** Creates the functions that import rows. */
 export function createWhitelistImport(services: {
   prisma: PrismaClient;
   sql: Sql;
@@ -92,7 +95,7 @@ export function createWhitelistImport(services: {
       : merge(author, locationId, entries, mode);
   }
 
-  /** Checks and imports the rows batch by batch. REPLACE imports all rows at once. */
+  /** Checks and imports the rows batch by batch. A REPLACE import imports all rows at once. */
   async function importInBatches(
     author: Author,
     locationId: string,
@@ -136,7 +139,7 @@ export function createWhitelistImport(services: {
     const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];
     let batch = await check(0, Math.min(size, total));
     for (let end = size; end < total; end += size) {
-      // The next batch is checked while the database merges this one.
+      // The next batch is checked while the database merges the current batch.
       [, batch] = await Promise.all([mergeBatch(batch), check(end, Math.min(end + size, total))]);
     }
     await mergeBatch(batch);
@@ -146,10 +149,10 @@ export function createWhitelistImport(services: {
 
   return {
     /**
-     * Imports many rows at once. Invalid rows are reported and the others imported, except in REPLACE mode, which
-     * imports all rows or none. Each batch is one transaction; REPLACE is a single transaction.
+     * Imports many rows at once. Invalid rows are reported and the other rows are imported, except in REPLACE mode,
+     * which imports all rows or none. Each batch is one transaction; REPLACE is a single transaction.
      *
-     * @param readRow converts a row to values, or throws a `ServiceError` that says what is wrong with it
+     * @param readRow converts a row to values, or throws a `ServiceError` that says what is wrong with the row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   imports of the key are waiting
      */
@@ -168,7 +171,7 @@ export function createWhitelistImport(services: {
   };
 }
 
-/** Creates the check of a call's rows, which checks one range of rows at a time. */
+/** Creates the function that checks the rows of a call, one range of rows at a time. */
 function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   const indexByPlate = new Map<string, number>();
 

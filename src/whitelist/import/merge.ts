@@ -10,10 +10,10 @@ import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, writeRows } from './rows.ts';
 
 /**
- * Merges one batch and writes its audit record in a single statement. It joins no two long tables: a prepared plan
- * expects ten rows and would run a nested loop over thousands. `IN` without outer references is hashed under any plan.
- *
- * It locks the location. Otherwise merges that lock the same plates in different orders would deadlock.
+ * Returns the statement that merges one batch and writes its audit record. The statement joins no two long tables,
+ * because a prepared plan expects ten rows and would run a nested loop over thousands. `IN` without outer references is
+ * hashed under any plan.
+ * The statement locks the location. Otherwise, two merges that lock the same plates in different orders would deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -39,11 +39,11 @@ const mergeStatement = (mode: MergeMode) =>
 
 const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
-/** Creates the merge of batches. */
+/** Creates the function that merges batches of rows. */
 export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: Slots }) {
   /**
    * Merges a batch of rows into the whitelist of a location, and writes an audit record if something changed. All rows
-   * have different plates.
+   * must have different plates.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
    */
@@ -59,7 +59,8 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
     const [merged] = await locationSlots.run(
       locationId,
       () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
-      { mayRefuse: false }, // Other batches of the import may already be committed.
+      // the merge must not be refused, because other batches of the import may already be committed
+      { mayRefuse: false },
     );
     if (!merged) throw locationNotFound(locationId);
     const created = new Set(merged.created);

@@ -10,7 +10,8 @@ import { plateColumnList, type WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeResult, statementParts, writeRows } from './rows.ts';
 
 /**
- * Locks the entries of a location. The statement waits for changes of single entries in progress and blocks new ones.
+ * Locks the entries of a location. The statement waits for changes of single entries in progress and blocks new
+ * changes.
  */
 const lockEntries = namedStatement(
   'whitelist-lock',
@@ -28,7 +29,10 @@ const writeEntries = namedStatement(
   SELECT id, "isNew" FROM written`,
 );
 
-/** How many entries are searched at once for plates that no row has. Each search receives the plates of all rows. */
+/**
+ * The number of entries that one statement searches for plates that no row has. Each statement receives the plates of
+ * all rows.
+ */
 const entriesPerSearch = 5_000;
 
 /**
@@ -50,7 +54,7 @@ const removeEntries = namedStatement(
   `DELETE FROM "WhitelistEntry" WHERE id = ANY($ids::text[]) RETURNING id`,
 );
 
-/** Creates the REPLACE import. */
+/** Creates the function that runs a REPLACE import. */
 export function createWhitelistReplace(services: {
   prisma: PrismaClient;
   locationSlots: Slots;
@@ -61,7 +65,7 @@ export function createWhitelistReplace(services: {
   /**
    * Removes the entries whose plates no row has.
    *
-   * @returns their identifiers
+   * @returns the identifiers of the removed entries
    */
   async function removeOthers(
     transaction: Transaction,
@@ -90,9 +94,9 @@ export function createWhitelistReplace(services: {
 
   /**
    * Makes the whitelist of a location equal to the rows in one transaction, and writes an audit record if something
-   * changed. All rows have different plates. The transaction runs many statements, each for a part of the rows, because
-   * the embedded database answers gates between two statements. Until the commit, gates see the old entries on
-   * PostgreSQL, and on the embedded database either the old entries or the new ones.
+   * changed. All rows must have different plates. The transaction runs many statements, each for a part of the rows,
+   * because the embedded database answers gates between two statements. Until the commit, gates on PostgreSQL see the
+   * old entries. On the embedded database, gates see either the old entries or the new entries.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
    */
@@ -103,7 +107,7 @@ export function createWhitelistReplace(services: {
   ): Promise<MergeResult> {
     const work = async (transaction: Transaction): Promise<MergeResult> => {
       const { companyId } = await lockLocation(transaction, locationId, author.key);
-      // The embedded database runs no other change during a transaction.
+      // No lock is needed on the embedded database, because it runs no other change during a transaction.
       if (kind !== 'embedded') await queryInTransaction(transaction, lockEntries, { locationId });
       const created = new Set<string>();
       const updated: string[] = [];

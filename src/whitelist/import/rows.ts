@@ -14,24 +14,24 @@ import {
   type WhitelistEntryValues,
 } from '../columns.ts';
 
-// SQL that the import statements share.
+// This file contains the SQL that several import statements share.
 
 /** How an import treats rows whose plate the location already has, and entries whose plate no row has. */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** The actual or predicted result of an import. */
+/** The result of an import. A dry run only predicts the result. */
 export interface MergeResult {
   /** Whether each row is a new entry, in the order of the rows. */
   isNew: boolean[];
   /** The number of rows that changed an entry. */
   updated: number;
-  /** The number of entries that REPLACE removed. */
+  /** The number of entries that a REPLACE import removed. */
   deleted: number;
 }
 
 /**
- * The number of rows per statement. The embedded database runs one statement at a time, so gates wait for a statement
- * to end.
+ * The maximum number of rows per statement. The number is smaller on the embedded database, because it runs one
+ * statement at a time and gates wait for the end of the statement.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
@@ -39,18 +39,18 @@ export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 
 export const statementParts = <Row>(rows: readonly Row[], kind: Database['kind']): Row[][] =>
   partsOf(rows, rowsPerStatement[kind]);
 
-/** The rows of a call as a table. Each has an identifier that it gets if it becomes a new entry. */
+/** SQL for the rows of a call as a table. Each row has an identifier for the case that the row becomes a new entry. */
 export const inputRows = `
   SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})
     AS i("newId", ${valueColumnList}, ${keepColumnList})`;
 
-/** The parameters of `inputRows`, with identifiers for new entries. */
+/** Returns the parameters of `inputRows`, with identifiers for new entries. */
 export const inputParameters = (entries: readonly WhitelistEntryValues[]) => ({
   newIds: entries.map(() => newId()),
   ...valueArrays(entries),
 });
 
-/** How a row is handled whose plate the location already has. */
+/** SQL for what happens to a row whose plate the location already has. */
 const onTakenPlate = {
   skip: 'DO NOTHING',
   update: `
@@ -59,8 +59,9 @@ const onTakenPlate = {
 };
 
 /**
- * Writes the rows of a table `input` to the location of a table `reached`, and returns the identifiers of the entries
- * that are new or changed. The unique constraint detects existing plates, so nothing is read first.
+ * Returns SQL that writes the rows of a table `input` to the location of a table `reached`, and returns the identifiers
+ * of new and changed entries. The unique constraint detects existing plates, so the statement need not read entries
+ * first.
  */
 export const writeRows = (takenPlate: keyof typeof onTakenPlate) => `
   INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})
