@@ -70,7 +70,7 @@ function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield '\n]}\n';
 }
 
-/** Writes a copy atomically. Readers see either the former copy or this one, each with its own cursor. */
+/** Writes a copy atomically. Other programs see either the former copy or the new copy, each with its own cursor. */
 export async function writeCopy(path: string, copy: WhitelistCopy): Promise<void> {
   await replaceFile(path, (target) => pipeline(Readable.from(textOf(copy)), target));
 }

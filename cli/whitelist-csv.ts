@@ -7,27 +7,30 @@ import { hoursForm, hoursText, parseHours } from './hours-text.ts';
 const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as const;
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
-/** Columns whose values are kept when the file does not have the column. An empty field removes the value. */
+/** The columns whose values are kept when the file does not have the column. An empty field removes the value. */
 const kept = ['hours', 'maxEntries'] as const;
 
 /** The columns of a whitelist file, in the order of an export. */
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
-/** The additional columns of a file of rejected rows. An import ignores them, so that a corrected file can be imported. */
+/**
+ * The additional columns of a file of rejected rows. An import ignores these columns, so that a corrected file can be
+ * imported.
+ */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
-/** A row of a file with its line. */
+/** A row of a file, with the number of its line. */
 export interface Row {
   line: number;
-  /** The unparsed fields. */
+  /** The fields of the row as texts, before parsing. */
   fields: Record<string, string | null>;
-  /** The parsed entry, without hours and numbers that are malformed. */
+  /** The parsed entry. Malformed hours and numbers are missing. */
   entry: WhitelistEntryInput;
-  /** The malformed field and the reason, if there is one. */
+  /** The malformed field and what is wrong with it. undefined when all fields are well-formed. */
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
-/** Parses the fields of hours and of numbers; an empty field is null. */
+/** The functions that parse the fields of hours and numbers. An empty field becomes null. */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
@@ -36,7 +39,7 @@ const readKept = {
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
 
-/** The row of a CSV record. */
+/** Returns the row for a CSV record. */
 function rowOf(record: Record<string, string | null>, line: number): Row {
   let fault: Row['fault'];
   const read = kept.flatMap((name) => {
@@ -58,16 +61,16 @@ function rowOf(record: Record<string, string | null>, line: number): Row {
   return { line, fields: record, entry, fault };
 }
 
-/** An entry as the fields of a row. */
+/** Returns an entry as the fields of a row. */
 export const fieldsOf = (entry: EntryFieldsFragment) => ({
   ...entry,
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
 });
 
-/** Wrong delimiters that other programs write, with their names. */
+/** Delimiters that other programs write instead of commas, with their names. */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
-/** Checks that the header has all required columns and no unknown ones. */
+/** Checks that the header has all required columns and no unknown columns. */
 function checkHeader(names: string[]): string[] {
   const [only = ''] = names.length === 1 ? names : [];
   for (const [delimiter, words] of Object.entries(otherDelimiters)) {
@@ -92,7 +95,7 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-/** The failure for an error of a file, with the line that csv-parse counted. */
+/** Creates the failure for an error in a file, with the line that csv-parse counted. */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
@@ -100,11 +103,11 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with either line ending). An empty
- * field of an optional column is null, and a quoted empty field is an empty text. Values are not trimmed.
+ * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with either line ending). An empty field of
+ * an optional column is null, and a quoted empty field is an empty text. Values are not trimmed.
  *
  * @param name the name of the file in messages
- * @throws {Failure} when the file is empty or invalid, with the line
+ * @throws {Failure} when the file is empty or invalid, with the number of the line
  */
 export async function* readRows(file: NodeJS.ReadableStream, name: string): AsyncGenerator<Row> {
   let hasHeader = false;
@@ -137,15 +140,15 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
   }
 }
 
-/** How a CSV file is written. */
+/** The options for writing a CSV file. */
 export interface CsvOptions {
-  /** Puts an apostrophe before texts that a spreadsheet would take for a formula. */
+  /** Whether an apostrophe is put before texts that a spreadsheet would read as a formula. */
   safeCsv?: boolean | undefined;
 }
 
 /**
- * Writes rows as CSV. Null becomes an empty field, and an empty text becomes empty quotes. `readRows` reads the same rows
- * back, except with `safeCsv`.
+ * Creates a writer of CSV rows. null becomes an empty field, and an empty text becomes empty quotes. `readRows` reads
+ * the same rows back, except with `safeCsv`.
  */
 export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({

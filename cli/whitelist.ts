@@ -28,7 +28,7 @@ const columns = {
   vehicle: 'vehicleType',
   note: 'note',
 } as const;
-/** The columns of a list: fewer than for a single entry. */
+/** The columns of a list of entries, which has fewer columns than a single entry. */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
 
@@ -83,7 +83,11 @@ async function add({ client, output }: Session, read: PlateInput, options: AddOp
   output.one((await client.run(AddEntryDocument, { locationId, input })).createWhitelistEntry, columns);
 }
 
-/** Finds the entry of a plate. @throws {Failure} when the whitelist does not have the plate */
+/**
+ * Finds the entry of a plate.
+ *
+ * @throws {Failure} when the whitelist does not have the plate
+ */
 async function entryOf(client: Client, locationId: string, read: PlateInput) {
   const { entry } = await find(client, locationId, read, 0);
   if (!entry) throw new Failure(`The plate ${plateText(read)} is not on the whitelist.`);
@@ -107,7 +111,7 @@ async function remove({ client, output }: Session, read: PlateInput, location: s
   output.one(deleteWhitelistEntry, columns);
 }
 
-/** Adds `whitelist`. */
+/** Adds the command `whitelist`. */
 export function addWhitelistCommands(program: Command, open: () => Session): void {
   const whitelist = program
     .command('whitelist')

@@ -13,7 +13,7 @@ const schema = join(root, 'prisma/schema.prisma');
 const generated = join(root, 'prisma/generated');
 const stampName = '.made-from';
 
-/** A hash of the schema and of the package versions that generate the client. */
+/** Returns a hash of the schema and of the package versions that generate the client. */
 function stampOfSources() {
   const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
   const versions = [
@@ -23,12 +23,15 @@ function stampOfSources() {
   return createHash('sha256').update(readFileSync(schema)).update(versions.join(' ')).digest('hex');
 }
 
-/** Runs `prisma generate` for the schema in a folder. The result is in the folder `generated` beside it. */
+/**
+ * Runs `prisma generate` for the schema in a folder. The generated files are in the folder `generated` beside the
+ * schema.
+ */
 function generateIn(folder) {
   installPackages('tools');
-  // Generating needs no schema engine, but the command line downloads one from a host that many networks cannot reach.
-  // The name of an existing executable prevents this download. The variable is set only for this child: with it `prisma
-  // migrate` and `prisma db push` would do nothing and report success.
+  // Generating the client needs no schema engine, but Prisma's command line downloads an engine from a host that many
+  // networks cannot reach. The name of any existing executable prevents this download. The variable is set only for
+  // this child process, because with it `prisma migrate` and `prisma db push` would do nothing and report success.
   const { status, error } = spawnSync(
     process.execPath,
     [
@@ -41,7 +44,7 @@ function generateIn(folder) {
       cwd: root,
       env: {
         ...process.env,
-        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // Pothos's generator
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // the path has the generator of Pothos
         PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
         PRISMA_HIDE_UPDATE_MESSAGE: '1',
         CHECKPOINT_DISABLE: '1',
@@ -53,7 +56,7 @@ function generateIn(folder) {
   writeFileSync(join(folder, 'generated', stampName), `${stampOfSources()}\n`);
 }
 
-/** The text of each file below a folder, by its path. */
+/** Returns the text of each file below a folder, by the path of the file. */
 const filesOf = (folder) =>
   new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })

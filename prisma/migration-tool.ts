@@ -1,7 +1,6 @@
-// For developers: `npm run migration:create NAME` and `npm run migration:check`.
-//
-// Both compare schema.prisma with an embedded database in memory that has all migrations applied: neither needs
-// a server, nor the schema engine binary that `prisma migrate dev` downloads.
+// `npm run migration:create NAME` and `npm run migration:check` are for developers.
+// Both commands compare schema.prisma with an embedded database in memory to which all migrations are applied. They
+// need neither a server nor the schema engine binary that `prisma migrate dev` downloads.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
@@ -12,13 +11,13 @@ import { loadSchemaEngine, noFilters } from './schema-engine.ts';
 const migrationsFolder = new URL('migrations/', import.meta.url);
 const schemaFile = new URL('schema.prisma', import.meta.url);
 
-/** The output of the engine when there is no difference. */
+/** The text that the schema engine returns when it finds no difference. */
 const EMPTY_DIFF = '-- This is an empty migration.';
 
 /**
  * Compares the migrations with schema.prisma.
  *
- * @returns the SQL that is missing, '' when they agree
+ * @returns the missing SQL, or '' when the migrations agree with schema.prisma
  */
 async function missingSql(): Promise<string> {
   const pglite = await PGlite.create('memory://');

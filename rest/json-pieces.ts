@@ -3,16 +3,18 @@ import { DeferredJson } from '../src/scheduling/deferred-json.ts';
 import { slotLimits } from '../src/scheduling/limits.ts';
 import { createSlots } from '../src/scheduling/slots.ts';
 
-/** A part of a response: JSON, or a deferred value that is read when it is written. */
+/** A part of a response: JSON text, or a deferred value. A deferred value is read only when the response is written. */
 export type Piece = string | DeferredJson;
 
-/** The number of characters handed to the connection at once. The next part waits until the client has read them. */
+/**
+ * The number of characters that are passed to the connection at once. The next part waits until the client has read
+ * these characters.
+ */
 const charactersAtOnce = 64 * 1024;
 
 /**
- * The JSON of a value in pieces.
- *
- * U+0000 marks a deferred value, because no text of the database can contain it.
+ * Returns the JSON of a value in pieces.
+ * The character U+0000 marks the place of a deferred value, because no text of the database can contain this character.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -26,7 +28,7 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits until no other request of the key writes a large value.
+ * Waits until no other request of the same key writes a large value.
  *
  * @returns a function that releases the slot
  */

@@ -6,32 +6,34 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// Writes a whole list as JSON, part by part, so that lists of any length need bounded memory.
+// This module writes a whole list as JSON, part by part, so that lists of any length need a limited amount of memory.
 
 /**
- * Number of items in the first part that the database writes. Short lists need no other part, and the first byte is
- * sent early.
+ * The number of items in the first part that the database writes. A short list needs no other part, and the first byte
+ * of a long list is sent early.
  */
 const firstPartItems = 250;
 
-/** Number of items in each later part, about 200 KiB. Ten slow readers then hold a few parts each. */
+/**
+ * The number of items in each later part, which has about 200 KiB. Ten slow clients then hold only a few parts each.
+ */
 const furtherPartItems = 500;
 
 const partSlots = createSlots(slotLimits.listParts);
 
-/** Pause in milliseconds between two pages of the graph, so that other requests run. */
+/** The pause between two pages of the graph in milliseconds, so that other requests can run. */
 const pauseBetweenPagesMs = 2;
 
 /**
- * A part of a list: its items as pieces of JSON separated by commas, and a function that reads the next part, if there
- * is one.
+ * A part of a list. It has its items as pieces of JSON separated by commas, and a function that reads the next part if
+ * the list has more items.
  */
 interface ListPart {
   items: Piece[];
   next: (() => Promise<ListPart>) | undefined;
 }
 
-/** The first part of a list that the database writes, with the cursor for changes after it was read. */
+/** Reads the first part of a list that the database writes. The result has the cursor for later changes. */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
     const { items, count, lastId, changesCursor } = await list.jsonPage(shape, { after, limit });
@@ -46,7 +48,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * A part of a list, made from a page of the graph.
+ * Creates a part of a list from a page of the graph.
  *
  * @param readPage reads the page after a cursor
  */
@@ -64,7 +66,7 @@ export function partOfPage(
   };
 }
 
-/** Items as pieces of JSON, without the brackets around them. */
+/** Returns items as pieces of JSON, without the brackets around them. */
 function itemsOf(nodes: readonly unknown[]): Piece[] {
   if (nodes.length === 0) return [];
   const pieces = piecesOf(nodes);
@@ -77,11 +79,11 @@ const start = '{"success":true,"data":[';
 const end = ']}';
 
 /**
- * The body of a whole list: a text when the first part is everything, otherwise a stream that reads each part when the
- * client has read the previous one. Streaming stops when the API key is revoked.
+ * Returns the body of a whole list. The body is a text if the list has only one part. Otherwise, it is a stream that
+ * reads each part when the client has read the previous part. Streaming stops when the API key is revoked.
  *
  * @param breakOff receives the error of a failed part and closes the connection, because the server would otherwise end
- * the response as if it were complete. Returns whether there was a connection.
+ *   the response as if it were complete. Returns whether there was a connection.
  */
 export function wholeListBody(
   first: ListPart,
@@ -92,14 +94,15 @@ export function wholeListBody(
   return streamPieces(piecesOfList(first, context), context, breakOff);
 }
 
-/** The pieces of a whole list, part by part. */
+/** Yields the pieces of a whole list, part by part. */
 async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<Piece> {
   yield start;
   yield* first.items;
   for (let { next } = first; next;) {
     await context.reauthenticate();
     const part: ListPart = await partSlots.run(context.key.id, next);
-    // A part is empty when the previous one was full, or when the remaining items were deleted meanwhile.
+    // A part can be empty: when the previous part was full and the last, or when the remaining items were deleted in
+    // the meantime.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

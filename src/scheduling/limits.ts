@@ -1,27 +1,31 @@
-/** How many tasks of one kind a process runs, and how many may wait. */
+/** The limits for tasks of one kind: how many tasks a process runs at once, and how many tasks may wait. */
 export interface SlotLimits {
-  /** What runs, for the table in docs/decisions/concurrency.md. */
+  /** A description of the tasks, for the table in docs/decisions/concurrency.md. */
   task: string;
-  /** Whose tasks are counted together. Owners alternate when slots are scarce. */
+  /** Whose tasks are counted together. When slots are scarce, the owners get slots in rotation. */
   owner: 'key' | 'location' | 'company' | 'client address';
-  /** Tasks of one owner that run at once. */
+  /** The maximum number of tasks of one owner that run at once. */
   runningPerOwner: number;
-  /** Tasks of all owners that run at once. */
+  /** The maximum number of tasks of all owners that run at once. */
   running: number;
-  /** How many tasks of one owner may wait, and the error message of the refused ones. Any number when omitted. */
+  /**
+   * The maximum number of tasks of one owner that wait, and the error message for refused tasks. If this is omitted,
+   * any number of tasks may wait.
+   */
   waiting?: { perOwner: number; refusal: string };
   /**
-   * How long a task holds its slot, in milliseconds. A task that takes longer waits for something, such as a locked
-   * location or a slow client. It goes on without a slot, so that it does not delay the tasks of other owners.
+   * The maximum time that a task holds its slot, in milliseconds. A task that takes longer is waiting for something,
+   * such as a locked location or a slow client. The task continues without a slot, so that it does not delay the tasks
+   * of other owners.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before a slot passes to the next task. */
   yields: boolean;
-  /** Why the numbers are as they are. */
+  /** The reason for these numbers. */
   reason: string;
 }
 
-/** Limits of tasks that take processor time or memory. A task releases its slot after 2 s at the latest. */
+/** The limits of tasks that take processor time or memory. Such a task releases its slot after 2 s at the latest. */
 const shortTasks = {
   owner: 'key',
   runningPerOwner: 1,
@@ -29,15 +33,16 @@ const shortTasks = {
   yields: true,
 } as const;
 
-/** Limits of tasks that hold their slot until they end, because they wait for the database or another server. */
+/** The limits of tasks that hold their slot until their end, because they wait for the database or another server. */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** How many calls with many rows may wait for each key. */
+/** The maximum number of waiting calls with many rows for each key. */
 const waitingCalls = 20;
 
 /**
- * All limits of concurrent tasks in one process. The table in docs/decisions/concurrency.md repeats them. A request that
- * waits for a slot still counts as a request in progress. Many kinds of tasks therefore need no limit for waiting.
+ * All limits of concurrent tasks in one process. The table in docs/decisions/concurrency.md repeats these limits. A
+ * request that waits for a slot still counts as a request in progress. Many kinds of tasks therefore need no limit for
+ * waiting.
  */
 export const slotLimits = {
   requests: {

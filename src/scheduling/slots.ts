@@ -5,8 +5,8 @@ import { yieldToEventLoop } from './yield.ts';
 /** The slots of one process for one kind of task. A waiting task holds no database connection. */
 export interface Slots {
   /**
-   * Runs a task when a slot is free. Tasks of one owner start in the order of the calls. Owners alternate, so that heavy
-   * callers cannot starve light ones.
+   * Runs a task when a slot is free. Tasks of one owner start in the order of the calls. Owners get slots in rotation,
+   * so that heavy callers cannot starve light callers.
    *
    * @param owner the identifier of the owner, such as a key or a location
    * @param options.mayRefuse false for the later parts of a task that has begun
@@ -20,15 +20,15 @@ type ReleaseSlot = () => Promise<void>;
 /** Creates the slots of one process for one kind of task. */
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
-  /** The waiting tasks by owner. The first owner is the next one. */
+  /** The waiting tasks by owner. A task of the first owner in the map runs next. */
   const waiting = new Map<string, ((releaseSlot: ReleaseSlot) => void)[]>();
-  /** How many tasks of each owner run, with or without their slot. */
+  /** The number of running tasks of each owner, with or without their slot. */
   const running = new Map<string, number>();
   let usedSlots = 0;
 
   const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
 
-  /** Takes a slot. It is released after `holdMs` at the latest. */
+  /** Takes a slot. The slot is released after `holdMs` at the latest. */
   function takeSlot(owner: string): ReleaseSlot {
     running.set(owner, (running.get(owner) ?? 0) + 1);
     usedSlots += 1;
@@ -55,7 +55,7 @@ export function createSlots(limits: SlotLimits): Slots {
       if (!mayRun(owner)) continue;
       const start = tasks.shift()!;
       waiting.delete(owner);
-      if (tasks.length > 0) waiting.set(owner, tasks); // behind the other owners
+      if (tasks.length > 0) waiting.set(owner, tasks); // the owner moves to the end of the queue
       start(takeSlot(owner));
     }
   }
