@@ -34,74 +34,74 @@ export type Location = Prisma.LocationModel
 export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
- * The number of vehicles of a reference that may be inside at the same time. The migrations `quotas` and
- * `open_sessions_of_plates` have indexes of open sessions by entry and by plate, which Prisma does not know.
+ * The maximum number of vehicles of a reference that may be inside at the same time. The migrations `quotas` and
+ * `open_sessions_of_plates` create indexes of open sessions by entry and by plate, which Prisma does not know.
  */
 export type Quota = Prisma.QuotaModel
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of an entry was recorded entering, including events that retention has removed. It is a
- * separate table, because it changes with every event and the entry does not.
+ * How many times the vehicle of an entry was recorded entering, including events that retention has removed. The
+ * number is in a separate table, because it changes with every event and the entry does not.
  */
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
  * Model ParkingEvent
- * An entry or exit that a gate recorded. `eventId` is the gate's own identifier. A resend is recognised by it, and a
- * correction replaces the row.
+ * An entry or exit of a vehicle that a gate recorded. `eventId` is the gate's own identifier. The gateway recognises a
+ * repeated event by this identifier, and a correction replaces the row.
  */
 export type ParkingEvent = Prisma.ParkingEventModel
 /**
  * Model OccupancyCount
- * A count of the vehicles inside a location (src/parking/count-inside.ts): all plates, or only the number. Its time
- * identifies it. Another count of the same time and kind corrects it.
+ * A count of the vehicles inside a location (src/parking/count-inside.ts). It lists all plates, or has only the number
+ * of vehicles. The time identifies a count. Another count of the same time and kind corrects the first count.
  */
 export type OccupancyCount = Prisma.OccupancyCountModel
 /**
  * Model CountedPlate
- * A vehicle that was counted inside, with its whitelist entry at that time.
+ * A vehicle in a count, with the whitelist entry that it had at that time.
  */
 export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
- * A stay of a vehicle, derived from events and counts (src/parking/derive-sessions.ts). It has the id of its first
- * record: an entry, an exit without a recorded entry, or a vehicle in a count. A trigger removes it with that record.
- * The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` have indexes on expressions, which
- * Prisma does not know.
+ * A stay of a vehicle. It is derived from events and counts (src/parking/derive-sessions.ts). The session has the id
+ * of its first record: an entry, an exit without a recorded entry, or a vehicle in a count. When that record is
+ * removed, a trigger removes the session. The migrations `occupancy_that_heals`, `occupancy_counts` and
+ * `session_history` create indexes on expressions, which Prisma does not know.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
 /**
  * Model ApiKey
- * An API key: its permissions and its scope. The scope is everything when `unrestricted` (an operator's key),
- * otherwise the given companies and locations.
+ * An API key with its permissions and its scope. The scope of an operator's key (`unrestricted`) is everything. The
+ * scope of any other key consists of the given companies and locations.
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model ApiKeySecret
- * A secret of an ApiKey, stored as HMAC-SHA256. A rotation adds a secret and lets the older ones expire, so that the
- * key keeps its id, limits and usage.
+ * A secret of an API key, stored as HMAC-SHA256. A rotation adds a secret and lets the older secrets expire, so that
+ * the key keeps its id, limits and usage.
  */
 export type ApiKeySecret = Prisma.ApiKeySecretModel
 /**
  * Model AuditRecord
- * One change, written in its transaction. A trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
- * that is subscribed to the change: the outbox.
+ * The record of one change. It is written in the transaction of the change. A trigger (migration `webhooks`) adds a
+ * WebhookDelivery for each webhook that is subscribed to the change. The deliveries are the outbox.
  */
 export type AuditRecord = Prisma.AuditRecordModel
 /**
  * Model UsageRecord
- * One request of either surface: "All use is logged". The table is partitioned by day, which Prisma does not see
+ * The usage record of one REST or GraphQL request. The table is partitioned by day, which Prisma does not know
  * (docs/decisions/usage-tables.md).
  */
 export type UsageRecord = Prisma.UsageRecordModel
 /**
  * Model UsageTotal
- * The number of usage records of a key in one hour for one operation and outcome. A trigger counts the records when
- * they are written.
+ * The number of usage records of a key in one hour for one operation and outcome. A trigger updates the number when
+ * records are written.
  */
 export type UsageTotal = Prisma.UsageTotalModel
 /**
  * Model UsageRecorder
- * A process that writes usage records. With its row, a batch that is sent again is written only once.
+ * A process that writes usage records. This row ensures that a batch that is sent twice is written only once.
  */
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**
@@ -112,12 +112,13 @@ export type UsageRecorder = Prisma.UsageRecorderModel
 export type Webhook = Prisma.WebhookModel
 /**
  * Model WebhookDelivery
- * One event and its delivery to one webhook. The id is the `webhook-id` of every attempt.
+ * The delivery of one event to one webhook. Its id is the `webhook-id` of every attempt.
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * One attempt: a request to the receiver with the HTTP status, or why there was no response. With pull delivery it is
- * one lease, without status and error when the reader acknowledged the message.
+ * One attempt to deliver a message. With push delivery, an attempt is a request to the receiver, with the HTTP status
+ * or the reason why there was no response. With pull delivery, an attempt is a lease. If the reader acknowledged the
+ * message, the attempt has neither a status nor an error.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

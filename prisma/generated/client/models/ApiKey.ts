@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKey
- * An API key: its permissions and its scope. The scope is everything when `unrestricted` (an operator's key),
- * otherwise the given companies and locations.
+ * An API key with its permissions and its scope. The scope of an operator's key (`unrestricted`) is everything. The
+ * scope of any other key consists of the given companies and locations.
  */
 export type ApiKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeyPayload>
 
@@ -1146,7 +1146,8 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     updatedAt: Date
     /**
-     * Whether OPERATOR_API_KEY sets or has set this key. The key is revoked when the variable has another value.
+     * Whether OPERATOR_API_KEY sets this key now or set it before. When the variable has another value, the gateway
+     * revokes the key.
      */
     fromConfiguration: boolean
   }, ExtArgs["result"]["apiKey"]>

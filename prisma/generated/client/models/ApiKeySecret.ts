@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKeySecret
- * A secret of an ApiKey, stored as HMAC-SHA256. A rotation adds a secret and lets the older ones expire, so that the
- * key keeps its id, limits and usage.
+ * A secret of an API key, stored as HMAC-SHA256. A rotation adds a secret and lets the older secrets expire, so that
+ * the key keeps its id, limits and usage.
  */
 export type ApiKeySecretModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeySecretPayload>
 

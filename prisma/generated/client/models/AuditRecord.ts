@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditRecord
- * One change, written in its transaction. A trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
- * that is subscribed to the change: the outbox.
+ * The record of one change. It is written in the transaction of the change. A trigger (migration `webhooks`) adds a
+ * WebhookDelivery for each webhook that is subscribed to the change. The deliveries are the outbox.
  */
 export type AuditRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditRecordPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CountedPlate
- * A vehicle that was counted inside, with its whitelist entry at that time.
+ * A vehicle in a count, with the whitelist entry that it had at that time.
  */
 export type CountedPlateModel = runtime.Types.Result.DefaultSelection<Prisma.$CountedPlatePayload>
 

@@ -1741,15 +1741,17 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     capacity: number | null
     timezone: string
     /**
-     * The longest stay of a vehicle. After that it counts as gone; null for no limit.
+     * The longest stay of a vehicle in hours. After that time, the vehicle no longer counts as inside. null means no
+     * limit.
      */
     longestStayHours: number | null
     /**
-     * Whether the last message about the location's state was that it is full (src/parking/occupancy.ts).
+     * Whether the last message about the location's state reported that the location is full (src/parking/occupancy.ts).
      */
     announcedFull: boolean
     /**
-     * Increases with each change, so that a client can say which version it has seen.
+     * The version of the location. It increases with each change, so that a client can name the version that it has
+     * read.
      */
     version: number
     createdAt: Date

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model OccupancyCount
- * A count of the vehicles inside a location (src/parking/count-inside.ts): all plates, or only the number. Its time
- * identifies it. Another count of the same time and kind corrects it.
+ * A count of the vehicles inside a location (src/parking/count-inside.ts). It lists all plates, or has only the number
+ * of vehicles. The time identifies a count. Another count of the same time and kind corrects the first count.
  */
 export type OccupancyCountModel = runtime.Types.Result.DefaultSelection<Prisma.$OccupancyCountPayload>
 
@@ -823,11 +823,11 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
      */
     occupied: number
     /**
-     * For a number: how many sessions were open at that time, as known now.
+     * The number of sessions that were open at the time of a count without plates, as far as known now.
      */
     openSessions: number
     /**
-     * For a number: when the longest stay of the vehicles inside at that time ends. Null once the message about it was
+     * When the longest stay of the vehicles in a count without plates ends. null after the message about this end was
      * written.
      */
     fadesAt: Date | null

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingEvent
- * An entry or exit that a gate recorded. `eventId` is the gate's own identifier. A resend is recognised by it, and a
- * correction replaces the row.
+ * An entry or exit of a vehicle that a gate recorded. `eventId` is the gate's own identifier. The gateway recognises a
+ * repeated event by this identifier, and a correction replaces the row.
  */
 export type ParkingEventModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingEventPayload>
 
@@ -930,26 +930,26 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     plateCode: string
     plateNumber: string
     /**
-     * The text that the camera sent, and its confidence from 0 to 1; null for a plate in parts.
+     * The text that the camera sent, with its confidence from 0 to 1. null when the gate sent the parts of the plate.
      */
     text: string | null
     confidence: number | null
     occurredAt: Date
     /**
-     * The decision that the gate received before, if it asked for one.
+     * The decision that the gate received before the event. null when the gate did not ask for a decision.
      */
     decision: $Enums.AccessReason | null
     /**
-     * The entry of the plate, or the entry that the gate named. There is no foreign key, so that the value stays when
-     * the entry is deleted and deleting entries costs nothing.
+     * The whitelist entry of the plate, or the entry that the gate named. The column is not a foreign key, so that its
+     * value stays when the entry is deleted, and deleting entries costs nothing.
      */
     whitelistEntryId: string | null
     /**
-     * Whether the entry was valid at `occurredAt`, judged when the event was recorded.
+     * Whether the whitelist entry was valid at `occurredAt`. This is decided when the event is recorded.
      */
     listed: boolean
     /**
-     * Whether more vehicles of the reference than its quota allows were inside with this entry.
+     * Whether the quota of the reference was exceeded when this vehicle entered.
      */
     overQuota: boolean
     createdAt: Date

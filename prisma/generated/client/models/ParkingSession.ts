@@ -14,10 +14,10 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingSession
- * A stay of a vehicle, derived from events and counts (src/parking/derive-sessions.ts). It has the id of its first
- * record: an entry, an exit without a recorded entry, or a vehicle in a count. A trigger removes it with that record.
- * The migrations `occupancy_that_heals`, `occupancy_counts` and `session_history` have indexes on expressions, which
- * Prisma does not know.
+ * A stay of a vehicle. It is derived from events and counts (src/parking/derive-sessions.ts). The session has the id
+ * of its first record: an entry, an exit without a recorded entry, or a vehicle in a count. When that record is
+ * removed, a trigger removes the session. The migrations `occupancy_that_heals`, `occupancy_counts` and
+ * `session_history` create indexes on expressions, which Prisma does not know.
  */
 export type ParkingSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingSessionPayload>
 
@@ -799,25 +799,26 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     plateNumber: string
     enteredAt: Date | null
     /**
-     * When a count found the vehicle inside although its entry was not recorded.
+     * When a count found the vehicle inside although its entry had not been recorded.
      */
     countedAt: Date | null
     exitedAt: Date | null
     /**
-     * When the session ended: at an exit, or at a record that shows that the exit was missed. Null while it is open.
+     * When the session ended. It ends with an exit, or with a record that shows that the exit was missed. null while the
+     * session is open.
      */
     endedAt: Date | null
     /**
-     * When the longest stay of the location ends; null when the location has none.
+     * When the longest stay of the session ends. null when the location has no longest stay.
      */
     staysUntil: Date | null
     /**
-     * Whether no exit or count has ended the session. A session after its `staysUntil` is no longer inside even if this
-     * is true, because the column is updated a little later.
+     * Whether no exit or count has ended the session. After `staysUntil`, the vehicle no longer counts as inside even if
+     * this value is still true, because the column is updated a little later.
      */
     open: boolean
     /**
-     * Whether a count ended the session because it did not include the vehicle.
+     * Whether a count that did not include the vehicle ended the session.
      */
     corrected: boolean
     whitelistEntryId: string | null

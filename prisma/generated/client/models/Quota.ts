@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Quota
- * The number of vehicles of a reference that may be inside at the same time. The migrations `quotas` and
- * `open_sessions_of_plates` have indexes of open sessions by entry and by plate, which Prisma does not know.
+ * The maximum number of vehicles of a reference that may be inside at the same time. The migrations `quotas` and
+ * `open_sessions_of_plates` create indexes of open sessions by entry and by plate, which Prisma does not know.
  */
 export type QuotaModel = runtime.Types.Result.DefaultSelection<Prisma.$QuotaPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecord
- * One request of either surface: "All use is logged". The table is partitioned by day, which Prisma does not see
+ * The usage record of one REST or GraphQL request. The table is partitioned by day, which Prisma does not know
  * (docs/decisions/usage-tables.md).
  */
 export type UsageRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecordPayload>
@@ -561,8 +561,8 @@ export type $UsageRecordPayload<ExtArgs extends runtime.Types.Extensions.Interna
     operation: string
     status: number
     /**
-     * The error code that the client received; null when there was no error. On the graph an error may have the status
-     * 200.
+     * The error code that the client received. null when there was no error. A GraphQL response with an error may have
+     * the status 200.
      */
     errorCode: string | null
     durationMs: number

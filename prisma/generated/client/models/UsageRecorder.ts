@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecorder
- * A process that writes usage records. With its row, a batch that is sent again is written only once.
+ * A process that writes usage records. This row ensures that a batch that is sent twice is written only once.
  */
 export type UsageRecorderModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecorderPayload>
 

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageTotal
- * The number of usage records of a key in one hour for one operation and outcome. A trigger counts the records when
- * they are written.
+ * The number of usage records of a key in one hour for one operation and outcome. A trigger updates the number when
+ * records are written.
  */
 export type UsageTotalModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageTotalPayload>
 
@@ -493,7 +493,7 @@ export type $UsageTotalPayload<ExtArgs extends runtime.Types.Extensions.Internal
     surface: string
     status: number
     /**
-     * The error code of the records; empty when there was no error.
+     * The error code of the records. The text is empty when there was no error.
      */
     errorCode: string
     requests: number

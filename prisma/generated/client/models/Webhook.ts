@@ -923,26 +923,29 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     companyId: string | null
     delivery: $Enums.WebhookDeliveryKind
     /**
-     * The URL to which messages are posted; null for pull delivery.
+     * The URL to which messages are posted. null for pull delivery.
      */
     url: string | null
     /**
-     * Audit actions, such as `whitelist.created`.
+     * The subscribed events. They are audit actions, such as `whitelist.created`.
      */
     events: string[]
     /**
-     * Only events of these locations are sent; of all when empty. Events that belong to no location are always sent.
+     * The locations whose events are sent. If the list is empty, events of all locations are sent. Events without a
+     * location are always sent.
      */
     locationIds: string[]
     /**
-     * Encrypted (src/webhooks/secret-box.ts). After a rotation the former secret also signs messages for a grace period.
+     * The secret with which messages are signed, encrypted (src/webhooks/secret-box.ts). After a rotation, messages are
+     * also signed with the former secret for a grace period.
      */
     secret: string
     formerSecret: string | null
     formerSecretEndsAt: Date | null
     disabledAt: Date | null
     /**
-     * The first failed attempt since the receiver last accepted a message; null when the last attempt succeeded.
+     * The time of the first failed attempt since the receiver last accepted a message. null when the last attempt
+     * succeeded.
      */
     failingSince: Date | null
     createdAt: Date

@@ -14,8 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookAttempt
- * One attempt: a request to the receiver with the HTTP status, or why there was no response. With pull delivery it is
- * one lease, without status and error when the reader acknowledged the message.
+ * One attempt to deliver a message. With push delivery, an attempt is a request to the receiver, with the HTTP status
+ * or the reason why there was no response. With pull delivery, an attempt is a lease. If the reader acknowledged the
+ * message, the attempt has neither a status nor an error.
  */
 export type WebhookAttemptModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookAttemptPayload>
 

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookDelivery
- * One event and its delivery to one webhook. The id is the `webhook-id` of every attempt.
+ * The delivery of one event to one webhook. Its id is the `webhook-id` of every attempt.
  */
 export type WebhookDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookDeliveryPayload>
 
@@ -912,17 +912,17 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * A worker or reader that claims the delivery sets this to the end of its lease. If it stops, another one can claim
-     * the delivery after that.
+     * The time of the next attempt. A worker or reader that claims the delivery sets this time to the end of its lease.
+     * If that worker or reader stops, another can claim the delivery after this time.
      */
     nextAttemptAt: Date
     /**
-     * When a worker or reader last claimed the delivery. Null before the first claim, and again after a client requests
-     * a redelivery.
+     * When a worker or reader last claimed the delivery. null before the first claim, and after a client has requested a
+     * redelivery.
      */
     claimedAt: Date | null
     /**
-     * After this time there is no further attempt.
+     * The time after which no further attempt is made.
      */
     retryUntil: Date
     createdAt: Date

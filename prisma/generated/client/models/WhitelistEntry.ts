@@ -889,15 +889,16 @@ export type $WhitelistEntryPayload<ExtArgs extends runtime.Types.Extensions.Inte
     validFrom: Date | null
     validUntil: Date | null
     /**
-     * The times of the week when the vehicle may enter (`WeeklyHours` of src/whitelist/hours.ts); null for at all times.
+     * The weekly hours in which the vehicle may enter (`WeeklyHours` in src/whitelist/hours.ts). null means at all
+     * times.
      */
     hours: runtime.JsonValue | null
     /**
-     * How many times the vehicle may enter in all; null for no limit.
+     * How many times the vehicle may enter in total. null means no limit.
      */
     maxEntries: number | null
     /**
-     * Increases with each change, like the version of a location.
+     * The version of the entry. It increases with each change, like the version of a location.
      */
     version: number
     createdAt: Date

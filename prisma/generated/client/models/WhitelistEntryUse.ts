@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of an entry was recorded entering, including events that retention has removed. It is a
- * separate table, because it changes with every event and the entry does not.
+ * How many times the vehicle of an entry was recorded entering, including events that retention has removed. The
+ * number is in a separate table, because it changes with every event and the entry does not.
  */
 export type WhitelistEntryUseModel = runtime.Types.Result.DefaultSelection<Prisma.$WhitelistEntryUsePayload>
 
