@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
 
-/** The folder of the built browser files. The path is the same from this file and from the bundle in dist/. */
+/** The folder of the built browser files. The relative path is correct from this file and from the bundle in dist/. */
 const folder = new URL('../dist/pages/', import.meta.url);
 
 const contentTypes: Record<string, string> = {
@@ -38,7 +38,7 @@ async function load(): Promise<BrowserFiles> {
 
 let loaded: Promise<BrowserFiles> | undefined;
 
-/** Loads the files when the first page is opened, so that they take no memory before. */
+/** Loads the browser files when the first page is opened. Before that, the files take no memory. */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined;

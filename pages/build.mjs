@@ -1,5 +1,5 @@
-// Bundles the browser files of the pages into dist/pages, under names that contain a hash of the content. The text of
-// the guide is written beside them.
+// This script bundles the browser files of the pages into dist/pages. The names of the files contain a hash of the
+// content. The script also writes the text of the guide into this folder.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,17 +9,17 @@ const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
-/** The pages of the guide after its first one, in the order of their table there. */
+/** The pages of the guide after the first page, in the order of the table on the first page. */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
-/** Turns a page into a section of the whole guide: its headings, outside code blocks, move one level down. */
+/** Converts a page to a section of the whole guide. Its headings, except in code blocks, move one level down. */
 const asSection = (page) =>
   page
     .split(/^(```[^]*?^```$)/m)
     .map((part) => (part.startsWith('```') ? part : part.replace(/^#/gm, '##')))
     .join('');
 
-/** The whole guide as one text, without the links between its pages. */
+/** Returns the whole guide as one text, without the links between its pages. */
 async function wholeGuide() {
   const first = await readFile(new URL('moving-to-graphql.md', docs), 'utf8');
   const others = await Promise.all(
@@ -33,14 +33,14 @@ async function wholeGuide() {
     );
 }
 
-/** Writes a file atomically, since another process may be serving this folder. */
+/** Writes a file atomically, because another process may be serving this folder. */
 async function writeWhole(name, content) {
   const unfinished = join(target, `.${name}.${process.pid}`);
   await writeFile(unfinished, content);
   await rename(unfinished, join(target, name));
 }
 
-/** Removes the fonts from the style of GraphiQL, since the pages use system fonts. */
+/** Removes the fonts from the style of GraphiQL, because the pages use system fonts. */
 const withoutFonts = {
   name: 'without-fonts',
   setup({ onLoad }) {
@@ -51,7 +51,7 @@ const withoutFonts = {
   },
 };
 
-/** Removes the translations of React Aria into 30 languages, since the console is English. */
+/** Removes the translations of React Aria into 30 languages, because the console is in English. */
 const onlyEnglish = {
   name: 'only-english',
   setup(build) {
@@ -80,8 +80,8 @@ const shared = {
 };
 
 /**
- * The explorer is one script: its parts are all needed before an operation can run, and GraphiQL would load them one
- * after another.
+ * The explorer is one script, because all its parts are needed before an operation can run. GraphiQL would otherwise
+ * load its parts one after another.
  */
 const explorer = {
   ...shared,
@@ -91,7 +91,7 @@ const explorer = {
     'framer-motion': join(source, 'tab-list.tsx'),
     entities: join(source, 'html-entities.ts'),
   },
-  external: ['graphql-ws'], // never imported: subscriptions are server-sent events
+  external: ['graphql-ws'], // this package is never imported, because subscriptions are server-sent events
 };
 
 const otherPages = {
@@ -99,7 +99,7 @@ const otherPages = {
   entryPoints: ['explorer-start.ts', 'reference.ts', 'page.css'].map((name) => join(source, name)),
 };
 
-/** The console is split, so that code for later views is loaded on demand. */
+/** The console consists of several scripts, so that the code of later views is loaded only when needed. */
 const consolePage = {
   ...shared,
   entryPoints: [fileURLToPath(new URL('console/console.tsx', import.meta.url))],
@@ -110,7 +110,10 @@ const consolePage = {
 const bundles = await Promise.all([explorer, consolePage, otherPages].map((options) => build(options)));
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
-/** The files that pages load, by their names before the build. Bundles refer to their parts themselves. */
+/**
+ * The files that pages load, by their names before the build. Other built files are missing here, because the bundles
+ * refer to them.
+ */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {
     const name = basename(path);

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { addresses } from './layout.tsx';
 
-/** The pages in the navigation of the header, in order. */
+/** The links to pages in the header, in order. */
 const headerLinks = [
   { address: addresses.console, name: 'Console' },
   { address: addresses.explorer, name: 'Explorer' },

@@ -31,7 +31,7 @@ const links: { address: string; name: string; about: string }[] = [
   },
 ];
 
-/** The start page: the links to all pages, and the version. */
+/** Renders the start page, with links to all pages and the version. */
 export function renderHome(files: BrowserFiles): string {
   return renderDocument({
     title: 'Parking gateway',

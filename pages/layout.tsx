@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 /** The version of the gateway and of its contract. */
 export const { version } = packageJson;
 
-/** A page as text: a document with its styles, its script and its content. */
+/** Renders a page as HTML text. The document has styles, a script and the content of the page. */
 export function renderDocument(page: {
   title: string;
   description: string;
@@ -34,7 +34,7 @@ export function renderDocument(page: {
   return `<!doctype html>${document.toString()}`;
 }
 
-/** Where the pages and the contract are served. */
+/** The addresses of the pages and of the contract. */
 export const addresses = {
   home: '/',
   console: '/console',

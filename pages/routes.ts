@@ -16,7 +16,7 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Pages load files from the gateway only, contain no inline scripts, and cannot be framed by other sites. */
+/** Pages load files from the gateway only, contain no inline scripts, and other sites cannot show them in a frame. */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -30,10 +30,10 @@ const pageHeaders = secureHeaders({
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  strictTransportSecurity: false, // set by the reverse proxy, which has the certificate
+  strictTransportSecurity: false, // the reverse proxy sets this header, because it has the certificate
 });
 
-/** Creates a value at its first use, and again after a failure. */
+/** Creates a value when it is first used. After a failure, the next use tries again. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {
@@ -45,7 +45,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Whether a browser opens the address as a page, rather than a GraphQL client requesting it. */
+/** Whether a browser opens the address as a page. The result is false for a request of a GraphQL client. */
 const wantsPage = (c: Context) =>
   accepts(c, {
     header: 'Accept',
@@ -54,8 +54,8 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * Adds the public routes (docs/contract.md#what-is-public): the contract in both forms, the reference, the migration
- * guide, the explorer and a start page with links to them. None of them needs a key or shows data.
+ * Creates the public routes (docs/contract.md#what-is-public): the contract in both forms, the reference, the migration
+ * guide, the explorer and a start page with links to them. The public routes need no key and show no data.
  *
  * @param options.limit counts a request against the budget of its client address
  */

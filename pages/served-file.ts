@@ -5,8 +5,8 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The brotli quality for a file that is compressed once and sent often. It is far above the quality for responses, and
- * far below the highest, with which the first request would take seconds.
+ * The Brotli quality for a file that is compressed once and sent often. The value is far above the quality for
+ * responses. With the highest quality, the first request would take seconds.
  */
 const brotliQuality = 9;
 
@@ -19,19 +19,22 @@ const compress: Record<ContentCoding, (content: Uint8Array) => Promise<Uint8Arra
 /** A file in memory that all requests share. */
 export interface ServedFile {
   contentType: string;
-  /** How long a browser may cache the file (RFC 9111). */
+  /** The value of the header `Cache-Control`, which says how long a browser may cache the file (RFC 9111). */
   cacheControl: string;
-  /** The weak ETag of the content, compressed or not (RFC 9110). */
+  /** The weak ETag of the content (RFC 9110). The compressed content has the same ETag. */
   etag: string;
   content: Uint8Array<ArrayBuffer>;
-  /** The compressed content, created once, at the first request that accepts it. */
+  /**
+   * Returns the compressed content. The content is compressed only once, for the first request that accepts
+   * compression.
+   */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The browser revalidates the file at every use. */
+/** The value of `Cache-Control` for a file that the browser must revalidate for every use. */
 const askAgain = 'public, no-cache';
 
-/** The name contains a hash of the content, so the file never changes. */
+/** The value of `Cache-Control` for a file that never changes, because its name contains a hash of the content. */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
 /** Prepares a file to be served. */
@@ -62,7 +65,10 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag));
 }
 
-/** Responds with a file: 304 when the browser has it, compressed when the browser accepts that. */
+/**
+ * Sends a file as the response. The status is 304 when the browser already has the file. The file is compressed when
+ * the browser accepts compression.
+ */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
   const { contentType, cacheControl, etag, content, compressed } = file;
   const headers = { ETag: etag, 'Cache-Control': cacheControl, Vary: 'Accept, Accept-Encoding' };

@@ -1,7 +1,7 @@
 /** How long a button shows that the text was copied, in milliseconds. */
 const saidForMs = 2000;
 
-/** Copies a text and shows this on the button for a while. */
+/** Copies a text to the clipboard. The button shows for a while that the text was copied. */
 export async function copyWith(button: HTMLButtonElement, text: string, refusal: string): Promise<void> {
   const label = button.textContent;
   const copied = await navigator.clipboard.writeText(text).then(

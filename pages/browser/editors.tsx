@@ -3,9 +3,10 @@ import { useEditorContext, useExecutionContext } from '@graphiql/react';
 import { useEffect } from 'react';
 
 /**
- * Makes the editors accessible, and shows the answer on screens where it is below the operation.
+ * Makes the editors accessible. On small screens, where the response is below the operation, it also scrolls to the
+ * response.
  *
- * @param props.cursor where the user was typing before the editors were there
+ * @param props.cursor the position of the cursor in the plain form, from before the editors were loaded
  */
 export function Editors({ cursor }: { cursor: number | undefined }) {
   const { queryEditor, variableEditor, responseEditor } = useEditorContext({ nonNull: true });
@@ -19,14 +20,14 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
     ] as const;
     for (const [editor, label] of labels) {
       editor?.setOption('screenReaderLabel', label);
-      if (editor) editor.getScrollerElement().tabIndex = 0; // scrolls with the keyboard, too
+      if (editor) editor.getScrollerElement().tabIndex = 0; // a focusable editor can be scrolled with the keyboard
     }
   }, [queryEditor, variableEditor, responseEditor]);
 
   useEffect(() => {
     if (!queryEditor || cursor === undefined) return undefined;
     const place = () => {
-      if (queryEditor.getValue() === '') return; // GraphiQL fills it later
+      if (queryEditor.getValue() === '') return; // the editor is still empty, because GraphiQL fills it later
       queryEditor.off('change', place);
       queryEditor.focus();
       queryEditor.setCursor(queryEditor.posFromIndex(cursor));

@@ -1,7 +1,7 @@
 /** The data of a key for the variables of the examples. */
 export interface KeyReach {
   locationId: string;
-  /** A plate that the whitelist of the location has. */
+  /** A plate from the whitelist of the location. */
   plate?: Plate;
 }
 
@@ -13,7 +13,7 @@ interface Plate {
 
 const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 
-/** No location yet: filled as soon as a key is typed. */
+/** The placeholder for the id of a location. It is replaced when the user enters a key. */
 const noLocation = '';
 
 interface Example {
@@ -22,7 +22,7 @@ interface Example {
 }
 
 /**
- * The operations of the explorer's first tabs.
+ * Creates the operations of the explorer's first tabs.
  *
  * @param now the time of the example event and of the counts, and part of the event's identifier
  */
@@ -254,11 +254,11 @@ subscription LiveStatus($locationId: ID!) {
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fills the variables of a tab with ids in the key's scope. Only values from the explorer itself are replaced: an empty
- * `locationId`, the example plate, and the values of the previous key.
+ * Fills the variables of a tab with ids in the key's scope. Only values that come from the explorer itself are
+ * replaced: an empty `locationId`, the example plate, and the values of the previous key.
  *
- * @param text the variables as JSON, as the editor has them
- * @returns the text unchanged when there is nothing to fill, or when it is no JSON yet
+ * @param text the variables as JSON, as the editor shows them
+ * @returns the text, unchanged when there is nothing to fill or when the text is not valid JSON yet
  */
 export function fillVariables(text: string, reach: KeyReach, former: KeyReach | undefined): string {
   let changed = false;

@@ -1,4 +1,7 @@
-/** The longest address that the explorer and the console make, in characters: servers and proxies refuse longer ones. */
+/**
+ * The maximum length of an address that the explorer or the console creates, in characters. Servers and proxies reject
+ * longer addresses.
+ */
 const maxAddressCharacters = 6000;
 
 /** An operation and its variables as JSON. */
@@ -7,7 +10,10 @@ interface LinkedOperation {
   variables: string;
 }
 
-/** The address of the explorer with an operation in it; undefined when it would be too long. */
+/**
+ * Returns the address of the explorer with an operation in it. The result is undefined when the address would be too
+ * long.
+ */
 export function explorerAddress(path: string, { query, variables }: LinkedOperation): string | undefined {
   const parameters = new URLSearchParams({ query, ...(variables && { variables }) });
   const address = `${path}?${parameters}`;

@@ -3,7 +3,8 @@ import { answered, firstOperationForm } from './first-operation.ts';
 import { linkedOperation } from './link.ts';
 import { post } from './post.ts';
 
-// Makes the form of the page usable at once: GraphiQL takes its place when it is loaded, which takes seconds on a phone.
+// This script makes the plain form of the page usable at once. GraphiQL replaces the form when it has loaded, which
+// takes seconds on a phone.
 
 const { form, operation, answer } = firstOperationForm();
 const linked = linkedOperation();

@@ -14,7 +14,10 @@ import { createFetcher } from './graph-client.ts';
 import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
 
-/** Fills the variables of the active tab with ids that the key reaches. Another key or tab fills them again. */
+/**
+ * Fills the variables of the active tab with ids in the scope of the key. When the key or the tab changes, the
+ * variables are filled again.
+ */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
   const [reach, setReach] = useState<KeyReach>();
@@ -31,8 +34,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!reach || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === reach) return;
-    // Not `moveTab`, which fills all tabs at once: it replaces the text of every editor, so the cursor and the
-    // response of an operation that ran before GraphiQL was loaded would be lost.
+    // `moveTab` is not used here. It would replace the text of every editor, and the cursor and the response of an
+    // operation that ran before GraphiQL was loaded would be lost.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), reach, former));
     filled.set(tabId, reach);
   }, [reach, tabId, variableEditor, filled]);
@@ -78,10 +81,13 @@ function Explorer(props: {
   );
 }
 
-/** The time until the next attempt to load the schema, when the gateway did not name one. */
+/** The time until the next attempt to load the schema, in seconds, if the gateway has not given a time. */
 const retrySeconds = 10;
 
-/** Loads the schema, and tries again until that succeeds. Meanwhile a note below the plain form says why it failed. */
+/**
+ * Loads the schema, and tries again until the schema is loaded. In the meantime, a note below the plain form says why
+ * an attempt failed.
+ */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);

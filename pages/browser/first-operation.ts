@@ -1,10 +1,10 @@
 /** The state that the plain form hands over to GraphiQL when GraphiQL has loaded. */
 interface EarlyWork {
-  /** The operation; undefined when the user has not changed it. */
+  /** The operation that the user wrote. undefined when the user has not changed the operation. */
   query: string | undefined;
-  /** The answer, if the operation was run. */
+  /** The response, if the operation was run. */
   answer: string;
-  /** Where the user was typing; undefined when the focus was elsewhere. */
+  /** The position of the cursor in the operation. undefined when the focus was elsewhere. */
   cursor: number | undefined;
 }
 
@@ -17,10 +17,13 @@ export function firstOperationForm() {
   return { form, operation, answer, note };
 }
 
-/** The event of the form when an answer has arrived. */
+/** The name of the event that the form sends when a response has arrived. */
 export const answered = 'answered';
 
-/** Takes over what the user has done in the form; waits for an answer that is on its way. */
+/**
+ * Returns what the user has entered into the form. If an operation is running, the function first waits for its
+ * response.
+ */
 export async function takeOverForm(): Promise<EarlyWork> {
   const { form, operation, answer } = firstOperationForm();
   while (form.ariaBusy === 'true') {

@@ -4,13 +4,16 @@ import { createClient, NetworkError } from 'graphql-sse';
 import type { KeyReach } from './examples.ts';
 import { graphPath, keyHeader, post } from './post.ts';
 
-/** What the key field says of a key. */
+/** The state of the key in the key field, as shown to the user. */
 export type KeyState =
   | { kind: 'none' }
   | { kind: 'valid'; name: string; reach: KeyReach | undefined }
   | { kind: 'refused'; message: string };
 
-/** Runs queries and mutations as POST, subscriptions as server-sent events, all with the key of the key field. */
+/**
+ * Creates the function that runs operations with the key in the key field. Queries and mutations are sent with POST.
+ * Subscriptions are streams of server-sent events.
+ */
 export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
     url: graphPath,
@@ -30,7 +33,7 @@ export function createFetcher(currentKey: () => string): Fetcher {
         variables: variables as Record<string, unknown> | undefined,
       });
     } catch (error) {
-      // A refusal comes as JSON instead of a stream: it is the result.
+      // A rejected subscription is answered with JSON instead of a stream. This JSON is the result.
       if (!(error instanceof NetworkError) || !error.response) throw error;
       yield (await (error.response as Response).json()) as ExecutionResult;
     }
@@ -46,15 +49,15 @@ export function createFetcher(currentKey: () => string): Fetcher {
 }
 
 /**
- * The operation that is meant. Just after a change of tabs GraphiQL still names that of the tab before: of a
- * document with one operation the name does not matter.
+ * Returns the operation that the user wants to run. Just after a change of tabs, GraphiQL still gives the operation
+ * name of the previous tab. The name is therefore ignored when the document has only one operation.
  */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
   try {
     const operations = parse(query).definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
     return operations.find(({ name }) => name?.value === operationName) ?? operations[0];
   } catch {
-    return undefined; // the gateway says what is wrong with it
+    return undefined; // the gateway reports what is wrong with the document
   }
 }
 
@@ -64,7 +67,7 @@ interface Viewer {
   locationIds: string[];
 }
 
-/** Asks whose the key is, and for a location and a vehicle that the examples can use. */
+/** Looks up the name of a key, and a location and a vehicle that the examples can use. */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };
   const { data, errors } = await post<ExecutionResult>(

@@ -1,13 +1,16 @@
-// The build gives this module to markdown-it instead of the package `entities`, since browsers already know the names of
-// all characters.
+// The build gives this module to markdown-it in place of the package `entities`, because browsers already know the
+// names of all characters.
 
-/** Replaces references to characters, such as `&amp;`, by the characters. */
+/** Replaces character references, such as `&amp;`, by the characters. */
 export function decodeHTML(text: string): string {
-  // A parsed document runs no scripts and loads no files.
+  // This parser is safe, because a document that it creates runs no scripts and loads no files.
   return new DOMParser().parseFromString(text, 'text/html').documentElement.textContent ?? text;
 }
 
-/** The same for whole references: markdown-it gives no others to it. */
+/**
+ * Replaces a text that is a single character reference by its character. markdown-it calls this function only for such
+ * texts.
+ */
 export function decodeHTMLStrict(text: string): string {
   return decodeHTML(text);
 }

@@ -1,21 +1,21 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
 
-/** Where a key is kept that the user asked this device to remember. */
+/** The name of the storage item for the key, if the user has asked this device to remember the key. */
 const storedKeyName = 'parking-gateway:key';
 
-/** How long a user pauses before a typed key is looked up, in milliseconds. */
+/** How long a user must pause after typing before the key is looked up, in milliseconds. */
 const typingPauseMs = 400;
 
-/** The one field for the key, above all tabs of the explorer. */
+/** The field for the API key. All tabs of the explorer share this field. */
 export interface KeyField {
   current(): string;
-  /** Calls back with what is known of the key: now, if anything is, and each time that it changes. */
+  /** Calls a listener with the state of the key, now if the state is known, and after each change. */
   onChange(listener: (state: KeyState) => void): void;
 }
 
 const element = <Type extends HTMLElement>(id: string) => document.getElementById(id) as Type;
 
-/** Takes over the field of the page. The key stays in memory unless the user asks the device to remember it. */
+/** Connects the key field of the page. The key stays in memory unless the user asks the device to remember the key. */
 export function bindKeyField(): KeyField {
   const field = element<HTMLInputElement>('key');
   const remember = element<HTMLInputElement>('remember-key');
@@ -43,7 +43,7 @@ export function bindKeyField(): KeyField {
       kind: 'refused',
       message: 'The gateway does not answer',
     }));
-    if (key !== current()) return; // typed on meanwhile
+    if (key !== current()) return; // the result is outdated, because the user has typed on
     show(state);
     known = state;
     for (const listener of listeners) listener(state);
@@ -62,7 +62,7 @@ export function bindKeyField(): KeyField {
     remember.checked = true;
   }
   show({ kind: 'none' });
-  // A browser may have kept what was typed before a reload.
+  // The field may already have a text, because a browser can keep what was typed before a reload.
   if (current()) void lookUp();
   return {
     current,

@@ -2,7 +2,7 @@ import type { TabsState } from '@graphiql/react';
 import { copyWith } from './copy.ts';
 import { explorerAddress } from './explorer-address.ts';
 
-/** The operation in the address, `?query=…&variables=…`. */
+/** Returns the operation in the page address, `?query=…&variables=…`. */
 export function linkedOperation(): { query?: string; variables?: string } {
   const parameters = new URLSearchParams(location.search);
   const query = parameters.get('query');
@@ -26,7 +26,9 @@ function compact(json: string): string {
   }
 }
 
-/** Keeps the operation of the active tab in the page address, so that it can be shared and survives a reload. */
+/**
+ * Keeps the operation of the active tab in the page address. The operation can then be shared and survives a reload.
+ */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};
   const path = location.pathname;
@@ -34,7 +36,7 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
   history.replaceState(null, '', address || path);
 }
 
-/** Makes the button of the page copy the address. */
+/** Makes the button of the page copy the page address. */
 export function offerLink(): void {
   const button = document.getElementById('copy-link') as HTMLButtonElement;
   button.addEventListener(

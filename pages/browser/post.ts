@@ -1,14 +1,14 @@
-/** The path of the graph. */
+/** The path of the GraphQL endpoint. */
 export const graphPath = '/graphql';
 
-/** An operation as a request to the graph has it. */
+/** The body of a GraphQL request. */
 interface GraphRequest {
   query: string;
   variables?: unknown;
   operationName?: string | null | undefined;
 }
 
-/** The header of a key; none without a key. */
+/** Returns the request header with a key. Without a key, there is no header. */
 export const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
 
 /** Sends an operation and returns its result. */

@@ -1,6 +1,8 @@
 import { offerCopies } from './copy.ts';
 
-/** The entries of the reference and their links in the navigation, with the searched text as an attribute. */
+/**
+ * The entries of the reference and the links to them in the navigation. Each has its searchable text as an attribute.
+ */
 const searchable = document.querySelectorAll<HTMLElement>('[data-search]');
 const groups = document.querySelectorAll<HTMLElement>('[data-group]');
 const sections = document.querySelectorAll<HTMLDetailsElement>('details.section');
@@ -31,7 +33,7 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/** Opens the section of the entry that the address names. */
+/** Opens the section of the entry that the page address names. */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
@@ -40,7 +42,7 @@ function openTarget(): void {
   target?.scrollIntoView();
 }
 
-// On a phone, an expanded page would be a hundred screens long.
+// On a phone all sections are closed, because an expanded page would be a hundred screens long.
 if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
 openTarget();
 addEventListener('hashchange', openTarget);
@@ -52,7 +54,7 @@ const links = new Map(
   ]),
 );
 
-/** Marks the link of the entry that is being read. */
+/** Marks the navigation link of the entry that the user is reading. */
 function mark(id: string): void {
   for (const link of links.values()) link.removeAttribute('aria-current');
   const link = links.get(id);
@@ -61,7 +63,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// An entry is being read while it crosses a line below the upper edge of the window.
+// An entry counts as being read while it crosses a line below the upper edge of the window.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

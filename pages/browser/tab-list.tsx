@@ -1,6 +1,6 @@
 /** @jsxImportSource react */
 // The build gives this module to GraphiQL instead of framer-motion. GraphiQL uses only two components of that library,
-// for tabs that can be dragged, and the library would be a tenth of the page.
+// for tabs that can be dragged, and the whole library would be a tenth of the page.
 import { Children, cloneElement, isValidElement, type ReactElement, type ReactNode, type Ref } from 'react';
 
 interface ListProps {
@@ -10,14 +10,17 @@ interface ListProps {
 }
 
 interface ItemProps {
-  /** The button that opens the tab, then the button that closes it. */
+  /** The two buttons of a tab: the button that opens the tab, then the button that closes the tab. */
   children: ReactNode;
   className?: string;
   'aria-selected'?: boolean;
   ref?: Ref<HTMLLIElement>;
 }
 
-/** A list of buttons instead of an ARIA tab list, since a tab may not contain another control such as a close button. */
+/**
+ * This list contains buttons and is not an ARIA tab list, because a tab may not contain another control such as a close
+ * button.
+ */
 const Group = ({ children, className, ref }: ListProps) => (
   <ul ref={ref} className={className} aria-label="Operations">
     {children}

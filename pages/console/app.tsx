@@ -15,7 +15,7 @@ interface OpenedKey {
   viewer: NonNullable<ViewerQuery['viewer']>;
 }
 
-/** The console: a form for the key, and then the views. */
+/** The console. It shows a form for the key, and then the views. */
 export function Console() {
   const [opened, setOpened] = useState<OpenedKey>();
   const [refusal, setRefusal] = useState<string>();

@@ -2,7 +2,10 @@ import { parse } from 'csv-parse/browser/esm/sync';
 import { stringify } from 'csv-stringify/browser/esm/sync';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
 
-/** The columns of a whitelist file. `pms import` and `pms export` use the same columns and also hours. */
+/**
+ * The columns of a whitelist file. The commands `pms import` and `pms export` use these columns and also a column for
+ * hours.
+ */
 const columns = [
   ...['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'],
   ...['validFrom', 'validUntil', 'maxEntries'],
@@ -32,7 +35,7 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
     note: optional('note'),
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
-    // If the file does not have the column, the number is not changed.
+    // The number stays unchanged when the file does not have this column.
     ...(maxEntries !== undefined && { maxEntries: maxEntries === '' ? null : Number(maxEntries) }),
   };
 }
@@ -40,7 +43,7 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
 /**
  * Reads the rows of a CSV file (RFC 4180) with a header.
  *
- * @throws {Error} for an invalid file, with the line
+ * @throws {Error} for an invalid file, with the number of the line
  */
 export function readEntries(text: string): WhitelistEntryInput[] {
   const rows: CsvRow[] = parse(text, { bom: true, columns: true, skip_empty_lines: true });

@@ -40,7 +40,7 @@ export function KeyForm(props: {
 
   useEffect(() => {
     if (first) void open(first);
-    // A stored key is checked once, when the console opens.
+    // The list of dependencies is empty, because a stored key is checked only once, when the console opens.
   }, []);
 
   const submit = (event: FormEvent) => {

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
-/** The views of the console, as the address names them: `#/sites`, or `#/sites/<id of a location>`. */
+/** The names of the console's views in the page address: `#/sites`, or `#/sites/<id of a location>`. */
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/** The current place: a view and the id of the object that it shows. The address contains nothing else. */
+/** The current view and the id of the object that it shows. The page address contains only these two values. */
 export interface Place {
   view: ViewName;
   id: string | undefined;
@@ -12,17 +12,17 @@ export interface Place {
 
 const idForm = /^[\w-]{1,64}$/;
 
-/** Parses the part of the address after `#`. */
+/** Parses the part of the page address after `#`. */
 function placeOf(hash: string): Place {
   const [, view = '', id = ''] = hash.split('/');
   const known = viewNames.find((name) => name === view) ?? 'sites';
   return { view: known, id: idForm.test(id) ? id : undefined };
 }
 
-/** The address of a place. */
+/** Returns the address of a view. */
 export const addressOf = (view: ViewName, id?: string): string => `#/${view}${id ? `/${id}` : ''}`;
 
-/** Goes to a place. */
+/** Opens a view by changing the page address. */
 export function goTo(view: ViewName, id?: string): void {
   location.hash = addressOf(view, id);
 }
@@ -32,7 +32,7 @@ function onHashChange(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** The current place. */
+/** Returns the current view and the id of its object. */
 export function usePlace(): Place {
   return placeOf(useSyncExternalStore(onHashChange, () => location.hash));
 }

@@ -17,7 +17,10 @@ const WebhooksView = lazy(async () => ({ default: (await import('./views/webhook
 const KeysView = lazy(async () => ({ default: (await import('./views/keys.tsx')).KeysView }));
 const AuditView = lazy(async () => ({ default: (await import('./views/audit.tsx')).AuditView }));
 
-/** The permissions of which a key needs one to see a view. A view without permissions is shown to every key. */
+/**
+ * The permissions for each view. A key with at least one of them sees the view. A view without permissions is shown to
+ * every key.
+ */
 const permissionsOf: Record<ViewName, readonly Permission[]> = {
   sites: ['READ_LOCATIONS', 'READ_STATUS', 'READ_ACTIVITY'],
   whitelist: ['READ_WHITELIST'],

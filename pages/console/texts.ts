@@ -1,6 +1,6 @@
 import type { Permission } from './generated/operations.ts';
 
-// Every text of the console, so that a translation has one file to follow.
+// This file contains every text of the console, so that a translator has to change only one file.
 
 const plural = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 import { raw } from 'hono/html';
 import { highlight, type Language } from './highlight.ts';
 
-/** A block of source text. It is focusable, so that it can be scrolled with the keyboard. */
+/** A block of source text. The block is focusable, so that users can scroll it with the keyboard. */
 export const Code = ({
   text,
   label,
@@ -18,7 +18,7 @@ export const Code = ({
   </div>
 );
 
-/** A value as JSON. */
+/** A block that shows a value as JSON. */
 export const Json = ({ value, label }: { value: unknown; label: string }) => (
   <Code text={JSON.stringify(value, null, 2)} label={label} language="json" />
 );

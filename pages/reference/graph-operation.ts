@@ -20,20 +20,23 @@ export interface ExampleOperation {
   variables: Record<string, unknown>;
 }
 
-/** The address that opens an operation in the explorer. */
+/** Returns the address that opens an operation in the explorer. */
 export function explorerLink({ query, variables }: ExampleOperation): string {
   const parameters = new URLSearchParams({ query });
   if (Object.keys(variables).length > 0) parameters.set('variables', JSON.stringify(variables));
   return `${addresses.explorer}?${parameters}`;
 }
 
-/** How deep an example selects fields: a field, the items of its list, and an object in each item. */
+/**
+ * The maximum number of levels of fields that an example selects. Three levels cover a field, the items of its list,
+ * and an object in each item.
+ */
 const deepestSelection = 3;
 
 const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
-/** The selection set of an example: the items of a list, and the scalar fields of an object. */
+/** Returns the selection set of an example: the items of a list, and the scalar fields of an object. */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
@@ -57,13 +60,13 @@ const isList = (type: GraphQLOutputType): boolean =>
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
-/** Nullable arguments that an example gives, because exactly one of several must be given. */
+/** The nullable arguments that an example must have, because exactly one of several arguments is required. */
 const givenOfSeveral = new Set(['plate']);
 
 const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
-/** A value for an argument, from an example body if one has it. */
+/** Returns a value for an argument. The value comes from an example body if the body has the argument. */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isListType(type)) return [argumentValue({ name: argument.name, type: type.ofType })];
@@ -85,7 +88,7 @@ function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknow
   return '';
 }
 
-/** An example operation with one root field, its required arguments and the fields of its result. */
+/** Returns an example operation with one root field, its required arguments and the fields of its result. */
 export function exampleOperation(
   kind: OperationTypeNode,
   field: GraphQLField<unknown, unknown>,

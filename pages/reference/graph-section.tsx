@@ -22,7 +22,10 @@ const kinds: { kind: OperationTypeNode; title: string; about: string }[] = [
   },
 ];
 
-/** All GraphQL operations, with their arguments, their results and an example that opens in the explorer. */
+/**
+ * Returns the sections for all GraphQL operations, with their arguments, their results and an example that opens in the
+ * explorer.
+ */
 export function graphSections(schema: GraphQLSchema): Section[] {
   return kinds.map(({ kind, title, about }) => ({
     id: `graph-${title.toLowerCase()}`,
@@ -34,7 +37,7 @@ export function graphSections(schema: GraphQLSchema): Section[] {
   }));
 }
 
-/** An argument, followed by the fields of its input type. */
+/** Returns an argument, followed by the fields of its input type. */
 function argumentRows(argument: GraphQLArgument): FieldRow[] {
   const type = getNamedType(argument.type);
   const row = ({ name, type, description, deprecationReason }: GraphQLArgument | GraphQLInputField) => ({

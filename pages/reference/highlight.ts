@@ -43,10 +43,10 @@ const tokens: Record<Language, readonly (readonly [kind: string, pattern: string
   ],
 };
 
-/** The names of the languages in Markdown code blocks. */
+/** Other names of the languages, which code blocks in Markdown may use. */
 const otherNames: Record<string, Language> = { bash: 'sh', typescript: 'ts', py: 'python' };
 
-/** The language with a name; undefined when it has no highlighting. */
+/** Returns the language with a name. The result is undefined when the language has no highlighting. */
 export function languageOf(name: string): Language | undefined {
   return Object.hasOwn(tokens, name) ? (name as Language) : otherNames[name];
 }
@@ -60,7 +60,10 @@ const patterns = new Map(
 
 const { escapeHtml } = markdownIt().utils;
 
-/** Source text as HTML: each highlighted token is a span with its kind as the class, and all text is escaped. */
+/**
+ * Converts source text to HTML. Each highlighted token becomes a span with its kind as the class, and all text is
+ * escaped.
+ */
 export function highlight(text: string, language: Language | undefined): string {
   const pattern = language && patterns.get(language);
   if (!pattern) return escapeHtml(text);

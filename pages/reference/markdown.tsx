@@ -3,7 +3,7 @@ import markdownIt from 'markdown-it';
 import { Code } from './code.tsx';
 import { languageOf } from './highlight.ts';
 
-/** Descriptions are Markdown; HTML in them is shown as text. */
+/** The converter of descriptions, which are Markdown. HTML in a description is shown as text. */
 const markdown = markdownIt({ html: false, linkify: false });
 markdown.renderer.rules.fence = (tokens, index) => {
   const { content, info } = tokens[index]!;
@@ -13,12 +13,12 @@ markdown.renderer.rules.fence = (tokens, index) => {
   ).toString();
 };
 
-/** Paragraphs, lists and headings. */
+/** Shows Markdown with paragraphs, lists and headings. */
 export const Prose = ({ text }: { text: string | null | undefined }) => (
   <div class="prose">{raw(markdown.render(text ?? ''))}</div>
 );
 
-/** Inline Markdown of a sentence or two. */
+/** Shows one or two sentences of Markdown inside a line. */
 export const Inline = ({ text }: { text: string | null | undefined }) => (
   <>{raw(markdown.renderInline(text ?? ''))}</>
 );

@@ -12,13 +12,13 @@ import { preparation, ProgramList } from './programs.tsx';
 import { resolverOf, restSections } from './rest-section.tsx';
 import { webhookSection } from './webhook-section.tsx';
 
-/** The parts of the reference, under the headings of its navigation. */
+/** A part of the reference, with its heading in the navigation. */
 interface Part {
   title: string;
   sections: Section[];
 }
 
-/** The chapters of the introduction, about topics common to all endpoints. */
+/** Returns the chapters of the introduction, which cover topics of all endpoints. */
 function guideSections(): Section[] {
   const [first, ...chapters] = introduction.split(/^## /m);
   const entries = chapters.map((chapter) => {
@@ -106,7 +106,7 @@ function partsOf(schema: GraphQLSchema, openApi: OpenApi): Part[] {
   ];
 }
 
-/** The reference of REST and GraphQL. Beside each endpoint is its equivalent GraphQL document. */
+/** Renders the reference of REST and GraphQL. Beside each endpoint, the page shows the equivalent GraphQL document. */
 export function renderReference(schema: GraphQLSchema, files: BrowserFiles): string {
   const parts = partsOf(schema, createOpenApi(schema));
   return renderDocument({

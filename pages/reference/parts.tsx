@@ -6,11 +6,11 @@ import { Inline } from './markdown.tsx';
 import { patternInWords } from './patterns.ts';
 import { graphPrograms, ProgramList } from './programs.tsx';
 
-/** An entry of the reference, with what search and navigation need. */
+/** An entry of the reference, with the data for search and navigation. */
 export interface Entry {
   id: string;
   title: string;
-  /** The searched text, in lower case. */
+  /** The text in which the search looks for words, in lower case. */
   search: string;
   content: Child;
 }
@@ -23,7 +23,7 @@ export interface Section {
   entries: Entry[];
 }
 
-/** The equivalent GraphQL document, with its variables. */
+/** Shows the equivalent GraphQL document of an endpoint, with its variables. */
 export const GraphDocument = ({ title, operation }: { title: string; operation: ExampleOperation }) => (
   <aside class="graph">
     <h4>{title}</h4>
@@ -52,7 +52,7 @@ export interface FieldRow {
   description: string | null | undefined;
 }
 
-/** A list of fields, parameters or arguments: name, type and description. */
+/** A table of fields, parameters or arguments, with their name, type and description. */
 export const FieldTable = ({ title, rows }: { title: string; rows: readonly FieldRow[] }) =>
   rows.length === 0 ? null : (
     <>
@@ -74,7 +74,7 @@ export const FieldTable = ({ title, rows }: { title: string; rows: readonly Fiel
     </>
   );
 
-/** A short description of a JSON Schema: `string, at most 50 characters`. */
+/** Returns a short description of a JSON Schema, such as `string, at most 50 characters`. */
 export function typeInWords(schema: JsonSchema): string {
   const { type, format, maxLength, minimum, maximum, enum: values, items, pattern, anyOf } = schema;
   if (!type && Array.isArray(anyOf)) return (anyOf as JsonSchema[]).map(typeInWords).join(' or ');

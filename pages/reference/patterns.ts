@@ -1,4 +1,4 @@
-/** Descriptions of the patterns in the contract. */
+/** The descriptions in words of the patterns in the contract. */
 const words: Record<string, string> = {
   [String.raw`\S`]: 'not blank',
   [String.raw`^[^\x00-\x08\x0B-\x1F\x7F-\x9F]*$`]: 'no control characters other than tab and newline',
@@ -11,5 +11,8 @@ const words: Record<string, string> = {
   '^[a-z0-9]+(-[a-z0-9]+)*$': 'lower-case letters and digits, in parts joined by one hyphen',
 };
 
-/** The description of a pattern; the pattern itself when it has none, which a test reports. */
+/**
+ * Returns the description of a pattern. If no description exists, the function returns the pattern itself, and a test
+ * reports the missing description.
+ */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

@@ -2,7 +2,7 @@ import { Code } from './code.tsx';
 import type { ExampleOperation } from './graph-operation.ts';
 import type { Language } from './highlight.ts';
 
-/** A request as a program in each language that prints the response. */
+/** Programs in several languages that send the same request and print the response. */
 interface Programs {
   curl: string;
   typeScript: string;
@@ -15,14 +15,14 @@ const languages: { name: string; language: Language; of: keyof Programs }[] = [
   { name: 'Python', language: 'python', of: 'python' },
 ];
 
-/** The setup for all programs of the reference: the address of the gateway and a key. */
+/** The setup that all programs of the reference need: the address of the gateway and a key. */
 export const preparation: Programs = {
   curl: 'export GATEWAY=http://127.0.0.1:3000 KEY=pms_…',
   typeScript: "const gateway = 'http://127.0.0.1:3000';\nconst key = process.env.KEY!;",
   python: 'import os\nimport requests\n\ngateway = "http://127.0.0.1:3000"\nkey = os.environ["KEY"]',
 };
 
-/** The programs of a request; the first one is expanded. */
+/** Shows the programs of a request. Only the first program is expanded. */
 export const ProgramList = ({ programs, of }: { programs: Programs; of: string }) => (
   <>
     {languages.map(({ name, language, of: kind }, index) => (
@@ -34,7 +34,7 @@ export const ProgramList = ({ programs, of }: { programs: Programs; of: string }
   </>
 );
 
-/** `locationId` → `location_id` */
+/** Converts a name to snake case: `locationId` → `location_id` */
 const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const indented = (text: string, indent: string) => text.replaceAll('\n', `\n${indent}`);
@@ -43,7 +43,7 @@ const jsonOf = (value: unknown) => JSON.stringify(value, null, 2);
 
 const pythonWords: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
 
-/** A value as a Python literal. Strings have the same syntax as in JSON. */
+/** Returns a value as a Python literal. Strings have the same syntax as in JSON. */
 const pythonOf = (value: unknown) =>
   JSON.stringify(value, null, 4).replace(
     /"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g,
@@ -52,7 +52,7 @@ const pythonOf = (value: unknown) =>
 
 const inShell = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** The programs of a REST request; `path` has its parameters in braces. */
+/** Returns the programs of a REST request. In `path`, parameters are in braces. */
 export function restPrograms(method: string, path: string, body: unknown): Programs {
   const withParameters = (text: (name: string) => string) =>
     path.replace(/\{(\w+)\}/g, (_, name: string) => text(name));
@@ -82,7 +82,7 @@ export function restPrograms(method: string, path: string, body: unknown): Progr
   };
 }
 
-/** The programs of a GraphQL request. Subscriptions are streams of server-sent events. */
+/** Returns the programs of a GraphQL request. A subscription is a stream of server-sent events. */
 export function graphPrograms({ query, variables }: ExampleOperation): Programs {
   const isStream = query.startsWith('subscription');
   const hasVariables = Object.keys(variables).length > 0;

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { examples } from '../../rest/openapi-text.ts';
 
-/** The sample values of fields, by name, from the example bodies. */
+/** Sample values of fields by the name of the field. They come from the example bodies. */
 const namedValues: Record<string, unknown> = {
   ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
   service: 'parking-gateway',
@@ -17,11 +17,11 @@ const sampleId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a17';
 /** Follows the references of a schema to the components of its document. */
 export type Resolve = (schema: JsonSchema) => JsonSchema;
 
-/** The schema of the JSON content of a request body or a response. */
+/** Returns the schema of the JSON content of a request body or a response. */
 export const bodySchema = (holder: unknown): JsonSchema =>
   (holder as { content: { 'application/json': { schema: JsonSchema } } }).content['application/json'].schema;
 
-/** A sample value that is valid under a schema. */
+/** Returns a sample value that is valid under a schema. */
 export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
   const {
     type,

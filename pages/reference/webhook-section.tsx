@@ -12,7 +12,7 @@ interface WebhookOperation {
   requestBody: unknown;
 }
 
-/** All messages of webhooks: the common headers, then the body of each type. */
+/** Returns the section for all webhook messages. It has the common headers, then the body of each type of message. */
 export function webhookSection({ webhooks }: OpenApi, resolve: Resolve): Section {
   const operations = Object.entries(webhooks).map(
     ([type, { post }]) => [type, post as unknown as WebhookOperation] as const,
@@ -85,7 +85,10 @@ interface Changes {
   properties: Record<string, JsonSchema>;
 }
 
-/** The forms of `data.changes`: the values, or the values before and after the change, with the same fields. */
+/**
+ * Returns the forms of `data.changes`. A change has its values, or the values before and after the change with the same
+ * fields.
+ */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];
   const properties = (schema!.properties ?? {}) as Record<string, JsonSchema>;

@@ -2,7 +2,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, subscriptionExchange } from 'urql';
 import { createLive } from './live.ts';
 
-/** Types without an identity of their own, which are cached as part of the object that contains them. */
+/** Types without an id. The cache stores such an object as part of the object that contains it. */
 const parts = [
   ...['AccessCandidate', 'AccessCheck', 'AccessDecision', 'DeprecatedUse', 'ImportError', 'ImportResult'],
   ...['ImportRow', 'IssuedApiKey', 'OccupancyPoint', 'PageInfo', 'PlateDifference', 'Quota'],
@@ -20,8 +20,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one key. Its cache holds each object that this key has read once, so that live updates
- * and changes appear in every view of the object.
+ * Creates the GraphQL client for one key. Its cache holds each object that was read with this key only once, so that
+ * live updates and changes appear in every view of the object.
  */
 export function createGraphClient(key: string): Client {
   const live = createLive(() => key);

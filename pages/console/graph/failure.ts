@@ -1,6 +1,6 @@
 import type { CombinedError } from 'urql';
 
-/** The kinds of failures that views treat differently. */
+/** The kinds of failures that views show in different ways. */
 export type Failure =
   | { kind: 'offline' }
   | { kind: 'rate-limit'; retryAt: number }
@@ -13,7 +13,7 @@ interface FieldError {
   message: string;
 }
 
-/** How long to wait after a 429 without `Retry-After`, in seconds. */
+/** How long to wait after a response with status 429 and without `Retry-After`, in seconds. */
 const defaultRetrySeconds = 10;
 
 interface Extensions {
@@ -21,7 +21,7 @@ interface Extensions {
   details?: { field?: string; errors?: FieldError[] };
 }
 
-/** The failure of an operation, from the error of the GraphQL client. */
+/** Converts an error of the GraphQL client to a failure. */
 export function failureOf(error: CombinedError): Failure {
   const response = error.response as Response | undefined;
   const [first] = error.graphQLErrors;
@@ -36,7 +36,7 @@ export function failureOf(error: CombinedError): Failure {
   return { kind: 'refused', code, message: first.message, field: details?.field, details: fieldErrors };
 }
 
-/** The messages of a failure by the last part of the field name, such as `plateCode` for `input.plateCode`. */
+/** Returns the messages of a failure by the last part of the field name, such as `plateCode` for `input.plateCode`. */
 export function fieldMessages(failure: Failure | undefined): Record<string, string> {
   if (failure?.kind !== 'refused') return {};
   const { field, message, details } = failure;

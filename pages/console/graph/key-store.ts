@@ -1,25 +1,25 @@
-/** The session storage item of the key, which ends with the tab. */
+/** The name of the session storage item for the key. The item is deleted when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
-/** The local storage item of a key that the device remembers; the explorer reads it, too. */
+/** The name of the local storage item for a key that the device remembers. The explorer also reads this item. */
 const rememberedKeyName = 'parking-gateway:key';
 
-/** The stored key of this tab or this device; empty when there is none. */
+/** Returns the key that this tab or this device stores. The text is empty when no key is stored. */
 export const storedKey = (): string =>
   sessionStorage.getItem(sessionKeyName) ?? localStorage.getItem(rememberedKeyName) ?? '';
 
-/** Keeps a key for this tab, and on this device when the user asks for it. */
+/** Stores a key for this tab. If the user asks for it, the key is also stored on this device. */
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
   if (remember) localStorage.setItem(rememberedKeyName, key);
   else localStorage.removeItem(rememberedKeyName);
 }
 
-/** Forgets the key on this device. */
+/** Deletes the stored key on this device. */
 export function forgetKey(): void {
   sessionStorage.removeItem(sessionKeyName);
   localStorage.removeItem(rememberedKeyName);
 }
 
-/** Whether this device remembers a key. */
+/** Whether this device stores a key. */
 export const isRemembered = (): boolean => localStorage.getItem(rememberedKeyName) !== null;

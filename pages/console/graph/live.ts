@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
 
-/** The waits between attempts to connect again, in milliseconds: the last one is repeated. */
+/** The pauses between attempts to reconnect, in milliseconds. The last pause is repeated. */
 const reconnectDelaysMs = [1_000, 3_000, 10_000, 30_000];
 
 /** The receiver of the results of a subscription. */
@@ -15,7 +15,10 @@ interface SubscriptionRequest {
   variables?: Record<string, unknown>;
 }
 
-/** How long to wait before the next attempt; undefined when the gateway permanently rejected the subscription. */
+/**
+ * Returns how long to wait before the next attempt. The result is undefined when the gateway permanently rejected the
+ * subscription.
+ */
 async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
   const usual = reconnectDelaysMs[Math.min(attempt, reconnectDelaysMs.length - 1)]!;
   if (!(error instanceof NetworkError) || !error.response) return usual;
@@ -27,7 +30,7 @@ async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<
   return undefined;
 }
 
-/** Waits for a time, or until the network is back. */
+/** Waits for a time. The wait ends earlier when the network is available again. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -52,7 +55,9 @@ export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
-    retryAttempts: 0, // this file retries itself, since each rejected attempt costs a point of the rate limit
+    // the library must not retry, because each rejected attempt costs a point of the rate limit, so this file retries
+    // itself
+    retryAttempts: 0,
   });
 
   async function run({ query, variables }: SubscriptionRequest, sink: Sink, signal: AbortSignal) {

@@ -5,11 +5,11 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** A mutation and its state, for a form. */
 export interface Change<Data, Variables> {
-  /** Sends the mutation; resolves with its data, or with undefined after a failure. */
+  /** Sends the mutation. The promise resolves with the data, or with undefined after a failure. */
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;
   failure: Failure | undefined;
-  /** Forgets the last failure. */
+  /** Removes the last failure from the form. */
   clear(): void;
 }
 

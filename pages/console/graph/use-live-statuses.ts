@@ -3,9 +3,9 @@ import { SitesLiveDocument, type StatusFieldsFragment } from '../generated/opera
 import { useKey } from './key-context.tsx';
 
 /**
- * Follows the status of some locations. Each new status goes into the cache, so that every view shows it.
+ * Follows the status of some locations. Each new status is written to the cache, so that every view shows it.
  *
- * @param onChange is called with each status after the first one of each location
+ * @param onChange is called with each status after the first status of each location
  * @returns whether the stream is open
  */
 export function useLiveStatuses(

@@ -10,29 +10,32 @@ import { useView, type View } from './use-view.ts';
 export interface KnownLocation {
   id: string;
   name: string;
-  /** The IANA time zone; undefined when the key may not read it. */
+  /** The IANA name of the time zone. undefined when the key may not read the time zone. */
   timezone: string | undefined;
 }
 
-/** A part of the locations that can be offered to the key. */
+/** Some of the locations that a user of the key can choose. */
 export interface FoundLocations {
-  /** Undefined while the locations are loading. */
+  /** The locations, or undefined while they are loading. */
   locations: KnownLocation[] | undefined;
   /** Whether more locations match the search. */
   hasMore: boolean;
-  /** The query that reads them; undefined when no query is needed. */
+  /** The query that reads the locations. undefined when no query is needed. */
   view: View<unknown> | undefined;
 }
 
-/** The source of location names: the list, or the statuses. The key itself has only ids. */
+/**
+ * Returns where the names of locations come from: the list of locations, or their statuses. The key itself has only
+ * ids.
+ */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
- * Finds locations whose name contains a text, up to a number. Keys without READ_LOCATIONS cannot search in the graph, so
- * their statuses, or the locations in the key, are searched here.
+ * Finds locations whose name contains a text, up to a number. A key without READ_LOCATIONS cannot search in the graph.
+ * The hook then searches the statuses, or the locations in the key's scope.
  *
- * @param options.pause does not read them
+ * @param options.pause whether to read nothing
  */
 export function useFoundLocations(
   search: string,
@@ -61,7 +64,10 @@ export function useFoundLocations(
   };
 }
 
-/** A location by its id; undefined while it is loading. Its name is the id when the key may not read the name. */
+/**
+ * Finds a location by its id. The result is undefined while the location is loading. If the key may not read the name,
+ * the id is shown as the name.
+ */
 export function useLocation(id: string | undefined): KnownLocation | undefined {
   const key = useKey();
   const source = sourceOf(key);
@@ -77,7 +83,7 @@ export function useLocation(id: string | undefined): KnownLocation | undefined {
   return named.data?.location ?? (named.failure ? unnamed : undefined);
 }
 
-/** Whether the console can offer locations. Otherwise, the user must enter the id of a location. */
+/** Whether the console can list locations by name. If not, the user must enter the id of a location. */
 export function useCanName(): boolean {
   const key = useKey();
   return sourceOf(key) !== 'key' || key.viewer.locationIds.length > 0;

@@ -3,15 +3,15 @@ import { type AnyVariables, type TypedDocumentNode, useQuery } from 'urql';
 import { useKey } from './key-context.tsx';
 import { type Failure, failureOf } from './failure.ts';
 
-/** The state of a query for a view. */
+/** The state of a query that a view shows. */
 export interface View<Data> {
-  /** The last data. It is kept during a refresh and after a failure. */
+  /** The data that was read last. The data is kept during a refresh and after a failure. */
   data: Data | undefined;
   failure: Failure | undefined;
   loading: boolean;
-  /** Reads the data again from the gateway. */
+  /** Reads the data from the gateway again. */
   reload(): void;
-  /** The document and the variables, for the explorer. */
+  /** The document and the variables of the query, for the explorer. */
   operation: ShownOperation;
 }
 
@@ -22,10 +22,10 @@ export interface ShownOperation {
 }
 
 /**
- * Runs a query for a view. After a 429, the query runs again when the gateway allows it; after a network failure, when
- * the network is back.
+ * Runs a query for a view. After a response with status 429, the query runs again when the gateway allows it. After a
+ * network failure, the query runs again when the network is available.
  *
- * @param options.pause does not run the query
+ * @param options.pause whether the query does not run
  * @param options.refreshMs the interval in milliseconds between runs while the page is visible
  */
 export function useView<Data, Variables extends AnyVariables>(
@@ -41,7 +41,7 @@ export function useView<Data, Variables extends AnyVariables>(
     pause,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  const data = answer ?? undefined; // a rejected query has null as its data
+  const data = answer ?? undefined; // the data of a rejected query is null
   const [failure, setFailure] = useState<Failure>();
   const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
 

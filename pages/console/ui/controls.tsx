@@ -15,7 +15,7 @@ import {
 } from 'react-aria-components';
 import { texts } from '../texts.ts';
 
-/** A button: `primary` for the main action of a form, `quiet` in tables. */
+/** A button. The variant `primary` is for the main action of a form, and `quiet` is for tables. */
 export function Button({
   look = 'plain',
   ...props
@@ -23,7 +23,7 @@ export function Button({
   return <AriaButton {...props} className={`button ${look}`} />;
 }
 
-/** A field with its label and its error. */
+/** A form field with its label and its error. */
 export function Field(props: {
   label: string;
   value: string;
@@ -55,7 +55,7 @@ export function Field(props: {
   );
 }
 
-/** A choice of one of a few values. */
+/** A field for choosing one of a few values. */
 export function Choice<Value extends string>(props: {
   label: string;
   value: Value | undefined;

@@ -7,11 +7,11 @@ import { Button } from './controls.tsx';
 export interface Column<Row> {
   title: string;
   cell(row: Row): ReactNode;
-  /** Whether the column has numbers, which are aligned to the right. */
+  /** Whether the column contains numbers. Numbers are aligned to the right. */
   numeric?: boolean;
 }
 
-/** A table of rows that can be scrolled on a narrow screen. */
+/** A table of rows. On a narrow screen, the table can be scrolled. */
 export function DataTable<Row>(props: {
   label: string;
   columns: readonly Column<Row>[];

@@ -7,7 +7,7 @@ import { Button, Field } from './controls.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
-/** Opens a location by its identifier, when the console cannot list locations for the key. */
+/** A form that opens a location by its identifier. It is needed when the console cannot list locations for the key. */
 function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');
   return (
@@ -24,7 +24,10 @@ function LocationById({ view }: { view: ViewName }) {
   );
 }
 
-/** The choice of the location that a view shows; the first one is chosen when the address names none. */
+/**
+ * The field for choosing the location that a view shows. If the page address contains no location, the first location
+ * is chosen.
+ */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();
   const chosen = useLocation(locationId);

@@ -4,7 +4,7 @@ import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** A dialog over the page; it keeps the focus until it is closed. */
+/** A dialog over the page. The dialog keeps the focus until it is closed. */
 export function Panel(props: { title: string; onClose(): void; children: ReactNode; wide?: boolean }) {
   const { title, onClose, children, wide = false } = props;
   return (
@@ -24,7 +24,7 @@ export function Panel(props: { title: string; onClose(): void; children: ReactNo
   );
 }
 
-/** Asks before something is done that cannot be undone. */
+/** A dialog that asks the user to confirm an action that cannot be undone. */
 export function Confirmation(props: {
   question: string;
   action: string;

@@ -8,12 +8,12 @@ import { timeText } from './time.tsx';
 export interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** The colour, as a variable of the theme. */
+  /** The colour of the series, as a variable of the theme. */
   color: '--plot-1' | '--plot-2' | '--plot-3' | '--bad' | '--quiet';
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }
 
-/** From this length on, the axis shows dates instead of times of the day. */
+/** The length of a period, in seconds, from which on the axis shows dates instead of times of day. */
 const longPeriodSeconds = 60 * 3600;
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
@@ -23,7 +23,7 @@ function onDarknessChange(listener: () => void): () => void {
   return () => darkness.removeEventListener('change', listener);
 }
 
-/** Whether the page is dark. The canvas must be redrawn when this changes. */
+/** Whether the page is dark. The canvas must be redrawn when this value changes. */
 const useDarkness = () => useSyncExternalStore(onDarknessChange, () => darkness.matches);
 
 function optionsOf(
@@ -76,11 +76,11 @@ function optionsOf(
 }
 
 /**
- * A plot over time, and the table behind it.
+ * A plot over time, with the same data as a table.
  *
  * @param props.at the times of the points, in seconds
  * @param props.zone the time zone of its axis
- * @param props.table the same as a table
+ * @param props.table the table with the data of the plot
  */
 export function Plot(props: {
   label: string;

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** A secret that is shown once, with a way to copy it. */
+/** Shows a secret once, with a button to copy the secret. */
 export function Secret({ secret }: { secret: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () =>

@@ -2,7 +2,7 @@
 import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
-/** The time zone for shown times: of the location, or of this device. */
+/** The time zone in which times are shown: the time zone of the location, or of this device. */
 export type Clock = 'location' | 'reader';
 
 export const ClockContext = createContext<Clock>('location');
@@ -10,7 +10,7 @@ export const ClockContext = createContext<Clock>('location');
 /** The time zone of this device. */
 export const readerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The zone in which to show times of a location, as the user chose it. */
+/** Returns the time zone in which to show the times of a location, as the user chose it. */
 export function useZone(locationZone: string | undefined): string {
   const clock = useContext(ClockContext);
   return clock === 'location' && locationZone ? locationZone : readerZone;
@@ -18,7 +18,7 @@ export function useZone(locationZone: string | undefined): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** An instant as text in a time zone. */
+/** Formats an instant as text in a time zone. */
 export function timeText(
   at: string | number | Date,
   zone: string,
@@ -36,7 +36,7 @@ export function timeText(
   return format.format(new Date(at));
 }
 
-/** An instant in the chosen zone, with the time in the other zone as its title. */
+/** Shows an instant in the chosen time zone. The title of the element has the time in the other time zone. */
 export function Time({
   at,
   zone: locationZone,
@@ -54,11 +54,14 @@ export function Time({
   );
 }
 
-/** The value of a field of type `datetime-local` as an instant, in the zone of this device; undefined when empty. */
+/**
+ * Converts the value of a field of type `datetime-local` to an instant, in the time zone of this device. The result is
+ * undefined for an empty field.
+ */
 export const instantOf = (local: string): string | undefined =>
   local ? new Date(local).toISOString() : undefined;
 
-/** An instant as the value of a field of type `datetime-local`, in the zone of this device. */
+/** Converts an instant to the value of a field of type `datetime-local`, in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
   if (!instant) return '';
   const at = new Date(instant);

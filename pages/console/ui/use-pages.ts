@@ -5,15 +5,18 @@ interface PageInfo {
   hasNextPage: boolean;
 }
 
-/** The cursors of a list that is read page by page: of earlier pages and of the current page. */
+/** Keeps the cursors of a list that is read page by page: the cursors of earlier pages and of the current page. */
 export function usePages() {
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   return {
-    /** The cursor of the current page; undefined for the first one. */
+    /** The cursor of the current page. undefined for the first page. */
     after: cursors.at(-1),
     /** Returns to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),
-    /** The functions that go to the previous and next page, where these exist. */
+    /**
+     * Returns the functions that go to the previous and to the next page. A function is undefined when its page does
+     * not exist.
+     */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;
       return {

@@ -3,7 +3,7 @@ import { Component, type ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** Keeps the console usable when a view fails, for example when its files cannot be loaded. */
+/** Keeps the rest of the console usable when a view fails, for example because its files cannot be loaded. */
 export class ViewBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };
 

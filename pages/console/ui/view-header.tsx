@@ -3,7 +3,10 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import type { ShownOperation } from '../graph/use-view.ts';
 import { AsGraphql } from './as-graphql.tsx';
 
-/** The title of a view, its actions, and the query behind it. It takes the focus when the view opens. */
+/**
+ * The header of a view, with the title, the actions and the query of the view. The title receives the focus when the
+ * view opens.
+ */
 export function ViewHeader(props: {
   title: string;
   operation?: ShownOperation | undefined;

@@ -7,7 +7,7 @@ import type { View } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** The seconds until a time, counted down. */
+/** Returns the number of seconds until a time. The number is updated every second. */
 function useSecondsUntil(time: number): number {
   const secondsLeft = () => Math.max(0, Math.ceil((time - Date.now()) / 1000));
   const [seconds, setSeconds] = useState(secondsLeft);
@@ -23,7 +23,7 @@ function RateLimitText({ retryAt }: { retryAt: number }) {
   return <>{texts.state.rateLimit(useSecondsUntil(retryAt))}</>;
 }
 
-/** The message for a failure. */
+/** Shows the message for a failure. */
 function FailureText({ failure }: { failure: Failure }) {
   if (failure.kind === 'rate-limit') return <RateLimitText retryAt={failure.retryAt} />;
   if (failure.kind === 'offline') return <>{texts.state.offline}</>;
@@ -31,7 +31,7 @@ function FailureText({ failure }: { failure: Failure }) {
   return <>{texts.state.refused(failure.message)}</>;
 }
 
-/** A failure of a view or a form, with a retry button unless the view retries itself. */
+/** Shows a failure of a view or a form. A retry button appears unless the view retries automatically. */
 export function FailureNotice({ failure, onRetry }: { failure: Failure | undefined; onRetry?: () => void }) {
   if (!failure) return null;
   return (
@@ -45,7 +45,8 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure | undefin
 }
 
 /**
- * A view in each of its states: before its data, without any, with data, and with data that could not be read again.
+ * Shows a view in each of its states: while its data is loading, without data, with data, and with data that could not
+ * be read again.
  *
  * @param props.empty the text for a view without data
  */
@@ -70,7 +71,10 @@ export function ViewState<Data>(props: {
   );
 }
 
-/** Shows a part of the console only to keys with the given permissions; otherwise names the missing permissions. */
+/**
+ * Shows a part of the console only for keys with the given permissions. For other keys, it names the missing
+ * permissions.
+ */
 export function Permitted({ need, children }: { need: readonly Permission[]; children: ReactNode }) {
   const { may } = useKey();
   if (may(...need)) return <>{children}</>;

@@ -19,7 +19,7 @@ const toneOf = {
   CORRECTED: 'warn',
 } as const;
 
-/** The vehicles of a location: those inside, or all, with how their stays ended. */
+/** The table of vehicles of a location: only vehicles inside, or all vehicles with how their stays ended. */
 export function Sessions(props: {
   sessions: readonly SessionFieldsFragment[];
   zone: string | undefined;
@@ -68,7 +68,7 @@ export function Sessions(props: {
   );
 }
 
-/** The latest events of a location. */
+/** The table of the latest events of a location. */
 export function Events(props: {
   events: readonly EventFieldsFragment[];
   zone: string | undefined;

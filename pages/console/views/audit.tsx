@@ -22,7 +22,10 @@ const isValues = (value: unknown): value is Values =>
 const shown = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** The fields of a change with their values before and after it. Created objects have no values before. */
+/**
+ * Returns the fields of a change with their values before and after the change. A created object has no values before
+ * the change.
+ */
 function comparison(changes: unknown): { field: string; before: string; after: string; differs: boolean }[] {
   if (!isValues(changes)) return [];
   const isPair = isValues(changes.before) || isValues(changes.after);
@@ -62,7 +65,7 @@ function Changes({ record, onClose }: { record: AuditRecord; onClose(): void }) 
   );
 }
 
-/** The audit log: changes with the key that made them, newest first. */
+/** The audit log. It lists changes with the keys that made the changes, newest first. */
 export function AuditView() {
   const pages = usePages();
   const view = useView(AuditLogDocument, { after: pages.after });

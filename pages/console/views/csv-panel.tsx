@@ -19,7 +19,7 @@ import { type ImportProgress, useImport } from './use-import.ts';
 
 const { csv: words } = texts;
 
-/** The most rejected rows that the dialog shows. The downloaded file has all of them. */
+/** The maximum number of rejected rows that the dialog shows. The downloaded file has all rejected rows. */
 const maxShownRejects = 50;
 
 /** The import modes of the console. Only the command line can replace a whole whitelist. */
@@ -62,7 +62,7 @@ function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: b
   );
 }
 
-/** Reads a whole whitelist as a file. */
+/** A button that saves a whole whitelist as a file. */
 function Export({ locationId }: { locationId: string }) {
   const client = useClient();
   const [exporting, setExporting] = useState(false);
@@ -95,7 +95,10 @@ function Export({ locationId }: { locationId: string }) {
   );
 }
 
-/** Imports a whitelist from a file, after a dry run that shows the result for each row; or exports it. */
+/**
+ * A dialog that imports a whitelist from a file, after a dry run that shows the result for each row. The dialog can
+ * also export the whitelist.
+ */
 export function CsvPanel(props: {
   locationId: string;
   mayWrite: boolean;

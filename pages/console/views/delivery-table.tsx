@@ -11,7 +11,7 @@ const { webhooks: words } = texts;
 
 const toneOf = { PENDING: 'warn', DELIVERED: 'good', FAILED: 'bad', CANCELLED: 'quiet' } as const;
 
-/** The indented JSON of a message. */
+/** Returns the JSON of a message with indentation. */
 function readable(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -20,7 +20,7 @@ function readable(body: string): string {
   }
 }
 
-/** The attempts of a delivery, and the time of the next one. */
+/** Shows the attempts of a delivery, and the time of the next attempt. */
 function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
   const { attempts, nextAttemptAt } = delivery;
   return (
@@ -40,9 +40,9 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
 }
 
 /**
- * Deliveries with their attempts; each can be sent again.
+ * The table of deliveries with their attempts. Each delivery can be sent again.
  *
- * @param props.bodyOf returns the bodies, after they were requested
+ * @param props.bodyOf returns the body of a delivery, after the bodies were requested
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

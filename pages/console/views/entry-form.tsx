@@ -18,7 +18,7 @@ import { HoursFields } from './hours-fields.tsx';
 
 const { whitelist: words, why } = texts;
 
-/** The values of the form. */
+/** Returns the values of the form for an entry, or empty values for a new entry. */
 const valuesOf = (entry: EntryFieldsFragment | undefined) => ({
   referenceId: entry?.referenceId ?? '',
   plateType: entry?.plateType ?? '',
@@ -45,7 +45,7 @@ const labels: Record<keyof Values, string> = {
   maxEntries: words.maxEntries,
 };
 
-/** The GraphQL input for the values of the form. */
+/** Returns the GraphQL input for the values of the form. */
 function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput {
   const { vehicleType, note, validFrom, validUntil, maxEntries, ...required } = values;
   return {
@@ -60,9 +60,10 @@ function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput
 }
 
 /**
- * Adds a vehicle to a whitelist or changes one. A concurrent change by another user is shown and not overwritten.
+ * A form that adds a vehicle to a whitelist or changes an entry. If another user has changed the entry in the meantime,
+ * the form shows the change and does not overwrite it.
  *
- * @param props.entry the entry at the time when the form was opened; undefined to add one
+ * @param props.entry the entry at the time when the form was opened; undefined to add an entry
  * @param props.current the latest version of the entry in the list
  * @param props.onConflict reads the list again
  */

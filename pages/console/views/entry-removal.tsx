@@ -6,7 +6,7 @@ import { Confirmation } from '../ui/panel.tsx';
 import { plateText } from '../ui/plate.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
-/** Removes an entry, unless another user has changed it meanwhile. */
+/** A dialog that removes an entry, unless another user has changed the entry in the meantime. */
 export function EntryRemoval(props: {
   entry: EntryFieldsFragment;
   onConflict(): void;

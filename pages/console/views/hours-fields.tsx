@@ -8,7 +8,7 @@ const { whitelist: words } = texts;
 const weekdays = Object.keys(words.days) as Weekday[];
 const workdays = weekdays.slice(0, 5);
 
-/** Adds or removes a day, in the order of the week. */
+/** Adds a day to a list of days, or removes it. The list stays in the order of the week. */
 const toggled = (days: readonly Weekday[], day: Weekday) =>
   weekdays.filter((each) => (each === day ? !days.includes(day) : days.includes(each)));
 

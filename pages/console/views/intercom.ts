@@ -9,11 +9,11 @@ type Day = Hours['days'][number];
 
 const week = Object.keys(spoken.days) as Day[];
 
-/** Joins texts as in speech: `a`, `a and b`, `a, b and c`. */
+/** Joins texts as a person says them: `a`, `a and b`, `a, b and c`. */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${spoken.and} ${parts.at(-1)}`;
 
-/** Days of the week in words; three or more in a row as `Monday to Friday`. */
+/** Returns days of the week in words. Three or more days in a row become a range such as `Monday to Friday`. */
 function daysText(days: readonly Day[]): string {
   if (days.length === week.length) return spoken.everyDay;
   const runs: Day[][] = [];
@@ -34,11 +34,11 @@ function timesText({ from, to }: Hours): string {
   return spoken.fromTo(from, to <= from ? spoken.nextDay(to) : to);
 }
 
-/** Hours of the week as a person says them, such as `Monday to Friday from 07:00 to 19:00`. */
+/** Returns weekly hours as a person says them, such as `Monday to Friday from 07:00 to 19:00`. */
 const hoursText = (hours: readonly Hours[]) =>
   listed(hours.map((each) => `${daysText(each.days)} ${timesText(each)}`));
 
-/** An instant as a person says it by the clocks of a place, such as `Saturday 21 November at 23:21`. */
+/** Returns an instant in local time as a person says it, such as `Saturday 21 November at 23:21`. */
 function instantText(at: string, zone: string): string {
   const text = (options: Intl.DateTimeFormatOptions, instant = new Date(at)) =>
     new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options }).format(instant);
@@ -50,10 +50,10 @@ function instantText(at: string, zone: string): string {
 }
 
 /**
- * A sentence for the driver at the intercom, with the values of the failed check.
+ * Returns a sentence for the driver at the intercom, with the values of the failed check.
  *
  * @param options.zone the time zone of the location
- * @param options.quota how many vehicles of the reference may be inside; undefined when it is not known
+ * @param options.quota how many vehicles of the reference may be inside; undefined when the number is not known
  */
 export function intercomSentence(
   { reason, entry }: Pick<Decision, 'reason' | 'entry'>,

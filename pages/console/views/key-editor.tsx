@@ -20,7 +20,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
 
-/** Adds a value to a list, or removes it. */
+/** Adds a value to a list. If the list already contains the value, the value is removed. */
 const toggled = <Value,>(list: readonly Value[], value: Value) =>
   list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
 
@@ -49,10 +49,10 @@ function Ticks<Value extends string>(props: {
   );
 }
 
-/** The most locations that are shown as checkboxes. Others are found by search. */
+/** The maximum number of locations that are shown as checkboxes. Other locations are found by a search. */
 const tickedLocations = 100;
 
-/** The locations of a key as checkboxes, with a search when there are more. */
+/** Shows the locations of a key as checkboxes. If there are too many locations, a search field appears. */
 function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
   const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });
   const [added, setAdded] = useState<readonly KnownLocation[]>([]);
@@ -85,9 +85,10 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 }
 
 /**
- * Issues a key and shows its secret once, or changes a key. A key can grant only permissions that it has itself.
+ * A form that issues a key and shows its secret once, or that changes a key. A key can grant only permissions that it
+ * has itself.
  *
- * @param props.edited the key to change; undefined to issue one
+ * @param props.edited the key to change; undefined to issue a key
  */
 export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone(): void; onClose(): void }) {
   const { edited, onDone, onClose } = props;
@@ -116,7 +117,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
     const { locationIds: _, ...unscoped } = input;
-    // An operator's key is not limited to locations.
+    // The locations are omitted for an operator's key, because such a key is not limited to locations.
     if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
   }
 

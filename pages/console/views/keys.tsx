@@ -16,7 +16,7 @@ import { KeyRotation } from './key-rotation.tsx';
 
 const { keys: words } = texts;
 
-/** The dialog that is open. */
+/** The dialog that is open, with its key. */
 type Open =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };
@@ -53,7 +53,7 @@ function Revocation({
   );
 }
 
-/** The keys in the key's scope, with actions to issue, change, rotate and revoke them. */
+/** The table of the keys that the user's key administers. Buttons issue, change, rotate and revoke keys. */
 export function KeysView() {
   const pages = usePages();
   const view = useView(KeysDocument, { after: pages.after });

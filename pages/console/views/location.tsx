@@ -15,10 +15,13 @@ import { Events, Sessions } from './activity-tables.tsx';
 import { HistoryPlots } from './history-plots.tsx';
 import { Fullness, StateBadge } from './site-tile.tsx';
 
-/** After changes, events and sessions are read at most once in this time, for one point of the rate limit. */
+/**
+ * How often events and sessions are read after changes at most, in milliseconds. Each read costs one point of the rate
+ * limit.
+ */
 const activityPauseMs = 60_000;
 
-/** Calls a function after changes, at most once in the interval (throttled). */
+/** Returns a function that calls the callback at most once in the interval (throttled). */
 function useAfterPause(callback: () => void): () => void {
   const last = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -36,7 +39,7 @@ function useAfterPause(callback: () => void): () => void {
   };
 }
 
-/** Events and sessions of a location, read again after it has changed. */
+/** The events and sessions of a location. They are read again after the location has changed. */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const [onlyInside, setOnlyInside] = useState(true);
   const pages = usePages();
@@ -71,7 +74,7 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
   );
 }
 
-/** A location: its occupancy now and before, the vehicles inside, and its latest events. */
+/** The view of a location: its occupancy now and in the past, the vehicles inside, and its latest events. */
 export function LocationView({ id }: { id: string }) {
   const { may } = useKey();
   const named = useView(LocationNameDocument, { id }, { pause: !may('READ_LOCATIONS') });

@@ -18,7 +18,7 @@ const shownHours = 24;
 
 type Use = NonNullable<KeyUseQuery['viewer']>;
 
-/** The requests of each hour, also of hours without requests. */
+/** Returns the number of requests in each hour. Hours without requests have the number 0. */
 function byHour(usage: Use['usage'], to: number) {
   const last = Math.floor(to / hourMs) * hourMs;
   const hours = Array.from({ length: shownHours }, (_, index) => ({
@@ -39,7 +39,7 @@ function byHour(usage: Use['usage'], to: number) {
   return hours;
 }
 
-/** Requests by hour: REST, GraphQL, errors and rejected requests. */
+/** Plots the requests by hour: REST, GraphQL, errors and rejected requests. */
 function Requests({ usage, to }: { usage: Use['usage']; to: string }) {
   const hours = useMemo(() => byHour(usage, Date.parse(to)), [usage, to]);
   const at = useMemo(() => hours.map((hour) => hour.at / 1000), [hours]);
@@ -123,7 +123,7 @@ function Deprecations({ uses }: { uses: Use['deprecations'] }) {
   );
 }
 
-/** The key's permissions, its usage and its remaining rate limits. */
+/** The view of the user's own key: its permissions, its usage and its remaining rate limits. */
 export function MyKey() {
   const { viewer } = useKey();
   const [now, setNow] = useState(() => Date.now());

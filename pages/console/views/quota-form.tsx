@@ -12,7 +12,7 @@ import { FailureNotice, ViewState } from '../ui/view-state.tsx';
 
 const { whitelist: words } = texts;
 
-/** The quota of a reference, with the number of its vehicles inside. */
+/** The form for the quota of a reference. It also shows how many vehicles of the reference are inside. */
 export function QuotaForm(props: {
   locationId: string;
   referenceId: string;

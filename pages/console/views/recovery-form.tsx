@@ -11,7 +11,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { webhooks: words } = texts;
 
-/** Sends again the messages of a period that a receiver did not accept. */
+/** A form that sends the messages of a period again if the receiver did not accept them. */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');

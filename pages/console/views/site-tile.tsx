@@ -8,22 +8,22 @@ import { DataTable } from '../ui/data-table.tsx';
 import { Plot } from '../ui/plot.tsx';
 import { Time, timeText, useZone } from '../ui/time.tsx';
 
-/** The data of a tile. */
+/** The data of the tile of a location. */
 export interface Site extends Pick<LocationFieldsFragment, 'id' | 'name' | 'address'> {
   timezone: string | undefined;
   status: StatusFieldsFragment | undefined;
 }
 
-/** The occupancy of the last hours. */
+/** The occupancy of a location in the last hours. */
 export type ShortHistory = readonly { at: string; occupied: number }[];
 
-/** From this share of its capacity on, a location counts as nearly full. */
+/** The share of its capacity from which on a location counts as nearly full. */
 const nearlyFullShare = 0.9;
 
 const isNearlyFull = ({ state, capacity, occupied }: StatusFieldsFragment) =>
   state === 'AVAILABLE' && capacity !== null && occupied >= capacity * nearlyFullShare;
 
-/** Whether a location has room, in one word. */
+/** Shows in one word whether a location has free places. */
 export function StateBadge({ status }: { status: StatusFieldsFragment }) {
   if (isNearlyFull(status)) return <Badge tone="warn">{texts.sites.nearlyFull}</Badge>;
   const tone = { AVAILABLE: 'good', FULL: 'bad', UNKNOWN: 'quiet' } as const;
@@ -91,7 +91,7 @@ function ShortPlot({
   );
 }
 
-/** One location in the list of all. */
+/** The tile of one location in the list of all locations. */
 export function SiteTile(props: { site: Site; history: ShortHistory | undefined; asTable: boolean }) {
   const { site, history, asTable } = props;
   const { id, name, address, timezone, status } = site;

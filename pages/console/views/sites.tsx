@@ -19,15 +19,15 @@ import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
 
-/** The tiles of a page: as many as a request for their plots can cover for one point of the rate limit. */
+/** The number of tiles on a page. One request for the plots of this many tiles costs one point of the rate limit. */
 const pageSize = 20;
 
 const dayMs = 24 * 3_600_000;
 
-/** How often the plots are read again, for one point of the rate limit. */
+/** How often the plots are read again, in milliseconds. Each read costs one point of the rate limit. */
 const plotRefreshMs = 15 * 60_000;
 
-/** The last 24 hours, counted from the last read of the plots. */
+/** Returns the last 24 hours, counted back from the last time at which the plots were read. */
 function useLastDay() {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -48,7 +48,7 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form that opens a location by its identifier, for keys without a list of locations. */
+/** A form that opens a location by its identifier, for keys that cannot list locations. */
 function OpenById() {
   const [id, setId] = useState('');
   return (
@@ -65,7 +65,7 @@ function OpenById() {
   );
 }
 
-/** A live tile for each location in the key's scope. */
+/** The view of all locations in the key's scope. Each location has a live tile. */
 export function Sites() {
   const { may } = useKey();
   const [asTables, setAsTables] = useState(false);

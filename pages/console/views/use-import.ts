@@ -4,7 +4,7 @@ import type { RejectedRow } from '../csv.ts';
 import type { Failure } from '../graph/failure.ts';
 import { useChange } from '../graph/use-change.ts';
 
-/** The rows in one request: the most for one point of the rate limit. */
+/** The number of rows in one request. It is the maximum number for one point of the rate limit. */
 const rowsPerRequest = 1000;
 
 /** The progress and counts of an import or of a dry run. */
@@ -21,7 +21,7 @@ export interface ImportProgress {
 export function useImport(locationId: string): {
   progress: ImportProgress | undefined;
   failure: Failure | undefined;
-  /** Resolves with whether all batches succeeded. */
+  /** Sends all rows. The promise resolves with whether all batches succeeded. */
   run(entries: readonly WhitelistEntryInput[], mode: ImportMode, dryRun: boolean): Promise<boolean>;
 } {
   const importing = useChange(ImportEntriesDocument);

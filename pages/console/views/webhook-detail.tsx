@@ -30,7 +30,7 @@ const filters = [['ALL', words.all], ...Object.entries(words.statuses)] as reado
   string,
 ])[];
 
-/** The live number of messages that wait in a webhook with pull delivery. */
+/** Shows the number of waiting messages of a webhook with pull delivery. The number is live. */
 function Backlog({ id }: { id: string }) {
   const { may } = useKey();
   const pause = !may('RECEIVE_WEBHOOKS');
@@ -38,7 +38,7 @@ function Backlog({ id }: { id: string }) {
   return data ? <Badge tone="quiet">{words.backlog(data.webhookMessagesWaiting.waiting)}</Badge> : null;
 }
 
-/** A webhook: its state, its deliveries with attempts and bodies, and actions to send messages again. */
+/** The view of a webhook: its state, its deliveries with attempts and bodies, and actions to send messages again. */
 export function WebhookDetail({ id }: { id: string }) {
   const pages = usePages();
   const [filter, setFilter] = useState<Filter>('ALL');

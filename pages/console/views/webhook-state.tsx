@@ -6,7 +6,7 @@ import { Time } from '../ui/time.tsx';
 
 const { webhooks: words } = texts;
 
-/** Whether a receiver accepts its messages; if not, since when. */
+/** Shows whether the receiver of a webhook accepts messages. If not, it shows since when the receiver has failed. */
 export function WebhookState({ webhook }: { webhook: WebhookFieldsFragment }) {
   const { enabled, disabledAt, failingSince } = webhook;
   if (!enabled) {

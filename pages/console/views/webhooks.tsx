@@ -46,7 +46,7 @@ function WebhookList() {
   );
 }
 
-/** The webhooks of the key's companies, or one of them. */
+/** The view of the webhooks of the key's companies. If the page address contains an id, only that webhook is shown. */
 export function WebhooksView({ id }: { id: string | undefined }) {
   return id ? <WebhookDetail key={id} id={id} /> : <WebhookList />;
 }

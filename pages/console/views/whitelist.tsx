@@ -29,14 +29,17 @@ interface Search {
   onlyValid: boolean;
 }
 
-/** The dialog that is open. */
+/** The dialog that is open, with its entry. */
 type Open =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
   | { kind: 'remove'; entry: EntryFieldsFragment }
   | { kind: 'quota'; referenceId: string }
   | { kind: 'csv' };
 
-/** A search: the field, the text, and whether only entries that are valid now match. */
+/**
+ * The search form of the whitelist: the field to search in, the text, and whether only entries that are valid now
+ * match.
+ */
 function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Search): void }) {
   const [by, setBy] = useState<SearchBy>(search.by);
   const [term, setTerm] = useState(search.term);
@@ -67,7 +70,7 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
   );
 }
 
-/** The results of a search: a page of the list, or the entries that match the text of a camera. */
+/** Returns the results of a search: a page of the list, or the entries that match the text of a camera. */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
   const byText = by === 'text' && term !== '';
@@ -94,7 +97,7 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
   return { view: reading, entries: found, pageInfo: undefined };
 }
 
-/** The whitelist of a location, with search, changes, import and export. */
+/** The view of the whitelist of a location, with search, changes, import and export. */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();
   const zone = useLocation(locationId)?.timezone;
