@@ -3,8 +3,9 @@ import type { ChangeAuthor } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 import { partsWithin } from '../database/parts.ts';
-import { familyOf, type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
+import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { endOf, startOf } from './session-columns.ts';
+import { familyOf } from './session-statements.ts';
 
 /**
  * How many sessions are derived at a time, because their observations are held in memory. A family with more sessions
