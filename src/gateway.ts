@@ -50,16 +50,8 @@ import { prepareUsagePartitions } from './usage/partitions.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
 import { createUsageReads } from './usage/reads.ts';
 import { readBacklog } from './webhooks/backlog.ts';
-import { createLookups } from './webhooks/look-ups.ts';
-import { createNameResolver } from './webhooks/name-resolver.ts';
-import { createWebhookPulls } from './webhooks/pull.ts';
-import { createWebhookReads } from './webhooks/reads.ts';
-import { createWebhookSecretBox } from './webhooks/secret-box.ts';
-import { createWebhookTarget } from './webhooks/sender.ts';
-import { createWebhookRedeliveries } from './webhooks/redeliveries.ts';
 import { createWaitingMessages } from './webhooks/waiting-messages.ts';
-import { createWebhookWorker } from './webhooks/worker.ts';
-import { createWebhookWrites } from './webhooks/writes.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
 import { createFeedCursors } from './whitelist/feed/cursor.ts';
 import { createWhitelistFeed } from './whitelist/feed/feed.ts';
 import { createWhitelistImport } from './whitelist/import/import.ts';
@@ -153,19 +145,6 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     build: { version: packageJson.version, database: database.kind },
   });
   const usage = createUsageRecorder({ sql, log });
-  const webhookSecrets = createWebhookSecretBox(pepper);
-  const webhookTarget = createWebhookTarget({
-    allowPrivate: config.webhookAllowPrivate,
-    lookups: createLookups(createNameResolver({ nameServers: config.webhookDnsServers })),
-  });
-  const webhookWorker = createWebhookWorker({
-    prisma,
-    sql,
-    log,
-    secrets: webhookSecrets,
-    target: webhookTarget,
-    onAttempt: metrics.countAttempt,
-  });
   const retention = createRetention({ sql: heavy.sql, log, days: config.retentionDays });
   const authenticator = await createAuthenticator({
     prisma: gates.prisma,
@@ -192,6 +171,13 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const auditChangesOf = createLargeValues(sql, 'AuditRecord', 'changes', {
     isBounded: isBoundedJson,
     tooLarge: valuesTooLarge('changes'),
+  });
+  const { webhooks, close: closeWebhooks } = createWebhooks({
+    ...{ prisma, sql, log, pepper },
+    allowPrivate: config.webhookAllowPrivate,
+    nameServers: config.webhookDnsServers,
+    changesOf: auditChangesOf,
+    onAttempt: metrics.countAttempt,
   });
   const stayExpiry = createStayExpiry({ ...heavy, log, locationSlots, statusNotices });
 
@@ -241,12 +227,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
         ...createParkingBatches({ prisma: heavy.prisma, kind, locations, locationSlots, statusNotices }),
         ...createInsideCounts({ prisma: heavy.prisma, locations, locationSlots, statusNotices }),
       },
-      webhooks: {
-        ...createWebhookReads({ prisma, changesOf: auditChangesOf }),
-        ...createWebhookWrites({ prisma, sql, secrets: webhookSecrets, target: webhookTarget }),
-        ...createWebhookRedeliveries({ prisma }),
-        ...createWebhookPulls({ prisma, sql, secrets: webhookSecrets, onAttempt: metrics.countAttempt }),
-      },
+      webhooks,
       usage: createUsageReads({ sql: historySql, deprecated: deprecatedOperations }),
       auditRecords: (where) =>
         listAuditRecords((read) => readHistory((from) => read(from.prisma), database), where),
@@ -279,7 +260,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
     metrics,
     endStreams: () => stopping.abort(),
     async close() {
-      await Promise.all([usage.close(), retention.close(), webhookWorker.close(), stayExpiry.close()]);
+      await Promise.all([usage.close(), retention.close(), closeWebhooks(), stayExpiry.close()]);
       await Promise.all([limiter.close(), pubSub.close()]);
       await database.close();
     },

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import type { PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { LargeValues } from '../database/large-values.ts';
+import type { Sql } from '../database/types.ts';
+import type { AttemptOutcome } from './attempt-outcome.ts';
+import { createLookups } from './look-ups.ts';
+import { createNameResolver } from './name-resolver.ts';
+import { createWebhookPulls } from './pull.ts';
+import { createWebhookReads } from './reads.ts';
+import { createWebhookRedeliveries } from './redeliveries.ts';
+import { createWebhookSecretBox } from './secret-box.ts';
+import { createWebhookTarget } from './sender.ts';
+import { createWebhookWorker } from './worker.ts';
+import { createWebhookWrites } from './writes.ts';
+
+/**
+ * Creates the functions for webhooks of one process, and starts the worker that sends their messages.
+ *
+ * @param options.pepper the secret from which the key for the webhooks' secrets is derived
+ * @param options.allowPrivate whether a webhook may have a private address
+ * @param options.nameServers the name servers for host names of webhooks; those of the system when omitted
+ * @param options.changesOf reads the changes of an audit record by its id
+ * @param options.onAttempt is called after each attempt to deliver a message
+ */
+export function createWebhooks(options: {
+  prisma: PrismaClient;
+  sql: Sql;
+  log: Logger;
+  pepper: string;
+  allowPrivate: boolean;
+  nameServers: readonly string[] | undefined;
+  changesOf: LargeValues;
+  onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
+}) {
+  const { prisma, sql, log, pepper, allowPrivate, nameServers, changesOf, onAttempt } = options;
+  const secrets = createWebhookSecretBox(pepper);
+  const target = createWebhookTarget({
+    allowPrivate,
+    lookups: createLookups(createNameResolver({ nameServers })),
+  });
+  const worker = createWebhookWorker({ prisma, sql, log, secrets, target, onAttempt });
+  return {
+    webhooks: {
+      ...createWebhookReads({ prisma, changesOf }),
+      ...createWebhookWrites({ prisma, sql, secrets, target }),
+      ...createWebhookRedeliveries({ prisma }),
+      ...createWebhookPulls({ prisma, sql, secrets, onAttempt }),
+    },
+    /** Stops the worker. */
+    close: () => worker.close(),
+  };
+}
