@@ -10,7 +10,7 @@ import {
 } from './generated/operations.ts';
 import { allItemsOf } from './pages.ts';
 import type { Session } from './session.ts';
-import { deliveryColumns } from './webhooks.ts';
+import { deliveryColumns } from './webhook-deliveries.ts';
 
 /**
  * Returns the only webhook with pull delivery that subscribes to an event, for example the webhook of `pms listen`.

@@ -1,6 +1,6 @@
-import { Resolver } from 'node:dns';
 import { z } from 'zod';
 import { redisServers, sentinelAddresses } from './redis/variables.ts';
+import { nameServers } from './webhooks/variables.ts';
 
 const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -59,21 +59,6 @@ const origins = z
     (list) => list.every(isWebOrigin),
     'must be origins separated by commas, such as https://app.example,http://localhost:5173',
   );
-
-/** Whether the addresses are valid name servers for the DNS resolver of webhooks. An address may have a port. */
-function areNameServers(addresses: string[]): boolean {
-  try {
-    new Resolver().setServers(addresses);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const nameServers = z
-  .string()
-  .transform((list) => list.split(',').map((address) => address.trim()))
-  .refine(areNameServers, 'must be IP addresses separated by commas, such as 9.9.9.9,[2620:fe::fe]:53');
 
 /** An instant with its zone, and a duration of days, hours and minutes (ISO 8601, "interval"). */
 const intervalForm =

@@ -1,7 +1,7 @@
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
-import type { KeyReach } from './examples.ts';
+import type { KeyReach } from './example-variables.ts';
 import { graphPath, keyHeader, post } from './post.ts';
 
 /** The state of the key in the key field, as shown to the user. */

@@ -1,7 +1,8 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createExamples, fillVariables } from '../../pages/browser/examples.ts';
+import { fillVariables } from '../../pages/browser/example-variables.ts';
+import { createExamples } from '../../pages/browser/examples.ts';
 import { hasBrowser, newUser, openBrowser } from '../support/browser.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 

@@ -1,0 +1,38 @@
+import { examplePlate, noLocation, type Plate } from './examples.ts';
+
+/** The data of a key for the variables of the examples. */
+export interface KeyReach {
+  locationId: string;
+  /** A plate from the whitelist of the location. */
+  plate?: Plate;
+}
+
+const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * Fills the variables of a tab with ids in the key's scope. Only values that come from the explorer itself are
+ * replaced: an empty `locationId`, the example plate, and the values of the previous key.
+ *
+ * @param text the variables as JSON, as the editor shows them
+ * @returns the text, unchanged when there is nothing to fill or when the text is not valid JSON yet
+ */
+export function fillVariables(text: string, reach: KeyReach, former: KeyReach | undefined): string {
+  let changed = false;
+  const fill = (name: string, value: unknown): unknown => {
+    if (name === 'locationId' && (value === noLocation || value === former?.locationId)) {
+      changed ||= value !== reach.locationId;
+      return reach.locationId;
+    }
+    if (reach.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
+      changed ||= !isEqual(value, reach.plate);
+      return reach.plate;
+    }
+    return value;
+  };
+  try {
+    const filled = JSON.stringify(JSON.parse(text, fill), null, 2);
+    return changed ? filled : text;
+  } catch {
+    return text;
+  }
+}
