@@ -10,9 +10,9 @@ import {
   type World,
 } from './world.ts';
 
-// The compared cases, and the requests that each case sends to the gateway and to its peer.
+// This file contains the compared cases, and the requests that each case sends to the gateway and to its peer.
 
-/** A server of a case: the gateway, or a peer. */
+/** A server of a case, which is the gateway or a peer. */
 export type Side = 'gateway' | PeerName;
 type PeerName = keyof typeof peerNames;
 
@@ -33,17 +33,17 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** Builds request number n. The same number is the same request for every side. */
+/** Builds a request from its number. For the same number, every side gets the same request. */
 type Build = (world: World, n: number) => RequestSpec;
 
-/** A kind of traffic: how each side's requests are built. */
+/** A kind of traffic. It has a function for each side that builds the requests. */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** Whether no request may be sent twice. */
+  /** Whether each request can be sent only once. */
   fresh?: boolean;
 }
 
-/** Maps n to a pseudo-random number below `size`, the same in each run. */
+/** Maps a number to a pseudo-random number below `size`. The result is the same in each run. */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -127,14 +127,14 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
   method: 'DELETE',
 });
 
-/** The plate of decision n; every second plate is on the whitelist. */
+/** Returns the plate of a gate decision by its number. Every second plate is in the whitelist. */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
   (secret: (world: World, n: number) => string, location: (n: number) => number): Build =>
   (world, n) =>
     ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
 const gate = gateAt(secretOf, someLocation);
-/** The same decision, with the plate as the text of a camera. */
+/** Builds the request for a gate decision with the plate as the text of a camera. */
 const gateReading: Build = (world, n) => {
   const { plateType, plateCode, plateNumber } = gatePlate(n);
   return ask(secretOf(world, n), readingQuestion, {
@@ -156,7 +156,10 @@ const mixed =
     return share < 95 ? restList(world, n) : restCreate(world, n);
   };
 
-/** The number of client addresses for invalid keys: so many that the limit by address rejects none of the requests. */
+/**
+ * The number of client addresses that send invalid keys. With so many addresses, the limit by address rejects none of
+ * the requests.
+ */
 const strangers = 1000;
 const badKey: Build = (world, n) => {
   const request = get(n % 2 ? world.unknownSecret : 'pms_test_mistyped', whitelistPath(0));
@@ -246,20 +249,20 @@ export function trafficOf(
 
 /** A case that measures both sides with the same requests under full load. */
 export interface ComparedCase {
-  /** The name of the case, and of its traffic unless `traffic` is given. */
+  /** The name of the case. Unless `traffic` is given, the traffic has the same name. */
   name: string;
   title: string;
   traffic?: string;
   peer: PeerName;
-  /** The expected status of each response. */
+  /** The HTTP statuses that a response may have. */
   statuses: readonly number[];
-  /** The accepted share of other statuses; 0 by default. */
+  /** The accepted share of responses with other statuses, 0 by default. */
   tolerance?: number;
-  /** The least ratio of the gateway's requests per second to the peer's. */
+  /** The goal: the minimum ratio of the gateway's requests per second to the peer's. */
   goal?: number;
-  /** Whether the gateway's p99 must be lower than the peer's. */
+  /** Whether the 99th percentile (p99) of the gateway's response times must be lower than the peer's. */
   lowerP99?: boolean;
-  /** Selects the part of each side's body that must be equal; the whole body by default. */
+  /** Selects the part of each side's response body that must be equal. By default, the whole body must be equal. */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 
@@ -316,7 +319,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by the text of a camera (peer: REST, by parts)',
     peer: 'hand-written',
     statuses: [200],
-    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision by parts of the plate
+    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision with a plate in its parts
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },
   { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1 },
@@ -333,7 +336,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: '429 over the limit',
     peer: 'node-http-429',
     statuses: [429],
-    tolerance: 0.001, // one request of each window is allowed
+    tolerance: 0.001, // the limiter allows one request in each window
     goal: 0.5,
   },
 ];

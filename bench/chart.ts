@@ -10,10 +10,10 @@ const largestRatio = 4;
 const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };
 const colorWithoutGoal = '#6b7280';
 
-/** Draws a bar for each ratio of speeds, and a line at the ratio 1. */
+/** Draws a bar for each ratio of speeds, and a line where the ratio is 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // A figure with an upper limit is a cost, not a speed.
+    // Figures with an upper limit are left out, because such a figure is a cost and not a speed.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

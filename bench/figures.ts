@@ -1,5 +1,5 @@
-// `npm run bench:figures` writes the tables of README.md and chart.svg from the recorded figures;
-// `npm run bench:figures:check` fails when one of them differs.
+// `npm run bench:figures` writes the tables of README.md and chart.svg from the recorded figures. `npm run
+// bench:figures:check` fails when README.md or chart.svg differs from them.
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { drawChart } from './chart.ts';
@@ -17,7 +17,7 @@ import { goalText, spreadText } from './report.ts';
 import { costTable } from './request-costs/table.ts';
 import { worstTable } from './worst-requests/table.ts';
 
-/** The figures of all cases as a Markdown table; missed goals are bold. */
+/** Returns the figures of all cases as a Markdown table. Missed goals are bold. */
 const caseTable = (cases: Record<string, RecordedCase>): string =>
   markdownTable(
     ['case', 'figure', 'value (bounds)', 'goal', 'verdict'],
@@ -32,7 +32,7 @@ const caseTable = (cases: Record<string, RecordedCase>): string =>
     ),
   );
 
-/** One line for each run: its date, machine and versions. */
+/** Returns one line for each run, with its date, machine and versions. */
 function runsOf(entries: Record<string, Measured>): string {
   const names = new Map<string, string[]>();
   for (const [name, { at, machine, database }] of Object.entries(entries)) {
@@ -43,7 +43,7 @@ function runsOf(entries: Record<string, Measured>): string {
   return all.map(([run, of], index) => `- ${run}${index === 0 ? '' : `: ${of.join(', ')}`}`).join('\n');
 }
 
-/** The recorded figures of both databases as Markdown. */
+/** Returns the recorded figures of both databases as Markdown. */
 const sections = <Entry>(recorded: Recorded<Entry>, tableOf: (entries: Record<string, Entry>) => string) =>
   Object.entries(recorded)
     .filter(([, entries]) => Object.keys(entries).length > 0)
@@ -62,7 +62,7 @@ const tables: Record<string, string> = {
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/** README.md with the tables between their markers. */
+/** Returns README.md with the tables between their markers. */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');
   for (const [name, table] of Object.entries(tables)) {

@@ -13,10 +13,11 @@ import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, createdReference, locationId } from './world.ts';
 
-// Imports, compared with the same rows in one statement and, where it exists, with a hand-written route.
+// This file measures imports. Each import is compared with the same rows in one statement and, if it exists, with a
+// hand-written route.
 
 const target = locationId(bulkLocations.import);
-/** The most rows in one request, and in one statement. */
+/** The maximum number of rows in one request, and in one statement. */
 const rowsAtOnce = 10_000;
 const plateType = 'RAK';
 const plateCode = 'Y';
@@ -30,7 +31,7 @@ interface ImportedRow {
   note?: string;
 }
 
-/** Rows with the plates of consecutive numbers. */
+/** Creates rows with the plates of consecutive numbers. */
 const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
   Array.from({ length: count }, (_, index) => ({
     referenceId: createdReference,
@@ -42,7 +43,7 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
 
 type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** An import, and the whitelist before it. */
+/** An import, with the content of the whitelist before the import. */
 interface Import {
   name: string;
   title: string;
@@ -51,12 +52,15 @@ interface Import {
   imported: readonly ImportedRow[];
   /** The expected counts in the response of the gateway. */
   answer: { created: number; updated: number; deleted: number };
-  /** Whether `pms import` sends the rows as a file. */
+  /** Whether the command `pms import` sends the rows from a file. */
   isFile?: boolean;
 }
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
-/** A whitelist whose plates no import has. An empty file replaces nothing, so no whitelist becomes empty that way. */
+/**
+ * A whitelist with a plate that no import contains. It stands for an empty whitelist, because `pms import` refuses to
+ * replace a whitelist by an empty file.
+ */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
 const imports: readonly Import[] = [
@@ -110,7 +114,8 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // Statements on an embedded database block this process: an idle connection would be closed meanwhile.
+    // The connection is closed after each request, because statements on an embedded database block this process, and
+    // an idle connection would be closed in the meantime.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
@@ -159,13 +164,13 @@ const csvOf = (imported: readonly ImportedRow[]) =>
 
 const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
 const plateColumns = '"plateType", "plateCode", "plateNumber"';
-/** Inserts rows from one array per column, after the location and the identifiers. */
+/** SQL that inserts rows. Its parameters are the location, the identifiers, and one array per column. */
 const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
   SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
 const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
   DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
 
-/** The upper limit of an import: its rows in one statement, without a gateway. */
+/** The SQL for the upper limit of an import: the rows in one statement, without a gateway. */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,
   UPSERT: upsert,
@@ -175,7 +180,7 @@ const bareStatements: Record<Mode, string> = {
   ) ${upsert}`,
 };
 
-/** Writes rows without the gateway, in as many statements as the import has requests. */
+/** Writes rows without the gateway. It uses as many statements as the import uses requests. */
 async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
   for (let first = 0; first < written.length; first += rowsAtOnce) {
     const part = written.slice(first, first + rowsAtOnce);
@@ -187,11 +192,11 @@ async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]):
   }
 }
 
-/** One way to import the rows. */
+/** A way to import the rows, such as the gateway or a bare statement. */
 interface Way {
   label: string;
   pid?: number;
-  /** Restores the whitelist to its state before the import. */
+  /** Restores the whitelist to the state before the import. */
   prepare(): Promise<void>;
   run(): Promise<unknown>;
 }
@@ -217,7 +222,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
       {
         label: 'gateway',
         pid: gateway.pid,
-        // Only the gateway can open an embedded database.
+        // The gateway restores the whitelist of an embedded database, because no other process can open it.
         prepare: beside.isSame
           ? prepareBare
           : () => importByRequest(gateway, bulkSecret, { mode: 'REPLACE', imported: measured.before }),
@@ -282,7 +287,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
   }
 }
 
-/** The cases that import. */
+/** The cases that measure imports. */
 export const importCases = imports.map((measured) => ({
   name: measured.name,
   needsPeers: false,

@@ -9,10 +9,12 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// The upper limits of a case on this machine: Node's HTTP server with a constant response, and pgbench with the same
-// statements.
+// This file measures the upper limits of a case on this machine: Node's HTTP server with a constant response, and
+// pgbench with the same statements.
 
-/** An upper limit of a case: requests per second without the gateway, and the share that the gateway reaches. */
+/**
+ * An upper limit of a case: the requests per second without the gateway, and which share of them the gateway reaches.
+ */
 export interface Limit {
   label: string;
   perSecond: number;
@@ -41,7 +43,8 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // The second request exceeds the limit of the key.
+  // The request is sent again for a case that expects a refusal, because the second request exceeds the limit of the
+  // key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
@@ -52,10 +55,13 @@ export async function startCeiling(bench: Bench, compared: ComparedCase, gateway
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
 
-/** The number of requests whose statements pgbench repeats. */
+/** The number of requests whose SQL statements pgbench repeats. */
 const sampledRequests = 20;
 
-/** Runs the gateway's statements with pgbench; undefined without pgbench, or when there are no statements. */
+/**
+ * Runs the gateway's statements with pgbench. The result is undefined when pgbench is missing or the requests cause no
+ * statements.
+ */
 export async function statementsAlone(
   bench: Bench,
   { name, traffic = name }: ComparedCase,
@@ -71,7 +77,7 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // The first requests also look up their keys.
+    // These first requests are not recorded, because they also look up their keys.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -114,10 +120,10 @@ interface Executed {
   values: unknown[];
 }
 
-/** Statements of background work, which belong to no request. */
+/** Matches statements of background work. Such statements do not belong to a request. */
 const besideRequests = /"UsageRecord"|SKIP LOCKED|^SET /;
 
-/** The statements that node-postgres sends in this process while `work` runs. */
+/** Records the statements that node-postgres sends in this process while `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   const executed: Executed[] = [];
   const query = pg.Client.prototype.query as (this: pg.Client, ...parameters: unknown[]) => unknown;
@@ -141,8 +147,8 @@ const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f
 const newIdSql = 'gen_random_uuid()::text';
 
 /**
- * A script for pgbench: the statements with the values of one request. Values that are unique to a request (generated
- * identifiers, the number of a plate) are new in each run of the script.
+ * Writes a script for pgbench: the statements with the values of one request. Values that are unique to a request
+ * (generated identifiers, the number of a plate) are new in each run of the script.
  */
 function scriptOf(statements: readonly Executed[], n: number): string {
   const own = new RegExp(`(${madeId.source}|\\b${n}\\b)`);
@@ -162,15 +168,15 @@ function scriptOf(statements: readonly Executed[], n: number): string {
   return ['\\set n random(1000000000, 2000000000000)', ...lines].join('\n');
 }
 
-/** A SQL string without colons, since pgbench replaces variables such as `:name` inside strings, too. */
+/** Writes an SQL string without colons, because pgbench replaces variables such as `:name` inside strings, too. */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
 
-/** A statement with all its strings written without colons. */
+/** Returns a statement in which all strings are written without colons. */
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 
-/** A value in the text form of node-postgres. */
+/** Returns a value in the text form that node-postgres sends. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return `{${value.map(elementOf).join(',')}}`;

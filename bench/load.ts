@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './cases.ts';
 import type { World } from './world.ts';
 
-// The load process: sends the requests of one round, in a process separate from the measured servers.
+// The load process sends the requests of one round. It is a separate process, so that it does not disturb the measured
+// servers.
 
 /** The parameters of a round. */
 export interface LoadJob {
@@ -18,19 +19,22 @@ export interface LoadJob {
   connections: number;
   /** The number of the first request. Requests that create objects need numbers that no other round uses. */
   from: number;
-  /** A constant rate of requests per second; without it, each connection sends its next request after each response. */
+  /**
+   * The constant rate in requests per second. Without a rate, each connection sends its next request after each
+   * response.
+   */
   rate?: number | undefined;
 }
 
 /** The results of a round. */
 export interface LoadResult {
   answers: number;
-  /** The number of the next unused request. */
+  /** The number of the next request that is not used yet. */
   next: number;
   seconds: number;
   p50: number;
   p99: number;
-  /** The count of each status; 0 is a response with status 200 that contains an error. */
+  /** The number of responses by status. The status 0 stands for a response with status 200 that contains an error. */
   statuses: Record<number, number>;
   failures: number;
 }
@@ -56,7 +60,7 @@ function resultOf(
   };
 }
 
-/** Full load: each connection sends its next request after each response. */
+/** Sends requests at full load. Each connection sends its next request after each response. */
 async function saturate(job: LoadJob): Promise<LoadResult> {
   const { build, fresh } = trafficOf(job.traffic, job.side, job.world);
   const latencies: number[] = [];
@@ -84,7 +88,9 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
   return resultOf(latencies, seconds, { next, statuses, failures: errors });
 }
 
-/** Constant rate: requests are sent on schedule, even when earlier ones have no response yet. */
+/**
+ * Sends requests at a constant rate. Requests are sent on schedule, even when earlier requests have no response yet.
+ */
 async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   const { build } = trafficOf(job.traffic, job.side, job.world);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });

@@ -1,5 +1,5 @@
 const lineOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-/** A table in Markdown. */
+/** Writes a table in Markdown. */
 export const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map(lineOf).join('\n');

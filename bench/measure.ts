@@ -12,21 +12,24 @@ import type { World } from './world.ts';
 export interface Bench {
   world: World;
   database: Database;
-  /** Starts a server, with pepper and URLs set. */
+  /** Starts a server of a side. The pepper and the URLs are set in its environment. */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
-  /** Starts a plain Node server that gives every request this response. */
+  /** Starts a plain Node server that gives the same response to every request. */
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
-  /** Opens a database for direct statements: the gateway's own, or a second embedded one with the same locations. */
+  /**
+   * Opens a database for direct statements. It is the gateway's own database, or a second embedded database with the
+   * same locations.
+   */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
   /** Opens a gateway in this process, so that its SQL statements can be observed. */
   openHere(): Promise<Gateway>;
   /** The URL of PostgreSQL and the pool size of each side; undefined on the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** The least and the most pairs of rounds in which two sides are compared. */
+  /** The minimum and the maximum number of pairs of rounds for a comparison of two sides. */
   pairs: { least: number; most: number };
   pairSeconds: number;
-  /** The seconds of a round at a fixed rate: long enough to measure its p99. */
+  /** The duration of a round at a constant rate, in seconds. The round is long enough to measure its p99. */
   longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
@@ -38,7 +41,7 @@ let numbers = 1;
 /** Reserves a range of request numbers for a round and returns the first one. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
-/** A side of a case: a server and its traffic. */
+/** A side of a case, with its server and its traffic. */
 export interface MeasuredSide {
   side: Side;
   label: string;
@@ -47,8 +50,8 @@ export interface MeasuredSide {
 }
 
 /**
- * Measures the sides in short rounds and takes the median of each figure. In each repetition, every side has one round,
- * in random order. Rounds with the same index in `rates` and `p99s` belong to the same repetition.
+ * Measures the sides in short rounds and returns the median of each figure. In each repetition, every side has one
+ * round, in random order. Rounds with the same index in `rates` and `p99s` belong to the same repetition.
  *
  * @param figuresOfCase computes the figures of the case; measuring stops when their goals are decided
  */
@@ -126,7 +129,7 @@ function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
   };
 }
 
-/** Throws when a round has unexpected statuses. */
+/** Returns a function that throws when a round has unexpected statuses. */
 export function expectStatuses(statuses: readonly number[], tolerance = 0) {
   return ({ statuses: seen, failures, answers }: LoadResult): void => {
     const others = Object.entries(seen).filter(([status]) => !statuses.includes(Number(status)));

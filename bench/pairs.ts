@@ -5,22 +5,22 @@ export interface Spread {
   high: number;
 }
 
-/** A figure of a case, with its spread when it was measured in pairs, and with its goal when it has one. */
+/** A figure of a case. It has a spread if it was measured in pairs, and a goal if the case has one. */
 export interface Figure extends Partial<Spread> {
   text: string;
   value: number;
-  /** The goal: a lower bound, or an upper bound. */
+  /** The goal of the figure, which is a lower bound (`least`) or an upper bound (`most`). */
   least?: number;
   most?: number;
 }
 
-/** Whether a figure meets its goal; undecided when the goal lies within the spread. */
+/** Whether a figure meets its goal. The verdict is undecided when the goal lies within the spread. */
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The most pairs of a case. Four times as many pairs halve the width of the interval, so 40 pairs halve the width of
- * nine. A figure that is still undecided is so close to its goal that a decision would need hundreds of pairs, an hour
- * per case.
+ * The maximum number of pairs of a case. Four times as many pairs halve the width of the confidence interval, so 40
+ * pairs give half the width of nine pairs. If a figure is still undecided, it is so close to its goal that a decision
+ * would need hundreds of pairs, which is an hour per case.
  */
 export const maxPairs = 40;
 
@@ -34,9 +34,9 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The median of values and its confidence interval by the sign test, which assumes no distribution of the noise
- * (https://en.wikipedia.org/wiki/Sign_test). Fewer than six values cannot reach the confidence level; the bounds are
- * then the least and the greatest value.
+ * Returns the median of values and its confidence interval by the sign test, which assumes no distribution of the noise
+ * (https://en.wikipedia.org/wiki/Sign_test). Fewer than six values cannot reach the confidence level. The bounds are
+ * then the smallest and the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -44,10 +44,13 @@ export function spreadOf(values: readonly number[]): Spread {
   return { value: median(sorted), low: sorted[leftOut]!, high: sorted.at(-1 - leftOut)! };
 }
 
-/** How many of the least, and of the greatest, values lie outside the interval. */
+/**
+ * Returns how many of the smallest values lie outside the confidence interval. The same number of the largest values
+ * does.
+ */
 function leftOutAtEachEnd(count: number): number {
-  // The probability that at most `k` of `count` values lie below the true median, or above it. In these cases an
-  // interval without the `k` outer values does not contain it.
+  // The probability that at most `k` of `count` values lie below the true median, or that at most `k` lie above it. In
+  // both cases, an interval without the `k` outer values does not contain the true median.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -57,11 +60,14 @@ function leftOutAtEachEnd(count: number): number {
   }
 }
 
-/** The spread of the ratios of each pair of rounds, so that a slowdown of both sides cancels out. */
+/** Returns the spread of the ratio in each pair of rounds. A slowdown of both sides cancels out in a ratio. */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
-/** Decides whether a figure meets its goal; undefined without a goal. Without a spread, the value itself is compared. */
+/**
+ * Decides whether a figure meets its goal. The result is undefined for a figure without a goal. If the figure has no
+ * spread, its value is compared with the goal.
+ */
 export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
   if (figure.least === undefined && figure.most === undefined) return undefined;
   const { value, low = value, high = value, least = -Infinity, most = Infinity } = figure;
@@ -70,8 +76,8 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Measures between `least` and `most` pairs, until the goal of every figure is met or missed. The goals are checked each
- * time the number of pairs has doubled. A check after each pair would stop more often by chance.
+ * Measures between `least` and `most` pairs, until the goal of every figure is met or missed. The goals are checked
+ * each time the number of pairs has doubled, because a check after each pair would more often stop by chance.
  *
  * @param measurePair measures one pair
  * @param figures returns the figures of all pairs so far
@@ -88,7 +94,7 @@ export async function measureUntilDecided(
   }
 }
 
-/** The items in random order, so that no side always comes first. */
+/** Returns items in random order, so that no side always comes first. */
 export const inRandomOrder = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** The path of a built script; `server` is the gateway. */
+/** Returns the path of a built script. The script `server` is the gateway. */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
@@ -20,18 +20,20 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** How to start a server; PORT is added to its environment. */
+/** How to start a server. The port is added to its environment. */
 export interface ServerOptions {
   /** The name of the built script. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** Node options, before the script. */
+  /** The options of Node itself, which come before the script. */
   nodeOptions?: string[];
-  /** The Node executable; by default, the one of this process. */
+  /** The Node executable. By default, it is the executable of this process. */
   node?: string | undefined;
 }
 
-/** Starts a server and waits until it answers. Its log is discarded; its errors are printed. */
+/**
+ * Starts a server and waits until the server answers. The log of the server is discarded, and its errors are printed.
+ */
 export async function startServer({
   script,
   env,
@@ -74,7 +76,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A process that generates load, one round at a time. */
+/** A process that sends requests, one round at a time. */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
   stop(): void;
@@ -93,7 +95,8 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        ended.catch(() => undefined); // aborting rejects it as well
+        // the rejection is ignored here, because an aborted wait also rejects this promise
+        ended.catch(() => undefined);
         waiting.abort();
       });
       return result;
@@ -102,7 +105,7 @@ export function startLoad(): LoadProcess {
   };
 }
 
-/** The resident memory of a process in MiB; undefined on a system without /proc. */
+/** Returns the resident memory of a process in MiB. The result is undefined on a system without /proc. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kibibytes] = status.match(/^VmRSS:\s*(\d+)/m) ?? [];
@@ -110,8 +113,9 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 }
 
 /**
- * The sum of the processor times of the threads of a process, in milliseconds; undefined on a system without /proc. The
- * time of the whole process has steps of ten milliseconds, which is too coarse for short rounds.
+ * Returns the processor time of all threads of a process in milliseconds. The result is undefined on a system without
+ * /proc. The times of the threads are added up, because the time of the whole process has steps of ten milliseconds,
+ * which is too coarse for short rounds.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -123,13 +127,13 @@ export async function processorTime(pid: number): Promise<number | undefined> {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** Samples the memory of a process until `stop`, which returns the peak in MiB. */
+/** Samples the memory of a process until `stop` is called. `stop` returns the peak in MiB. */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // A round that fails stops nothing; the process has to end all the same.
+  // The timer must not keep this process running, because a round that fails does not stop the timer.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

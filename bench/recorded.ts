@@ -3,7 +3,7 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier runs, which are committed. The tables of README.md are written from them, and new runs are
+// The figures of earlier runs are committed. The tables of README.md are written from these figures, and new runs are
 // compared with them.
 
 /** The date, machine and versions of a measurement. */
@@ -23,11 +23,14 @@ export interface RecordedCase {
   figures: (Figure & { verdict?: Verdict })[];
 }
 
-/** The effects of one kind of request on gate decisions, while a key spends its budget on it. */
+/** The effects of one kind of request on gate decisions, while a key spends its rate limit budget on such requests. */
 export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
-  /** The ratio of p99 in the minute of the budget to p99 without load; omitted for groups of requests within the bar. */
+  /**
+   * The ratio of the p99 of gate decisions in the minute of the budget to the p99 without load. The ratio is omitted
+   * for groups of requests within the bar.
+   */
   p99Ratio?: number;
   failures?: number;
 }
@@ -38,7 +41,10 @@ export interface RecordedCost {
   /** Whether the contract fixes the number of points. */
   priceOfContract: boolean;
   gatewayMs: number;
-  /** The processor time of PostgreSQL; undefined for the embedded database, which has no processes of its own. */
+  /**
+   * The processor time of PostgreSQL in milliseconds. It is undefined for the embedded database, which has no processes
+   * of its own.
+   */
   postgresMs?: number;
 }
 
@@ -74,7 +80,7 @@ export async function record<Entry>(
   console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
 }
 
-/** The record of a case; undefined when the case has no figures. */
+/** Returns the record of a case, or undefined when the case has no figures. */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
   if (figures.length === 0) return undefined;
   return {
@@ -86,7 +92,7 @@ export function recordedCase({ title, figures }: CaseResult): RecordedCase | und
   };
 }
 
-/** The value and bounds of a figure, rounded to three significant digits. */
+/** Returns the value and bounds of a figure, rounded to three significant digits. */
 const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   Object.fromEntries(
     Object.entries({ value, low, high })
@@ -95,8 +101,8 @@ const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   );
 
 /**
- * The figures that are worse than recorded, as lines of text: their spreads do not overlap. Figures without a spread are
- * not compared.
+ * Returns a line of text for each figure that is worse than the recorded figure, because their spreads do not overlap.
+ * Figures without a spread are not compared.
  */
 export function worseThanRecorded(
   { name, figures }: CaseResult,

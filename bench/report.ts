@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import type { Limit } from './limits.ts';
 import { type Figure, type Spread, verdictOf } from './pairs.ts';
 
-/** The measurements of one side of a case: medians over the rounds. */
+/** The measurements of one side of a case, as medians over the rounds. */
 export interface SideFigures {
   label: string;
   perSecond: number;
   p50: number;
   p99: number;
-  /** The peak over all rounds, in MiB. */
+  /** The peak of the memory over all rounds, in MiB. */
   peakMemory: number;
   /** The processor time of the server for each request, in microseconds. */
   processorMicroseconds: number;
@@ -25,9 +25,9 @@ export interface CaseResult {
   sides: SideFigures[];
   /** The figures that are recorded and compared with later runs. */
   figures: Figure[];
-  /** The upper limits of the machine. */
+  /** The upper limits of the case on this machine. */
   limits?: Limit[];
-  /** Further figures, and reasons why something was not measured. */
+  /** Additional figures, and the reasons why some figures were not measured. */
   notes?: string[];
 }
 
@@ -41,14 +41,14 @@ export interface Report {
 const number = (value: number, digits = 0) =>
   Number.isFinite(value) ? value.toLocaleString('en', { maximumFractionDigits: digits }) : '–';
 
-/** A figure with its bounds as text. */
+/** Returns a figure with its bounds as text. */
 export function spreadText({ value, low, high }: Partial<Spread> & { value: number }): string {
   return low === undefined || high === undefined
     ? number(value, 2)
     : `${number(value, 2)} (${number(low, 2)} to ${number(high, 2)})`;
 }
 
-/** The goal of a figure as text; empty without a goal. */
+/** Returns the goal of a figure as text. The text is empty without a goal. */
 export function goalText({ least, most }: Pick<Figure, 'least' | 'most'>): string {
   if (least !== undefined && least === most) return number(least);
   if (least !== undefined) return `≥ ${number(least, 2)}`;
@@ -62,11 +62,11 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/** A limit as text, with the share that the gateway reaches. */
+/** Returns a limit as text, with the share that the gateway reaches. */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 
-/** The result of a case as lines of text. */
+/** Returns the result of a case as lines of text. */
 export function caseLines({ title, sides, figures, limits = [], notes = [] }: CaseResult): string {
   const rows = sides.map((side) =>
     [

@@ -81,7 +81,7 @@ export async function refill(database: Database): Promise<void> {
   await fill(database, bulkLocations.hundredThousand, 100_000);
 }
 
-/** Removes the entries that a case added, so that the next case finds only seeded data. */
+/** Removes the entries that a case added, so that the next case finds only the seeded data. */
 export async function removeCreated(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-remove', text: 'DELETE FROM "WhitelistEntry" WHERE "referenceId" = $1' },
@@ -89,7 +89,7 @@ export async function removeCreated(database: Database): Promise<void> {
   );
 }
 
-/** Restores the database to its state before a case, statistics included. */
+/** Restores the database to its state before a case, including the statistics of the planner. */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
@@ -125,7 +125,10 @@ async function createKey(
   return secret;
 }
 
-/** The number of entries in one statement, which keeps it below the statement timeout. */
+/**
+ * The number of entries that one statement inserts. With more entries, the statement could exceed the statement
+ * timeout.
+ */
 const entriesAtOnce = 50_000;
 
 async function fill({ sql }: Database, location: number, entries: number): Promise<void> {

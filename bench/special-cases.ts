@@ -8,9 +8,9 @@ import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
-// The cases with their own measurements: long lists, large requests, growth, and two processes.
+// This file contains the cases with their own measurements: long lists, large requests, growth, and two processes.
 
-/** A case with its own measurement. */
+/** A case that has its own measurement. */
 export interface SpecialCase {
   name: string;
   /** Whether the case needs PostgreSQL, a peer or a second process. */
@@ -19,7 +19,7 @@ export interface SpecialCase {
   run(bench: Bench): Promise<CaseResult>;
 }
 
-/** Compares the cost of a request at 1,000,000 entries with its cost at 1,000. */
+/** Creates a case that compares the cost of a request at 1,000,000 entries with its cost at 1,000 entries. */
 const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
   name,
   needsPeers: false,

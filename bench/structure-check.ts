@@ -4,7 +4,10 @@ import { median } from './pairs.ts';
 
 // `npm run bench:structure-check` measures how fast the structure check reads a large body, for several chunk sizes.
 
-/** The least speed in MB/s. Below it, the check would block other requests for longer than the rest of an import. */
+/**
+ * The minimum speed of the check in MB/s. A slower check would block other requests for longer than the rest of an
+ * import.
+ */
 const goal = 300;
 
 const rounds = 15;
@@ -15,7 +18,7 @@ const notes = {
   Arabic: 'ساكن في الطابق الثاني سيارة زرقاء',
 };
 
-/** Builds the body of an import of 10,000 rows. */
+/** Builds the body of an import request with 10,000 rows. */
 const bodyWith = (note: string) =>
   Buffer.from(
     JSON.stringify({
@@ -38,7 +41,7 @@ function partsOf(body: Buffer, size: number): string[] {
   );
 }
 
-/** The speed of one check, in megabytes per second of processor time. */
+/** Returns the speed of one check, in megabytes per second of processor time. */
 function speedOf(body: Buffer, size: number): number {
   const parts = partsOf(body, size);
   const faultOf = createStructureCheck();

@@ -5,7 +5,7 @@ import { openDatabase } from '../src/database/open.ts';
 import type { Database } from '../src/database/types.ts';
 import type { Measured } from './recorded.ts';
 
-/** The kind of storage of a gateway. */
+/** The kind of database of a gateway. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
 /** An empty, migrated database for one run of a benchmark. */
@@ -17,21 +17,23 @@ export interface Target {
   env: NodeJS.ProcessEnv;
   /** Opens the database in this process. Only one process at a time can open an embedded database. */
   open(): Promise<Database>;
-  /** Opens another empty embedded database, which is removed when it is closed. */
+  /** Opens another empty embedded database. The database is removed when it is closed. */
   openEmbedded(): Promise<Database>;
   drop(): Promise<void>;
 }
 
 const log = pino({ level: 'warn' });
 
-/** Creates the database of a run on the server of `DATABASE_URL`, or embedded. Exits when neither is given. */
+/**
+ * Creates the database of a run, on the server of `DATABASE_URL` or embedded. The process exits when neither is given.
+ */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;
   if (!embedded && (!DATABASE_URL || !REDIS_URL)) {
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // This variable decides where scratch databases are created.
+  // The variable is removed, because it decides where scratch databases are created.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');

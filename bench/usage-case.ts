@@ -8,21 +8,30 @@ import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
 import { median, ratioOfPairs } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 
-// Growth of the usage tables: the size of an hour of usage records, and its effect on gate decisions.
+// This file measures the growth of the usage tables: the size of an hour of usage records, and its effect on gate
+// decisions.
 
-/** The rate of the recorded hour, and of the gate decisions before and after. */
+/**
+ * The number of requests per second in the recorded hour. Gate decisions before and after the hour have the same rate.
+ */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
 const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
-/** The rounds before and after: enough for a confidence interval. Rounds before the hour cannot be added afterwards. */
+/**
+ * The number of rounds before the hour, and after it. The number is sufficient for a confidence interval, because
+ * rounds before the hour cannot be added afterwards.
+ */
 const gateRounds = 6;
 
 const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
-/** Writes records as gateways do, with two statements at a time, and returns the milliseconds of each statement. */
+/**
+ * Writes usage records as gateways do, with two statements at a time. Returns the duration of each statement in
+ * milliseconds.
+ */
 async function writeHour(
   connections: readonly Sql[],
   apiKeyIds: readonly string[],
@@ -59,7 +68,10 @@ async function writeHour(
   return times;
 }
 
-/** Measures the size of an hour of usage, and p99 of gates before, after and while the day is dropped. */
+/**
+ * Measures the size of an hour of usage, and the p99 of gate decisions before the hour, after it, and while the day is
+ * dropped.
+ */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;
   const ask = async <Row>(text: string, ...values: unknown[]) =>

@@ -2,28 +2,34 @@
 
 /** The seeded data that load processes need, as plain JSON. */
 export interface World {
-  /** The keys of the 100 main locations. */
+  /** The secrets of the keys of the 100 main locations. */
   secrets: string[];
-  /** The key of the large locations. */
+  /** The secret of the key of the large locations. */
   bulkSecret: string;
-  /** A key that may make one request in each window. */
+  /** The secret of a key that may make one request in each window. */
   refusedSecret: string;
-  /** A key that may make `exactLimit` requests in each window. */
+  /** The secret of a key that may make `exactLimit` requests in each window. */
   exactSecret: string;
-  /** A well-formed key that does not exist. */
+  /** A well-formed secret without a key. */
   unknownSecret: string;
 }
 
-/** The number of locations of the main companies together, and of entries in each. */
+/**
+ * The number of locations of all main companies together. `entriesPerLocation` is the number of entries of each
+ * location.
+ */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** How many entries share a referenceId. */
+/** The number of entries with the same referenceId. */
 export const entriesPerReference = 10;
-/** How many requests a window of `exactSecret` allows. */
+/** The number of requests that a window of `exactSecret` allows. */
 export const exactLimit = 200;
 
-/** The positions of the large locations, after the main ones. They belong to a company of their own. */
+/**
+ * The positions of the large locations, which come after the main locations. The large locations belong to another
+ * company.
+ */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
@@ -35,11 +41,11 @@ export const entryId = (location: number, entry: number) =>
 
 export const plateTypes = ['DXB', 'AUH', 'SHJ', 'AJM'] as const;
 
-/** The referenceId of a seeded entry. */
+/** Returns the referenceId of a seeded entry. */
 export const referenceId = (entry: number, entries = entriesPerLocation) =>
   `unit-${String(entry % (entries / entriesPerReference)).padStart(6, '0')}`;
 
-/** The plate of a seeded entry. */
+/** Returns the plate of a seeded entry. */
 export const plateOf = (entry: number) => ({
   plateType: plateTypes[entry % plateTypes.length]!,
   plateCode: 'A',

@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
 
-// The guard of the hand-written routes: key check, limiter, log and usage records.
+// This file is the guard of the hand-written routes: the check of keys, the rate limiter, the log and the usage
+// records.
 
 const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
 const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
@@ -35,14 +36,14 @@ const tooMany = new Failure(429, {
   message: 'Too many requests, please try again later',
 });
 
-/** A JSON response with the headers of the gateway. */
+/** Creates a JSON response with the same headers as the gateway. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
-// Keys
+// The following code checks API keys.
 
 export interface Key {
   id: string;
@@ -88,7 +89,8 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// Limits: a list of times for each window of a key, both in one round trip
+// The following code limits requests. Each window of a key is a list of times. One round trip to Redis checks both
+// windows.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(
@@ -150,7 +152,7 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
   throw tooMany;
 }
 
-// Usage records, written once a second
+// The following code writes the usage records once a second.
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
@@ -173,7 +175,7 @@ setInterval(() => {
   );
 }, 1000).unref();
 
-/** The variables that the guard sets for a route. */
+/** The variables that the guard sets for a route handler. */
 export interface Env {
   Variables: { key: Key; requestId: string };
 }

@@ -5,8 +5,9 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
-// A hand-written implementation of these routes alone, without GraphQL: Hono, node-postgres with named statements,
-// and the same key check, limiter, rules, headers, log, audit and usage records.
+// This server is a hand-written implementation of only these routes, without GraphQL. It uses Hono and node-postgres
+// with named statements, and has the same key check, limiter, rules, headers, log, audit records and usage records as
+// the gateway.
 
 const noLocation = (value: string) =>
   new Failure(404, {
@@ -15,7 +16,7 @@ const noLocation = (value: string) =>
     details: { field: 'locationId', value },
   });
 
-// Rules
+// The following code validates requests.
 
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const text = (max: number) =>
@@ -57,7 +58,7 @@ function checked<Rule extends z.ZodType>(rule: Rule, input: unknown): z.output<R
   });
 }
 
-// Statements
+// The following code contains the SQL statements.
 
 const inScope = `(l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[]) OR $4::boolean)`;
 const columns = `e.id, e."locationId", e."referenceId", e."plateType", e."plateCode", e."plateNumber",
@@ -99,7 +100,7 @@ const statusText = `SELECT l.id AS "locationId", l.slug, l.name, l.capacity, l."
     (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
   FROM "Location" l WHERE ($1::boolean OR l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[])) ORDER BY l.id`;
 
-// Routes
+// The following code contains the routes.
 
 interface EntryRow {
   id: string | null;

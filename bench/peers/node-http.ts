@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
-// The upper limit: Node's HTTP server, which answers every request with the same error, without any check.
+// This server is the upper limit for rejected requests. It is Node's HTTP server, which answers every request with the
+// same error, without any check.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

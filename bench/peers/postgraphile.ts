@@ -2,10 +2,11 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-// PostGraphile 5 over the same tables, with the production setup of its documentation. It checks no keys and no
-// limits, and records nothing. It needs Node 22 or later, and is installed separately from the product.
+// This server is PostGraphile 5 over the same tables, with the production setup of its documentation. It checks no keys
+// and no limits, and records nothing. PostGraphile needs Node 22 or later, and is installed separately from the
+// gateway.
 
-/** The used parts of PostGraphile's packages, whose types are not installed here. */
+/** The parts of PostGraphile's packages that this file uses. Their types are not installed here. */
 interface PostGraphile {
   postgraphile(preset: object): { createServ(grafserv: unknown): { addTo(server: Server): Promise<void> } };
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The upper limit of a case: Node's HTTP server, which answers every request with ANSWER_FILE, without any check.
+// This server is the upper limit of a case. It is Node's HTTP server, which answers every request with ANSWER_FILE,
+// without any check.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

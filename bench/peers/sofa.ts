@@ -21,7 +21,8 @@ import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
-// SOFA over the gateway's own schema, resolvers and guard. Only the translation from REST to GraphQL differs.
+// This server is SOFA over the gateway's own schema, resolvers and guard. Only the translation from REST to GraphQL
+// differs from the gateway.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);
@@ -35,7 +36,7 @@ const database = await openDatabase({
 const { prisma, sql } = database;
 const redis = createRedisClient(config.redis!, log);
 await connected(redis);
-// Only the services that whitelist requests need.
+// The context has only the services that whitelist requests need.
 const services = {
   prisma,
   whitelist: {
@@ -52,7 +53,7 @@ const services = {
   }),
 } as Partial<Services> as Services;
 
-/** Removes fields from a type. SOFA selects all fields, so only the fields of the REST route may remain. */
+/** Removes fields from a type. SOFA selects all fields of a type, so only the fields of the REST route may remain. */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();
   for (const name of names) Reflect.deleteProperty(fields, name);

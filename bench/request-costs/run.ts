@@ -15,13 +15,13 @@ import { events, seedCosts } from './world.ts';
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Substrings of the names of shapes to measure, separated by commas. */
+    /** Substrings that select the shapes to measure by their names. Commas separate several substrings. */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
     record: { type: 'boolean', default: false },
   },
 });
-/** The warm-up requests of each shape, which compile code and fill the caches of the database. */
+/** The number of warm-up requests of each shape. They compile code and fill the caches of the database. */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;
 
@@ -66,7 +66,7 @@ try {
   await target.drop();
 }
 
-/** Sends a request and returns its cost in points. */
+/** Sends a request and returns its cost in rate limit points. */
 async function send(server: Server, secret: string, { method, path, body }: ShapeRequest): Promise<number> {
   const response = await fetch(server.origin + path, {
     method,
@@ -83,7 +83,10 @@ async function send(server: Server, secret: string, { method, path, body }: Shap
   return answer.extensions?.cost.points ?? 1;
 }
 
-/** The processor time of PostgreSQL for the gateway's connections; 0 for the embedded database. */
+/**
+ * Returns the processor time that PostgreSQL used for the gateway's connections. The time is 0 for the embedded
+ * database.
+ */
 async function postgresTime(sql: Sql | undefined): Promise<number> {
   if (!sql) return 0;
   const connections = await sql.query<{ pid: number }>(
@@ -97,7 +100,7 @@ async function postgresTime(sql: Sql | undefined): Promise<number> {
   return times.reduce<number>((total, time) => total + (time ?? 0), 0);
 }
 
-/** The median over the runs of a shape. */
+/** Returns the median cost over the runs of a shape. */
 async function costOf(
   server: Server,
   secret: string,

@@ -7,17 +7,20 @@ export interface ShapeRequest {
   body?: unknown;
 }
 
-/** A kind of request; each run builds a new request. */
+/** A kind of request whose cost is measured. Each run builds a new request. */
 export interface Shape {
   name: string;
-  /** Whether `docs/contract.md` fixes its price. Otherwise the gateway computes the price from the fields. */
+  /**
+   * Whether `docs/contract.md` fixes the price of the request. Otherwise the gateway computes the price from the
+   * fields.
+   */
   priceOfContract: boolean;
   request: (run: number) => ShapeRequest;
 }
 
 const day = 24 * 3_600_000;
 const start = Date.now() - 20 * day;
-/** A time within the last days, so many minutes after the first event. */
+/** Returns a time within the last days. The argument is the number of minutes after the first event. */
 const at = (minute: number) => new Date(start + minute * 60_000).toISOString();
 
 const plate = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
@@ -43,18 +46,18 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
-/** A list of the large location: whitelist, events or sessions. */
+/** Returns the selection of a list of the large location: its whitelist, events or sessions. */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 const path = `/api/locations/${large}`;
 
-/** The events of a batch. Numbers that were used before repeat an event. */
+/** Returns the events of a batch. A number that was used before repeats an event. */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is the exit of the vehicle in the third event.
+    // Every fourth event is the exit of the vehicle that entered in the third event.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),
@@ -62,7 +65,7 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
 
 const record = `mutation ($events: [ParkingEventInput!]!) {
   recordParkingEvents(locationId: "${large}", events: $events) { recorded } }`;
-/** A request that records events before the first shape. */
+/** Returns a request that records events before the first shape is measured. */
 export const recordBatch = (first: number, count: number): ShapeRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -90,7 +93,7 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
     ),
   );
 
-/** The kinds of requests, each as expensive as its price allows. */
+/** The kinds of requests. Each is as expensive as its price allows. */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),
   rest('status of a location', () => ({ method: 'GET', path: `${path}/status` })),

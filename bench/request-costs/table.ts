@@ -2,20 +2,23 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// The bar: the most milliseconds of processor time for each point, absolute and as a multiple of the median.
+// The bar is the maximum processor time for each rate limit point, in milliseconds and as a multiple of the median.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
 
-/** The processor time of a point, in milliseconds. */
+/** Returns the processor time of a rate limit point, in milliseconds. */
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
-/** The most that a point may cost among these requests, in milliseconds. */
+/** Returns the maximum processor time that a rate limit point may cost among these requests, in milliseconds. */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 
-/** The costs as a Markdown table, with the most expensive points first. Costs above the bar are bold. */
+/**
+ * Returns the costs as a Markdown table. The requests with the most expensive points come first, and costs above the
+ * bar are bold.
+ */
 export function costTable(costs: Record<string, RecordedCost>): string {
   const bar = barOf(costs);
   return markdownTable(

@@ -4,13 +4,13 @@ import type { Database } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
 import { companyId, locationId } from '../world.ts';
 
-/** The location of most requests. */
+/** The id of the location to which most requests go. */
 export const large = locationId(0);
-/** The number of its entries, with plates `DXB/A/1` to `DXB/A/10000`. */
+/** The number of whitelist entries of the large location, with plates `DXB/A/1` to `DXB/A/10000`. */
 export const entries = 10_000;
-/** The number of its events. Half of the vehicles are still inside. */
+/** The number of events of the large location. Half of the vehicles are still inside. */
 export const events = 11_000;
-/** The number of locations of the company. All but the large one have few entries. */
+/** The number of locations of the company. All locations except the large location have few entries. */
 const locations = 100;
 const entriesOfSmall = 10;
 

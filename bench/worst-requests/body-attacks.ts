@@ -2,20 +2,20 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// Attacks with bodies that are expensive to read, to check or to execute.
+// These attacks send bodies that are expensive to read, to check or to execute.
 
-/** The largest body, less some room for the rest of the request. */
+/** The size of the largest body in bytes. Some room remains for the rest of the request. */
 const largestBody = 16 * 1024 * 1024 - 1000;
-/** The most values in a body, less some for the rest of the request. */
+/** The maximum number of values in a body. Some values remain for the rest of the request. */
 const mostValues = 149_000;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A query with a variable that accepts any JSON value in the body. */
+/** A query with a variable. The body can contain any JSON value for this variable. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
-/** The body of this query with a JSON value as the variable. */
+/** Returns the body of a request with the query and a JSON value as its variable. */
 const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
 
 const bodyOf =
@@ -36,7 +36,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
   }
 }`;
 
-/** A row as large as the rules allow, with a plate that is unique to the round. */
+/** Returns a row that is as large as the rules allow. Its plate is unique to the round. */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),
   plateType: 'RAK',
@@ -59,7 +59,7 @@ const importOf =
       }),
     );
 
-/** The plate of a seeded entry. */
+/** Returns the plate of a seeded entry. */
 const seededPlate = (index: number) => ({
   plateType: 'DXB',
   plateCode: 'A',

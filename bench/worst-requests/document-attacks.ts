@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// Attacks with small requests that lead to much work or large responses.
+// These attacks send small requests that cause much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -14,15 +14,15 @@ const instant = (daysAgo: number, minutes: number) =>
 
 const usageFields = 'hour surface operation requests refused errors';
 
-/** A query whose aliases read different months of usage. */
+/** Returns a query whose aliases read different months of usage. */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
-/** A query for nearly as many rows as one response may have. */
+/** Returns a query for nearly as many rows as one response may have. */
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
-/** New documents of the largest allowed length. */
+/** Returns requests with new documents of the maximum length. */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>
     ask(

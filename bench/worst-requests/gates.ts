@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, trafficOf } from '../cases.ts';
 import type { World } from '../world.ts';
 
-// The process of the gates of other companies. They request decisions at a fixed rate, even when some are pending.
+// This process sends the requests of the gates of other companies. The gates request decisions at a constant rate, even
+// when some decisions are pending.
 
 /** The message that starts the gates. */
 export interface GatesJob {
@@ -12,21 +13,27 @@ export interface GatesJob {
   world: World;
 }
 
-/** The time of a gate decision's request, by the system clock, and its duration, in milliseconds. */
+/**
+ * When a gate sent a request for a decision, by the system clock, and how long the decision took. Both are in
+ * milliseconds.
+ */
 export interface Decision {
   askedAt: number;
   delay: number;
 }
 
-/** All decisions until the gates were stopped. */
+/** All decisions that were requested until the gates were stopped. */
 export interface GatesResult {
   decisions: Decision[];
-  /** The number of decisions without status 200. */
+  /** The number of decisions whose response did not have status 200. */
   failures: number;
 }
 
 const decisionsPerSecond = 200;
-/** Enough connections that no decision waits for one, even when the gateway does not respond for seconds. */
+/**
+ * The maximum number of connections. The number is so high that no decision waits for a connection, even when the
+ * gateway does not respond for seconds.
+ */
 const maxConnections = 1000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });

@@ -8,17 +8,17 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** The effects of an attack on the gates. Delays are in milliseconds. */
+/** The effects of an attack on gate decisions. Delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions before the attack. */
   quiet: number[];
-  /** The largest delay while a single request ran. */
+  /** The largest delay of a gate decision while a single request of the attack ran. */
   largestOfOne: number;
-  /** The delays while the budget was spent. */
+  /** The delays of gate decisions while the key spent its budget. */
   busy: number[];
   busySeconds: number;
-  /** The number of decisions without status 200. */
+  /** The number of gate decisions whose response did not have status 200. */
   failures: number;
   /** The largest growth of the gateway's memory, in MiB. */
   growth: number;
@@ -28,9 +28,9 @@ export interface AttackResult {
 
 const warmUpMs = 2_000;
 const quietMs = 2_000;
-/** The wait after an attack for work that is still running. */
+/** The wait after an attack, in milliseconds, for work that is still running. */
 const settleMs = 500;
-/** The concurrency limit of a key in a process. */
+/** The number of requests of a key that a process runs at once. */
 const atOnce = 50;
 
 const child = (name: string) =>
@@ -48,7 +48,7 @@ async function answerOf<Result>(process: ChildProcess, message: object | string)
   return result;
 }
 
-/** Spends the budget of a key on one kind of request, while gates of other companies request decisions. */
+/** Spends the rate limit budget of a key on one kind of request, while gates of other companies request decisions. */
 export async function measureAttack(
   server: Server,
   { attack, world, maxSeconds }: { attack: string; world: WorstWorld; maxSeconds: number },

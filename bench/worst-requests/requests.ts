@@ -1,8 +1,8 @@
 import type { WorstWorld } from './seed.ts';
 
-// The types of attacks, and functions that build their requests.
+// This file contains the types of attacks, and functions that build their requests.
 
-/** A request of an attack. A body may be bytes that are not valid text. */
+/** A request of an attack. Its body may be bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -10,12 +10,15 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of request, as expensive as the limits allow. */
+/** A kind of request that is as expensive as the limits allow. */
 export interface Attack {
   name: string;
   /** Builds the requests that are sent in a cycle. */
   build(world: WorstWorld): AttackRequest[];
-  /** With `nothing`, the client does not read successful responses and keeps them open. */
+  /**
+   * How much of successful responses the client reads. With `nothing`, the client does not read the responses and keeps
+   * them open.
+   */
   reads: 'everything' | 'nothing';
 }
 
@@ -26,7 +29,7 @@ export const times = <Value>(count: number, make: (index: number) => Value): Val
 export const aliases = (count: number, field: (index: number) => string) =>
   times(count, (index) => `a${index}: ${field(index)}`).join(' ');
 
-/** A GraphQL request with a raw body. */
+/** Returns a GraphQL request with the given body, which need not be valid. */
 export const post = ({ spenderSecret }: WorstWorld, body: string | Buffer): AttackRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -47,6 +50,6 @@ export const get = ({ spenderSecret }: WorstWorld, path: string): AttackRequest 
   headers: { 'X-API-Key': spenderSecret },
 });
 
-/** All scalar fields of an entry. */
+/** All scalar fields of a whitelist entry, as a selection. */
 export const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';

@@ -14,7 +14,7 @@ import { figuresOf, worstTable } from './table.ts';
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Substrings of the names of attacks to run, separated by commas. */
+    /** Substrings that select the attacks to run by their names. Commas separate several substrings. */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
     record: { type: 'boolean', default: false },
@@ -37,7 +37,7 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each attack has a fresh process and a key with a full budget.
+    // Each attack has a new process and a key with a full budget.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
@@ -51,7 +51,7 @@ try {
         `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // Killed, since a graceful stop would wait for pending responses.
+      // The process is killed, because a graceful stop would wait for pending responses.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }

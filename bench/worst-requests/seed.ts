@@ -6,24 +6,27 @@ import { newId } from '../../src/ids.ts';
 import { seedWorld } from '../seed.ts';
 import { bulkLocations, companyId, locationId, type World } from '../world.ts';
 
-/** The seeded data, with the key that spends its budget. */
+/** The seeded data, with a key that spends its rate limit budget. */
 export interface WorstWorld extends World {
-  /** A key with default limits and all permissions, for the large locations and the old companies. */
+  /** The secret of a key with default limits and all permissions, for the large locations and the old companies. */
   spenderSecret: string;
-  /** A key of the same company that has made many requests. */
+  /** The id of a key of the same company. The key has made many requests. */
   busyKeyId: string;
 }
 
-/** The number of companies with settings as large as earlier versions allowed: half long text, half many values. */
+/**
+ * The number of companies with settings as large as earlier versions allowed. Half of them have long texts, and half
+ * have many values.
+ */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
-/** The number of audit records of imports, and the entries that each import replaced. */
+/** The number of audit records of imports. `importedEntries` is the number of entries that each import replaced. */
 const importRecords = 60;
 const importedEntries = 10_000;
-/** The hours of usage of a key, and the operations in each hour. */
+/** The number of hours for which a key has usage records. `usedOperations` is the number of operations in each hour. */
 const usageHours = 31 * 24;
 const usedOperations = 50;
-/** The number of entries with texts of the largest allowed length. */
+/** The number of whitelist entries with texts of the maximum length. */
 const longEntries = 10_000;
 const longNote = '漢'.repeat(500);
 
@@ -41,7 +44,7 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // A larger structure would exceed the memory of the embedded database.
+  // The structure is smaller on the embedded database, because a larger structure would exceed its memory.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

@@ -2,12 +2,15 @@ import { markdownTable } from '../markdown-table.ts';
 import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
-// The bar: how much one key may affect the gate decisions of other companies.
+// The bar defines how much one key may affect the gate decisions of other companies.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
-/** The seconds for which a budget of 100 requests lasts. After the attack, the rest of this time is quiet. */
+/**
+ * The number of seconds for which a budget of 100 requests lasts. The time after the attack counts as time without
+ * load.
+ */
 const budgetSeconds = 60;
 
 function p99(delays: readonly number[]): number {
@@ -15,14 +18,17 @@ function p99(delays: readonly number[]): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
 }
 
-/** The delays of the whole minute of the budget: measured delays during the attack, and quiet delays for the rest. */
+/**
+ * Returns the delays of the whole minute of the budget: the measured delays during the attack, and delays without load
+ * for the rest of the minute.
+ */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
   const rest = Math.max(0, Math.round((budgetSeconds - busySeconds) * perSecond));
   return [...busy, ...Array.from({ length: rest }, (_, index) => quiet[index % quiet.length]!)];
 }
 
-/** The figures of attacks by name. Quiet delays are taken from before all attacks of the run. */
+/** Returns the figures of attacks by name. The delays without load are measured before all attacks of the run. */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
   return Object.fromEntries(
@@ -43,7 +49,7 @@ const cell = (value: number | undefined, most: number) => {
   return value > most ? `**${value}**` : String(value);
 };
 
-/** The figures of attacks as a Markdown table; figures above the bar are bold. */
+/** Returns the figures of attacks as a Markdown table. Figures above the bar are bold. */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(
     [
