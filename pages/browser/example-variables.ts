@@ -1,7 +1,7 @@
 import { examplePlate, noLocation, type Plate } from './examples.ts';
 
 /** The data of a key for the variables of the examples. */
-export interface KeyReach {
+export interface ExampleValues {
   locationId: string;
   /** A plate from the whitelist of the location. */
   plate?: Plate;
@@ -16,16 +16,20 @@ const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.s
  * @param text the variables as JSON, as the editor shows them
  * @returns the text, unchanged when there is nothing to fill or when the text is not valid JSON yet
  */
-export function fillVariables(text: string, reach: KeyReach, former: KeyReach | undefined): string {
+export function fillVariables(
+  text: string,
+  current: ExampleValues,
+  former: ExampleValues | undefined,
+): string {
   let changed = false;
   const fill = (name: string, value: unknown): unknown => {
     if (name === 'locationId' && (value === noLocation || value === former?.locationId)) {
-      changed ||= value !== reach.locationId;
-      return reach.locationId;
+      changed ||= value !== current.locationId;
+      return current.locationId;
     }
-    if (reach.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
-      changed ||= !isEqual(value, reach.plate);
-      return reach.plate;
+    if (current.plate && (isEqual(value, examplePlate) || isEqual(value, former?.plate))) {
+      changed ||= !isEqual(value, current.plate);
+      return current.plate;
     }
     return value;
   };

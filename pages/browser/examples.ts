@@ -21,7 +21,7 @@ interface Example {
  */
 export const createExamples = (now: Date): Example[] => [
   {
-    query: `# Which locations does the key reach, and how full are they?
+    query: `# Which locations are in the key's scope, and how full are they?
 query Locations {
   locations(first: 10) {
     totalCount

@@ -7,7 +7,7 @@ import { buildSchema, type GraphQLSchema } from 'graphql';
 import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Editors } from './editors.tsx';
-import { fillVariables, type KeyReach } from './example-variables.ts';
+import { fillVariables, type ExampleValues } from './example-variables.ts';
 import { createExamples } from './examples.ts';
 import { firstOperationForm, takeOverForm } from './first-operation.ts';
 import { FirstSteps } from './first-steps.tsx';
@@ -21,25 +21,25 @@ import { followTab, linkedOperation, offerLink } from './link.ts';
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
-  const [reach, setReach] = useState<KeyReach>();
-  const [filled] = useState(() => new Map<string, KeyReach>());
+  const [values, setValues] = useState<ExampleValues>();
+  const [filled] = useState(() => new Map<string, ExampleValues>());
   const tabId = tabs[activeTabIndex]?.id;
 
   useEffect(() => {
     keyField.onChange((state) => {
-      if (state.kind === 'valid' && state.reach) setReach(state.reach);
+      if (state.kind === 'valid' && state.exampleValues) setValues(state.exampleValues);
     });
   }, [keyField]);
 
   useEffect(() => {
-    if (!reach || !variableEditor || !tabId) return;
+    if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
-    if (former === reach) return;
+    if (former === values) return;
     // `moveTab` is not used here. It would replace the text of every editor, and the cursor and the response of an
     // operation that ran before GraphiQL was loaded would be lost.
-    variableEditor.setValue(fillVariables(variableEditor.getValue(), reach, former));
-    filled.set(tabId, reach);
-  }, [reach, tabId, variableEditor, filled]);
+    variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
+    filled.set(tabId, values);
+  }, [values, tabId, variableEditor, filled]);
 
   return null;
 }

@@ -1,13 +1,13 @@
 import type { Fetcher, FetcherParams } from '@graphiql/toolkit';
 import { type ExecutionResult, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createClient, NetworkError } from 'graphql-sse';
-import type { KeyReach } from './example-variables.ts';
+import type { ExampleValues } from './example-variables.ts';
 import { graphPath, keyHeader, post } from './post.ts';
 
 /** The state of the key in the key field, as shown to the user. */
 export type KeyState =
   | { kind: 'none' }
-  | { kind: 'valid'; name: string; reach: KeyReach | undefined }
+  | { kind: 'valid'; name: string; exampleValues: ExampleValues | undefined }
   | { kind: 'refused'; message: string };
 
 /**
@@ -78,9 +78,9 @@ export async function lookUpKey(key: string): Promise<KeyState> {
   if (!viewer) return { kind: 'refused', message: errors?.[0]?.message ?? 'The key was refused' };
   const may = (permission: string) => viewer.permissions.includes(permission);
   const locationId = viewer.locationIds[0] ?? (await firstLocation(key, may));
-  if (!locationId) return { kind: 'valid', name: viewer.name, reach: undefined };
+  if (!locationId) return { kind: 'valid', name: viewer.name, exampleValues: undefined };
   const plate = may('READ_WHITELIST') ? await firstPlate(key, locationId) : undefined;
-  return { kind: 'valid', name: viewer.name, reach: { locationId, ...(plate && { plate }) } };
+  return { kind: 'valid', name: viewer.name, exampleValues: { locationId, ...(plate && { plate }) } };
 }
 
 async function firstLocation(key: string, may: (permission: string) => boolean) {
@@ -98,5 +98,5 @@ async function firstPlate(key: string, locationId: string) {
     whitelist(locationId: $locationId, first: 1) { nodes { plateType plateCode plateNumber } }
   }`;
   const { data } = await post<ExecutionResult>({ query, variables: { locationId } }, key);
-  return (data?.whitelist as { nodes: NonNullable<KeyReach['plate']>[] } | undefined)?.nodes[0];
+  return (data?.whitelist as { nodes: NonNullable<ExampleValues['plate']>[] } | undefined)?.nodes[0];
 }
