@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import type { Environment } from '../../prisma/generated/client/enums.ts';
 import type { ApiKeySecret, PrismaClient } from '../../prisma/generated/client/client.ts';
-import { createBatch } from '../database/statement-batch.ts';
+import { createQueryBatch } from '../database/statement-batch.ts';
 import { keyInvalid, keyRequired } from '../errors/error-table.ts';
 import { anyChange, type PubSub } from '../redis/pub-sub.ts';
 import { createKnownSecretHashes } from './known-secret-hashes.ts';
@@ -85,7 +85,7 @@ export async function createAuthenticator(options: {
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
   // All look-ups of one turn of the event loop share one statement, so a flood of new secrets costs little more than
   // one.
-  const findKey = createBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
+  const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
 

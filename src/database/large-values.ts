@@ -3,7 +3,7 @@ import { slotLimits } from '../scheduling/limits.ts';
 import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { namedStatement } from './named-statement.ts';
-import { createBatch } from './statement-batch.ts';
+import { createQueryBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
 /** The maximum stored size of a small value, in bytes. One statement can read many small values. */
@@ -116,7 +116,7 @@ export function createLargeValues(
       return isAnswerable ? (JSON.parse(row.text!) as unknown) : tooLarge;
     });
 
-  const readSmall = createBatch(async (ids: readonly string[]) => {
+  const readSmall = createQueryBatch(async (ids: readonly string[]) => {
     const rows = await sql.query<{ id: string; text: string | null }>(
       small,
       small.values({ ids: [...new Set(ids)] }),

@@ -1,4 +1,4 @@
-import DataLoader from 'dataloader';
+import { createBatch, type Load } from '../scheduling/batch.ts';
 import type { NamedStatement } from './named-statement.ts';
 import type { Sql } from './types.ts';
 import { groupBy } from './group-by.ts';
@@ -10,8 +10,6 @@ const maxJoinedQuestions = 1000;
 
 /** The maximum number of rows that one statement reads for several queries, so that other work can run in between. */
 const maxJoinedRows = 1_024;
-
-type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
  * Loads queries together. When PostgreSQL rejects a value of one query, each half of the queries is loaded separately,
@@ -37,28 +35,21 @@ async function loadApart<Question, Answer>(
 }
 
 /**
- * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one call of `load`.
- * Nothing is cached: each turn of the event loop reads the current state. A query whose value PostgreSQL rejects fails
- * without failing the other queries.
+ * Joins queries of one turn of the event loop as `createBatch` does. A query whose value PostgreSQL rejects fails without
+ * failing the other queries.
  *
  * @param load answers many queries at once, in their order. After an error, `load` may be called again with the same
- *   queries. It must therefore be read-only, or return an error for each query instead of throwing an error
+ *   queries. It must therefore be read-only
  * @param maxJoined the maximum number of queries in one call
  */
-export function createBatch<Question, Answer>(
+export const createQueryBatch = <Question, Answer>(
   load: Load<Question, Answer>,
-  maxJoined = maxJoinedQuestions,
-): (question: Question) => Promise<Answer> {
-  const loader = new DataLoader<Question, Answer>((questions) => loadApart(load, questions), {
-    cache: false,
-    maxBatchSize: maxJoined,
-    batchScheduleFn: (dispatch) => setImmediate(dispatch),
-  });
-  return (question) => loader.load(question);
-}
+  maxJoined?: number,
+): ((question: Question) => Promise<Answer>) =>
+  createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Joins SQL queries as `createBatch` does. Queries with the same statement and the same shared value are answered by
+ * Joins SQL queries as `createQueryBatch` does. Queries with the same statement and the same shared value are answered by
  * one execution of the statement. The column `n` of a row is the number of its query, from 1 on.
  *
  * @param batch.keyOf returns equal keys for equal queries, which are then sent once; by default every query is sent
@@ -79,7 +70,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
 ): (question: Question) => Promise<Answer> {
   const { statementOf, parametersOf, answerOf, sharedOf = () => undefined as Shared } = batch;
   const { keyOf = (question) => question, rowsOf = () => 0 } = batch;
-  return createBatch(async (questions) => {
+  return createQueryBatch(async (questions) => {
     const answers = new Map<Question, Answer>();
     const groups = [...groupBy(questions, statementOf)].flatMap(([statement, same]) =>
       [...groupBy(same, sharedOf)].map(([shared, group]) => ({ statement, shared, group })),
@@ -123,7 +114,7 @@ export function createRowsById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
 ): (ids: readonly string[]) => Promise<Row[]> {
-  return createBatch(async (questions) => {
+  return createQueryBatch(async (questions) => {
     const found = await readById<Row>(sql, statement, questions.flat());
     return questions.map((ids) => ids.map((id) => found.get(id)).filter((row) => row !== undefined));
   });
@@ -139,7 +130,7 @@ export function createRowById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
 ): (id: string) => Promise<Row | undefined> {
-  return createBatch(async (ids) => {
+  return createQueryBatch(async (ids) => {
     const found = await readById<Row>(sql, statement, ids);
     return ids.map((id) => found.get(id));
   });

@@ -75,7 +75,8 @@ const inOrder = (
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
 /** Returns the start of a session. The vehicle entered, was counted inside, or left without a recorded entry. */
-const startOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) => (enteredAt ?? countedAt ?? exitedAt)!;
+const startTimeOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
+  (enteredAt ?? countedAt ?? exitedAt)!;
 
 const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ? -1 : 1);
 
@@ -83,7 +84,7 @@ const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ?
 const onlyOf = <Item>(list: readonly Item[]): Item | undefined => (list.length === 1 ? list[0] : undefined);
 
 const byStart = (one: ParkingSession, other: ParkingSession) =>
-  startOf(one).getTime() - startOf(other).getTime();
+  startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
  * Derives sessions from observations. The result contains the earlier sessions, brought up to date, and the new
@@ -115,7 +116,7 @@ export function deriveSessions({
   }
 
   function begin(session: ParkingSession, text: string | null): void {
-    const staysFrom = startOf(session).getTime();
+    const staysFrom = startTimeOf(session).getTime();
     session.staysUntil = longestStayMs === null ? null : new Date(staysFrom + longestStayMs);
     sessions.push(session);
     unended.add(session, text);

@@ -161,8 +161,8 @@ export function createQuotas(services: {
               companyId: location.companyId,
               locationId,
               changes: {
-                before: before.filter(({ id }) => replaced.includes(id)).map(shown),
-                after: written.map((quota) => shown(quota!)),
+                before: before.filter(({ id }) => replaced.includes(id)).map(auditedQuota),
+                after: written.map((quota) => auditedQuota(quota!)),
               },
             });
           }
@@ -174,4 +174,4 @@ export function createQuotas(services: {
 }
 
 /** Returns a quota as audit records show it. */
-const shown = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });
+const auditedQuota = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -20,7 +20,7 @@ interface RecordedReading {
 }
 
 /** The columns of an event, with their types in PostgreSQL. */
-const columnTypes = {
+const eventColumnTypes = {
   id: 'text',
   locationId: 'text',
   eventId: 'text',
@@ -39,11 +39,11 @@ const columnTypes = {
   updatedAt: 'timestamptz',
 } as const satisfies Record<keyof ParkingEvent, string>;
 
-const columns = Object.keys(columnTypes) as (keyof ParkingEvent)[];
+const columns = Object.keys(eventColumnTypes) as (keyof ParkingEvent)[];
 
 /** Each column of an event as an array parameter. An enum is sent as text. */
 const columnArrays = columnList(columns, (_, column) => {
-  const type = columnTypes[column];
+  const type = eventColumnTypes[column];
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
 });
 

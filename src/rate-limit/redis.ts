@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { groupBy } from '../database/group-by.ts';
-import { createBatch } from '../database/statement-batch.ts';
+import { createBatch } from '../scheduling/batch.ts';
 import { keyOfShard, type Shards, shardsOf } from '../redis/shards.ts';
 import type { MemoryRollingLimiter } from './memory.ts';
 import type { RedisHealth } from './redis-health.ts';
@@ -94,10 +94,21 @@ interface Question {
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible, and replaces
- * its fixed window by a script of this project. The insurance limiter counts while Redis is unreachable.
- * Requests in the same turn of the event loop share one call. In a cluster, each slot has its own call, because Redis
- * rejects a call over several slots. The limiter needs its own client, because it registers the script on the client.
+ * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible.
+ *
+ * From the library: the call to count (`consume`), the prefix of the keys, the insurance limiter, which counts while Redis
+ * is unreachable, and the registration of the script on the client. The client must therefore not be shared.
+ *
+ * From this project, because the library counts one fixed window for each call:
+ *
+ * - `script` counts two rolling windows. It replaces the script of the library (`customIncrTtlLuaScript`), and the
+ *   constructor registers it again for any number of keys.
+ * - `_upsert` sends the limits of each subject instead of one limit for all keys. It joins the requests of one turn of the
+ *   event loop, because a round trip costs more than a count. It fails at once when a server does not respond. In a
+ *   cluster, each slot has its own call, because Redis rejects a call over several slots.
+ * - `_getRateLimiterRes` reads the state of both windows (rolling-res.ts), and `take` returns it also when the request is
+ *   rejected.
+ * - `probe` tests a server (redis-health.ts).
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors/error-table.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { groupBy } from '../database/group-by.ts';
-import { createBatch, createStatementBatch } from '../database/statement-batch.ts';
+import { createQueryBatch, createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 
@@ -160,20 +160,22 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     }
   }
 
-  const readHours = createBatch<{ question: UsageQuestion; reader: object }, UsageBucket[]>(async (asked) => {
-    const answers = new Map<object, UsageBucket[] | ServiceError>();
-    await Promise.all(
-      [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
-        // A query that several aliases repeat is sent to the database once.
-        const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
-        const found = await readTogether(same.map(([first]) => first!.question));
-        for (const [index, equal] of same.entries()) {
-          for (const each of equal) answers.set(each, found?.[index] ?? tooMuchUsage);
-        }
-      }),
-    );
-    return asked.map((each) => answers.get(each)!);
-  });
+  const readHours = createQueryBatch<{ question: UsageQuestion; reader: object }, UsageBucket[]>(
+    async (asked) => {
+      const answers = new Map<object, UsageBucket[] | ServiceError>();
+      await Promise.all(
+        [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
+          // A query that several aliases repeat is sent to the database once.
+          const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
+          const found = await readTogether(same.map(([first]) => first!.question));
+          for (const [index, equal] of same.entries()) {
+            for (const each of equal) answers.set(each, found?.[index] ?? tooMuchUsage);
+          }
+        }),
+      );
+      return asked.map((each) => answers.get(each)!);
+    },
+  );
 
   return {
     /** Returns the deprecated operations that a key used in the last `deprecatedUseDays` days, sorted by name. */

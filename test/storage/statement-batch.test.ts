@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { namedStatement } from '../../src/database/named-statement.ts';
-import { createBatch, createRowById, createStatementBatch } from '../../src/database/statement-batch.ts';
+import { createQueryBatch, createRowById, createStatementBatch } from '../../src/database/statement-batch.ts';
 import type { Sql } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
 import { openTestGateway } from '../support/harness.ts';
@@ -54,7 +54,7 @@ test('look-ups by id succeed although one of the joined ids cannot be looked up'
 });
 
 test('when Prisma runs several queries in one statement, only the invalid query fails', async () => {
-  const findHash = createBatch(async (hashes: readonly string[]) => {
+  const findHash = createQueryBatch(async (hashes: readonly string[]) => {
     const rows = await prisma.$queryRaw<{ hash: string }[]>`
       SELECT hash FROM unnest(${hashes}::text[]) AS given(hash) WHERE hash = ANY(${hashes}::text[])`;
     return hashes.map((hash) => rows.find((row) => row.hash === hash));
@@ -82,7 +82,7 @@ test.each([
 test('a joined write that returns a failure for each query is not repeated', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
-  const answers = await Promise.allSettled(['a', 'b'].map(createBatch(write)));
+  const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));
   expect(answers).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
   expect(write).toHaveBeenCalledOnce();
 });
