@@ -9,8 +9,8 @@ import {
 import { useView } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { AsGraphql } from '../ui/as-graphql.tsx';
-import { DataTable } from '../ui/data-table.tsx';
-import { Plot, type Series } from '../ui/plot.tsx';
+import type { Series } from '../ui/plot.tsx';
+import { PlotCard } from '../ui/plot-card.tsx';
 import { timeText, useZone } from '../ui/time.tsx';
 import { ViewState } from '../ui/view-state.tsx';
 
@@ -68,49 +68,31 @@ function Plots({ points, zone, capacity }: { points: Points; zone: string; capac
   );
   return (
     <div className="columns">
-      <section className="card">
-        <h2>{words.occupancy}</h2>
-        <Plot
-          label={words.occupancy}
-          at={at}
-          series={occupancy}
-          zone={zone}
-          height={240}
-          table={
-            <DataTable
-              label={words.occupancy}
-              rows={points}
-              keyOf={(point) => point.at}
-              columns={[
-                { title: words.time, cell: (point) => timeText(point.at, zone) },
-                { title: words.inside, cell: (point) => point.occupied, numeric: true },
-              ]}
-            />
-          }
-        />
-      </section>
-      <section className="card">
-        <h2>{words.traffic}</h2>
-        <Plot
-          label={words.traffic}
-          at={hourStarts}
-          series={traffic}
-          zone={zone}
-          height={240}
-          table={
-            <DataTable
-              label={words.traffic}
-              rows={hours}
-              keyOf={(hour) => String(hour.at)}
-              columns={[
-                { title: words.time, cell: (hour) => timeText(hour.at, zone) },
-                { title: words.entries, cell: (hour) => hour.entries, numeric: true },
-                { title: words.exits, cell: (hour) => hour.exits, numeric: true },
-              ]}
-            />
-          }
-        />
-      </section>
+      <PlotCard
+        title={words.occupancy}
+        at={at}
+        series={occupancy}
+        zone={zone}
+        rows={points}
+        keyOf={(point) => point.at}
+        columns={[
+          { title: words.time, cell: (point) => timeText(point.at, zone) },
+          { title: words.inside, cell: (point) => point.occupied, numeric: true },
+        ]}
+      />
+      <PlotCard
+        title={words.traffic}
+        at={hourStarts}
+        series={traffic}
+        zone={zone}
+        rows={hours}
+        keyOf={(hour) => String(hour.at)}
+        columns={[
+          { title: words.time, cell: (hour) => timeText(hour.at, zone) },
+          { title: words.entries, cell: (hour) => hour.entries, numeric: true },
+          { title: words.exits, cell: (hour) => hour.exits, numeric: true },
+        ]}
+      />
     </div>
   );
 }

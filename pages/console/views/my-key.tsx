@@ -6,7 +6,8 @@ import { useView } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/controls.tsx';
 import { DataTable } from '../ui/data-table.tsx';
-import { Plot, type Series } from '../ui/plot.tsx';
+import type { Series } from '../ui/plot.tsx';
+import { PlotCard } from '../ui/plot-card.tsx';
 import { readerZone, Time, timeText } from '../ui/time.tsx';
 import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
@@ -53,30 +54,21 @@ function Requests({ usage, to }: { usage: Use['usage']; to: string }) {
     [hours],
   );
   return (
-    <section className="card">
-      <h2>{words.requests}</h2>
-      <Plot
-        label={words.requests}
-        at={at}
-        series={series}
-        zone={readerZone}
-        height={240}
-        table={
-          <DataTable
-            label={words.requests}
-            rows={hours}
-            keyOf={(hour) => String(hour.at)}
-            columns={[
-              { title: words.hour, cell: (hour) => timeText(hour.at, readerZone) },
-              { title: words.graph, cell: ({ graph }) => graph, numeric: true },
-              { title: words.rest, cell: ({ rest }) => rest, numeric: true },
-              { title: words.errors, cell: ({ errors }) => errors, numeric: true },
-              { title: words.refused, cell: ({ refused }) => refused, numeric: true },
-            ]}
-          />
-        }
-      />
-    </section>
+    <PlotCard
+      title={words.requests}
+      at={at}
+      series={series}
+      zone={readerZone}
+      rows={hours}
+      keyOf={(hour) => String(hour.at)}
+      columns={[
+        { title: words.hour, cell: (hour) => timeText(hour.at, readerZone) },
+        { title: words.graph, cell: ({ graph }) => graph, numeric: true },
+        { title: words.rest, cell: ({ rest }) => rest, numeric: true },
+        { title: words.errors, cell: ({ errors }) => errors, numeric: true },
+        { title: words.refused, cell: ({ refused }) => refused, numeric: true },
+      ]}
+    />
   );
 }
 
