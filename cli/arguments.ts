@@ -64,5 +64,5 @@ export const examples = (...lines: readonly string[]) =>
 
 /** Adds the option `--location`, which most commands need. */
 export function withLocation(command: Command): Command {
-  return command.requiredOption('--location <location>', 'the location: its id, slug or name');
+  return command.requiredOption('--location <location>', 'the id, slug or name of the location');
 }

@@ -17,10 +17,10 @@ const withDetails = (command: Command) =>
   command
     .option('--external-company-id <id>', 'your own identifier of the company')
     .option('--description <text>', 'a description of the company')
-    .option('--phone <number>', 'its telephone number')
-    .option('--email <address>', 'its e-mail address')
+    .option('--phone <number>', 'the telephone number of the company')
+    .option('--email <address>', 'the e-mail address of the company')
     .option('--website <url>', 'its website')
-    .option('--logo <url>', 'the URL of its logo');
+    .option('--logo <url>', 'the URL of the logo of the company');
 
 /** The options of the command `create`. They have the names of the fields in the graph. */
 type CreateOptions = UpdateCompanyInput & { name: string; slug: string; address: string };
@@ -58,9 +58,9 @@ export function addCompanyCommands(program: Command, open: () => Session): void 
       .requiredOption('--name <name>', 'its name')
       .requiredOption(
         '--slug <slug>',
-        'its short name in addresses, such as example-parking; it cannot be changed later',
+        'the short name of the company in addresses, such as example-parking; it cannot be changed later',
       )
-      .requiredOption('--address <address>', 'its street address'),
+      .requiredOption('--address <address>', 'the street address of the company'),
   ).action(async (input: CreateOptions) => {
     const { client, output } = open();
     output.one((await client.run(RegisterCompanyDocument, { input })).registerCompany, columns);
@@ -70,9 +70,9 @@ export function addCompanyCommands(program: Command, open: () => Session): void 
       .command('update')
       .description('change the given fields of a company')
       .addHelpText('after', examples('pms companies update example-parking --email office@example.com'))
-      .argument('<company>', 'its id, slug or name')
+      .argument('<company>', 'the id, slug or name of the company')
       .option('--name <name>', 'its name')
-      .option('--address <address>', 'its street address'),
+      .option('--address <address>', 'the street address of the company'),
   ).action(async (company: string, input: UpdateCompanyInput) => {
     requireChange(input);
     const { client, output } = open();

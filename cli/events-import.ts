@@ -83,7 +83,7 @@ async function importEvents(path: string, options: ImportOptions, session: Sessi
 export function addEventImport(events: Command, open: () => Session, end: (code: number) => void): void {
   withLocation(events.command('import'))
     .description(
-      'record events from a file with one JSON object per line, such as a gate kept while it was offline',
+      'record events from a file with one JSON object per line, for example the events that a gate recorded while it was offline',
     )
     .addHelpText('after', examples('pms events import events.jsonl --location marina-gate'))
     .argument('<file>', 'the file; - for the standard input')

@@ -56,7 +56,7 @@ export function addEventCommands(program: Command, open: () => Session, end: (co
       ).conflicts('plate'),
     )
     .addOption(new Option('--confidence <0 to 1>', "the camera's confidence in the text").argParser(Number))
-    .option('--at <time>', 'when it happened, ISO 8601 (default: now)')
+    .option('--at <time>', 'when the vehicle entered or left, ISO 8601 (default: now)')
     .addOption(
       new Option('--event-id <id>', 'the id by which the gateway recognizes a repeated event').default(
         randomUUID(),

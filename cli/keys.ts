@@ -52,9 +52,15 @@ const withKeyOptions = (command: Command) =>
       'limit the key to these companies with all their locations: ids, slugs or names',
     )
     .option('--location <location...>', 'limit the key to these locations: ids, slugs or names')
-    .addOption(new Option('--hourly-limit <requests>', 'the most requests in an hour').argParser(wholeNumber))
     .addOption(
-      new Option('--burst-limit <requests>', 'the most requests in a minute').argParser(wholeNumber),
+      new Option('--hourly-limit <requests>', 'the maximum number of requests in an hour').argParser(
+        wholeNumber,
+      ),
+    )
+    .addOption(
+      new Option('--burst-limit <requests>', 'the maximum number of requests in a minute').argParser(
+        wholeNumber,
+      ),
     );
 
 /** Returns the GraphQL input for the options of a command, with ids in place of names. */
@@ -117,8 +123,8 @@ export function addKeyCommands(program: Command, open: () => Session): void {
       ),
     )
     .requiredOption('--name <name>', 'its name')
-    .requiredOption('--permission <permission...>', 'its permissions, such as READ_WHITELIST')
-    .option('--expires-at <time>', 'when it expires: ISO 8601, such as 2027-01-31T00:00:00Z')
+    .requiredOption('--permission <permission...>', 'the permissions of the key, such as READ_WHITELIST')
+    .option('--expires-at <time>', 'when the key expires: ISO 8601, such as 2027-01-31T00:00:00Z')
     .option('--unrestricted', "issue an operator's key with access to everything; requires an operator's key")
     .action(
       async (options: KeyOptions & { name: string; permission: Permission[]; unrestricted?: boolean }) => {
@@ -134,10 +140,13 @@ export function addKeyCommands(program: Command, open: () => Session): void {
       'after',
       examples("pms keys update 'gate 1' --hourly-limit 500", "pms keys update 'gate 1' --expires-at never"),
     )
-    .argument('<key>', 'its id or name')
+    .argument('<key>', 'the id or name of the key')
     .option('--name <name>', 'its name')
-    .option('--permission <permission...>', 'its new permissions, which replace all former ones')
-    .option('--expires-at <time>', 'when it expires: ISO 8601, or `never`')
+    .option(
+      '--permission <permission...>',
+      'the new permissions of the key, which replace all former permissions',
+    )
+    .option('--expires-at <time>', 'when the key expires: ISO 8601, or `never`')
     .action(async (key: string, options: KeyOptions & { name?: string; permission?: Permission[] }) => {
       const { client, output } = open();
       const { expiresAt } = options;
@@ -150,9 +159,9 @@ export function addKeyCommands(program: Command, open: () => Session): void {
     });
   keys
     .command('rotate')
-    .description('issue a new secret for a key; the old one keeps working for the grace period')
+    .description('issue a new secret for a key; the old secret keeps working for the grace period')
     .addHelpText('after', examples("pms keys rotate 'gate 1' --grace-seconds 3600"))
-    .argument('<key>', 'its id or name')
+    .argument('<key>', 'the id or name of the key')
     .addOption(
       new Option('--grace-seconds <seconds>', 'how long the old secret keeps working').argParser(wholeNumber),
     )
@@ -165,7 +174,7 @@ export function addKeyCommands(program: Command, open: () => Session): void {
     .command('revoke')
     .description('revoke a key immediately; this cannot be undone')
     .addHelpText('after', examples("pms keys revoke 'gate 1'"))
-    .argument('<key>', 'its id or name')
+    .argument('<key>', 'the id or name of the key')
     .action(async (key: string) => {
       const { client, output } = open();
       const id = await keyIdOf(client, key);

@@ -171,7 +171,7 @@ export function addListenCommand(program: Command, open: () => Session): void {
     )
     .option(
       '--company <company>',
-      'its id, slug or name; may be omitted when the key has exactly one company',
+      'the id, slug or name of the company; may be omitted when the key has exactly one company',
     )
     .option('--location <location...>', 'only events of these locations: ids, slugs or names')
     .action(async ({ forwardTo, events, company, location }: ListenOptions) => {

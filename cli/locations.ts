@@ -37,18 +37,21 @@ type CreateOptions = LocationOptions & { company?: string; name: string; slug: s
 /** Adds the optional fields that the commands `create` and `update` have in common. */
 const withDetails = (command: Command) =>
   command
-    .option('--address <address>', 'its street address')
+    .option('--address <address>', 'the street address of the location')
     .option('--description <text>', 'a description of the location')
-    .option('--timezone <name>', 'its IANA time zone, such as Asia/Dubai; a new location has UTC by default')
+    .option(
+      '--timezone <name>',
+      'the IANA time zone of the location, such as Asia/Dubai; a new location has UTC by default',
+    )
     .addOption(
-      new Option('--capacity <vehicles>', 'how many vehicles fit, or `unknown`').argParser(
+      new Option('--capacity <vehicles>', 'the number of parking spaces, or `unknown`').argParser(
         numberOr('unknown'),
       ),
     )
     .addOption(
       new Option(
         '--longest-stay <hours>',
-        'after how many hours a vehicle is taken to have left, or `forever` for no limit',
+        'the number of hours after which a vehicle no longer counts as inside, or `forever` for no limit',
       ).argParser(numberOr('forever')),
     );
 
@@ -73,7 +76,7 @@ export function addLocationCommands(program: Command, open: () => Session): void
     .command('list')
     .description("list the locations in the key's scope")
     .addHelpText('after', examples('pms locations list', 'pms locations list --company example-parking'))
-    .option('--company <company>', 'only locations of this company: its id, slug or name')
+    .option('--company <company>', 'only locations of this company: the id, slug or name of the company')
     .action(async ({ company }: { company?: string }) => {
       const { client, output } = open();
       const companyId = company === undefined ? undefined : await companyIdOf(client, company);
@@ -95,10 +98,13 @@ export function addLocationCommands(program: Command, open: () => Session): void
       )
       .option(
         '--company <company>',
-        'the company that owns it: id, slug or name; may be omitted when the key has exactly one company',
+        'the company that owns the location: id, slug or name; may be omitted when the key has exactly one company',
       )
       .requiredOption('--name <name>', 'its name')
-      .requiredOption('--slug <slug>', 'its short name, such as marina-garage; unique within the company'),
+      .requiredOption(
+        '--slug <slug>',
+        'the short name of the location, such as marina-garage; unique within the company',
+      ),
   ).action(async ({ company, ...options }: CreateOptions) => {
     const { client, output } = open();
     const companyId = company === undefined ? undefined : await companyIdOf(client, company);
@@ -116,9 +122,9 @@ export function addLocationCommands(program: Command, open: () => Session): void
           'pms locations update marina-gate --capacity unknown',
         ),
       )
-      .argument('<location>', 'its id, slug or name')
+      .argument('<location>', 'the id, slug or name of the location')
       .option('--name <name>', 'its name')
-      .option('--slug <slug>', 'its short name, unique within the company'),
+      .option('--slug <slug>', 'the short name of the location, unique within the company'),
   ).action(async (location: string, options: LocationOptions) => {
     requireChange(options);
     const { client, output } = open();

@@ -15,7 +15,7 @@ interface CountOptions {
 
 /** Adds the options that the two count commands have in common. */
 const withCount = (command: Command) =>
-  withLocation(command).option('--at <time>', 'when they were counted, ISO 8601 (default: now)');
+  withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
 /** Returns the time of a count. The time is always sent, so that a repeated request is the same count. */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();

@@ -131,7 +131,7 @@ async function compareReads(
   for (const read of reads) {
     const paths = await pathsOf(read, client, locationIds);
     if (paths.length === 0) {
-      const obstacle = 'found no location or resident to request';
+      const obstacle = 'no location or resident was found to request';
       rows.push({ ...read, path: read.operation.slice('GET '.length), items: 0, differences: [], obstacle });
     }
     for (const path of paths) {
@@ -172,8 +172,8 @@ export function addParityCommand(program: Command, open: () => Session, end: (co
       'after',
       examples('pms parity', 'pms parity --from 2027-01-01T00:00:00Z --locations 3 --pages 1'),
     )
-    .option('--from <time>', `start of the usage, ISO 8601 (default: ${usedDays} days before the end)`)
-    .option('--to <time>', 'end of the usage, ISO 8601 (default: now)')
+    .option('--from <time>', `the start of the period, ISO 8601 (default: ${usedDays} days before the end)`)
+    .option('--to <time>', 'the end of the period, ISO 8601 (default: now)')
     .option(
       '--locations <count>',
       "how many locations in the key's scope to read",

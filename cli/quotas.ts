@@ -194,7 +194,7 @@ export function addQuotaCommands(program: Command, open: () => Session): void {
     .addOption(
       new Option(
         '--inside <vehicles>',
-        'how many may be inside at once; omit it to remove the quota',
+        'how many vehicles may be inside at once; omit the number to remove the quota',
       ).argParser(wholeNumber),
     )
     .addOption(

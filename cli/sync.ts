@@ -80,7 +80,7 @@ export function addSyncCommand(program: Command, open: () => Session): void {
         'pms sync --location marina-gate --output plates.json --watch',
       ),
     )
-    .requiredOption('--output <file>', 'the JSON file for the copy; it is replaced atomically')
+    .requiredOption('--output <file>', 'the JSON file for the copy; the file is replaced atomically')
     .option('--watch', 'keep running and apply each change until Ctrl-C')
     .action(async ({ location, output: path, watch }: SyncOptions) => {
       const session = open();

@@ -54,7 +54,7 @@ export function addTriggerCommand(program: Command, open: () => Session): void {
     .argument('<event>', 'the event, such as whitelist.created', webhookEvent)
     .option(
       '--webhook <webhook>',
-      'its id or URL (default: the only webhook with pull delivery for the event, for example from `pms listen`)',
+      'the id or URL of the webhook (default: the only webhook with pull delivery for the event, for example from `pms listen`)',
     )
     .action(async (event: WebhookEvent, { webhook }: { webhook?: string }) => {
       const session = open();

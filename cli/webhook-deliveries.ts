@@ -30,7 +30,7 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
     .command('test')
     .description('send a test message, to check whether the receiver accepts it')
     .addHelpText('after', examples('pms webhooks test https://hooks.example.com/parking'))
-    .argument('<webhook>', 'its id or URL')
+    .argument('<webhook>', 'the id or URL of the webhook')
     .action(async (webhook: string) => {
       const { client, output } = open();
       const id = await webhookIdOf(client, webhook);
@@ -45,7 +45,7 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
       'after',
       examples('pms webhooks deliveries https://hooks.example.com/parking --status failed --limit 50'),
     )
-    .argument('<webhook>', 'its id or URL')
+    .argument('<webhook>', 'the id or URL of the webhook')
     .addOption(
       new Option('--status <status>', 'only messages in this state').choices(
         choicesOf(WebhookDeliveryStatus),
@@ -75,9 +75,9 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
     });
   webhooks
     .command('redeliver')
-    .description('send a message again with the same identifier, also when it was accepted before')
+    .description('send a message again with the same identifier, even if the receiver already accepted it')
     .addHelpText('after', examples('pms webhooks redeliver 019a5d0c-7f3e-7b21-8c44-2f9d6e1a0b37'))
-    .argument('<delivery>', 'its id, from `pms webhooks deliveries`')
+    .argument('<delivery>', 'the id of the delivery, from `pms webhooks deliveries`')
     .action(async (deliveryId: string) => {
       const { client, output } = open();
       const delivery: DeliveryFieldsFragment = (await client.run(RedeliverWebhookDocument, { deliveryId }))
@@ -91,7 +91,7 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
       'after',
       examples('pms webhooks recover https://hooks.example.com/parking --since 2027-01-31T08:00:00Z'),
     )
-    .argument('<webhook>', 'its id or URL')
+    .argument('<webhook>', 'the id or URL of the webhook')
     .requiredOption('--since <time>', 'start, ISO 8601')
     .option('--until <time>', 'end, ISO 8601 (default: now)')
     .action(async (webhook: string, { since, until }: { since: string; until?: string }) => {

@@ -77,7 +77,10 @@ function addChanges(webhooks: Command, open: () => Session): void {
       ),
     )
     .argument('[url]', 'the https URL of the receiver')
-    .option('--pull', 'use pull delivery: instead of a URL, a client fetches the messages (RECEIVE_WEBHOOKS)')
+    .option(
+      '--pull',
+      'use pull delivery: a client fetches the messages, so the webhook needs no URL (RECEIVE_WEBHOOKS)',
+    )
     .addOption(
       new Option('--event <event...>', 'the events to send, such as parking.entered')
         .argParser(webhookEvents)
@@ -85,7 +88,7 @@ function addChanges(webhooks: Command, open: () => Session): void {
     )
     .option(
       '--company <company>',
-      'its id, slug or name; may be omitted when the key has exactly one company',
+      'the id, slug or name of the company; may be omitted when the key has exactly one company',
     )
     .option('--location <location...>', 'only events of these locations: ids, slugs or names')
     .action(async (url: string | undefined, options: CreateOptions) => {
@@ -112,11 +115,11 @@ function addChanges(webhooks: Command, open: () => Session): void {
         'pms webhooks update https://hooks.example.com/parking --enable',
       ),
     )
-    .argument('<webhook>', 'its id or URL')
-    .option('--url <url>', 'where to send messages')
+    .argument('<webhook>', 'the id or URL of the webhook')
+    .option('--url <url>', 'the URL to which messages are sent')
     .addOption(new Option('--event <event...>', 'the events to send').argParser(webhookEvents))
     .option('--location <location...>', 'only events of these locations: ids, slugs or names')
-    .option('--all-locations', 'events of all locations again')
+    .option('--all-locations', 'send the events of all locations again')
     .option('--enable', 'resume sending messages')
     .option('--disable', 'stop sending messages')
     .action(
@@ -145,7 +148,7 @@ function addChanges(webhooks: Command, open: () => Session): void {
     .command('delete')
     .description('delete a webhook and its deliveries')
     .addHelpText('after', examples('pms webhooks delete https://hooks.example.com/parking'))
-    .argument('<webhook>', 'its id or URL')
+    .argument('<webhook>', 'the id or URL of the webhook')
     .action(async (webhook: string) => {
       const { client, output } = open();
       const id = await webhookIdOf(client, webhook);
@@ -154,13 +157,13 @@ function addChanges(webhooks: Command, open: () => Session): void {
   webhooks
     .command('rotate')
     .description(
-      'issue a new secret for a webhook; messages are also signed with the old one for the grace period',
+      'issue a new secret for a webhook; messages are also signed with the old secret for the grace period',
     )
     .addHelpText(
       'after',
       examples('pms webhooks rotate https://hooks.example.com/parking --grace-seconds 3600'),
     )
-    .argument('<webhook>', 'its id or URL')
+    .argument('<webhook>', 'the id or URL of the webhook')
     .addOption(
       new Option(
         '--grace-seconds <seconds>',

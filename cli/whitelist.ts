@@ -90,7 +90,7 @@ async function add({ client, output }: Session, read: PlateInput, options: AddOp
  */
 async function entryOf(client: Client, locationId: string, read: PlateInput) {
   const { entry } = await find(client, locationId, read, 0);
-  if (!entry) throw new Failure(`The plate ${plateText(read)} is not on the whitelist.`);
+  if (!entry) throw new Failure(`The plate ${plateText(read)} is not in the whitelist.`);
   return entry;
 }
 
@@ -145,15 +145,17 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
         'pms whitelist add DXB/A/7001 --location marina-gate --reference visitor-3 --until 2027-01-31T20:00:00Z --max-entries 1',
       ),
     )
-    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
-    .requiredOption('--reference <id>', 'the reference id of its resident, unit or contract')
+    .argument('<plate>', 'the plate of the vehicle, such as DXB/A/7001', plate)
+    .requiredOption('--reference <id>', 'the reference id of a resident, unit or contract')
     .option('--vehicle-type <text>', 'the kind of vehicle')
     .option('--note <text>', 'a note')
-    .option('--from <time>', 'the time from which it may enter, ISO 8601')
-    .option('--until <time>', 'the time until which it may enter, ISO 8601')
+    .option('--from <time>', 'the time from which the vehicle may enter, ISO 8601')
+    .option('--until <time>', 'the time until which the vehicle may enter, ISO 8601')
     .addOption(new Option('--hours <hours>', `weekly hours, such as "${hoursForm}"`).argParser(hoursArgument))
     .addOption(
-      new Option('--max-entries <entries>', 'how often it may enter in total').argParser(wholeNumber),
+      new Option('--max-entries <entries>', 'how many times the vehicle may enter in total').argParser(
+        wholeNumber,
+      ),
     )
     .action((read: PlateInput, options: AddOptions) => add(open(), read, options));
   withLocation(whitelist.command('hours'))
@@ -165,7 +167,7 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
         "pms whitelist hours DXB/A/7001 '' --location marina-gate",
       ),
     )
-    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
+    .argument('<plate>', 'the plate of the vehicle, such as DXB/A/7001', plate)
     .argument('<hours>', `such as "${hoursForm}"; an empty text for any time`, hoursArgument)
     .action((read: PlateInput, hours: WeeklyHoursInput[], { location }: { location: string }) =>
       setHours(open(), read, { location, hours }),
@@ -173,7 +175,7 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
   withLocation(whitelist.command('remove'))
     .description('remove a vehicle')
     .addHelpText('after', examples('pms whitelist remove DXB/A/7001 --location marina-gate'))
-    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
+    .argument('<plate>', 'the plate of the vehicle, such as DXB/A/7001', plate)
     .action((read: PlateInput, { location }: { location: string }) => remove(open(), read, location));
   withLocation(whitelist.command('find'))
     .description('check whether a vehicle may enter, and by which entry')
@@ -184,7 +186,7 @@ export function addWhitelistCommands(program: Command, open: () => Session): voi
         'pms whitelist find DXB/A/7001 --location marina-gate --tolerance 1',
       ),
     )
-    .argument('<plate>', 'its plate, such as DXB/A/7001', plate)
+    .argument('<plate>', 'the plate of the vehicle, such as DXB/A/7001', plate)
     .addOption(
       new Option(
         '--tolerance <characters>',

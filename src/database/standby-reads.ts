@@ -30,7 +30,8 @@ export function createHistoryReads(standby: Connections | undefined, log: Logger
       return result;
     } catch (error) {
       retryAt = performance.now() + retryAfterMs;
-      if (!isFailing) log.warn({ err: error }, 'the standby at DATABASE_READ_URL fails: the primary is read');
+      if (!isFailing)
+        log.warn({ err: error }, 'the standby at DATABASE_READ_URL fails; reads use the primary');
       isFailing = true;
       return read(primary);
     }

@@ -31,7 +31,10 @@ export function createGraphYoga(
     const shown = maskError(error, { requestId, log });
     const { operation } = state;
     const errorPath = shown.path?.join('.');
-    log.info({ requestId, operation, errorCode: shown.code, errorPath }, 'a subscription told an error');
+    log.info(
+      { requestId, operation, errorCode: shown.code, errorPath },
+      'a subscription sent an error to its client',
+    );
     countError({ surface: 'graphql', operation, errorCode: shown.code });
     return toldError(shown, requestId);
   }

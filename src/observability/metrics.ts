@@ -80,39 +80,39 @@ export function createMetrics(sources: MetricSources): Metrics {
 
   const requests = new Counter({
     name: 'gateway_requests_total',
-    help: 'Answered requests, by surface (rest, graphql, public), operation and HTTP status.',
+    help: 'Number of answered requests, by surface (rest, graphql, public), operation and HTTP status.',
     labelNames: ['surface', 'operation', 'status'],
     registers,
   });
   const durations = new Histogram({
     name: 'gateway_request_duration_seconds',
-    help: 'Time from the arrival of a request to the begin of its answer, by surface and operation.',
+    help: 'Time from the arrival of a request to the start of its response, by surface and operation.',
     labelNames: ['surface', 'operation'],
     buckets: requestBuckets,
     registers,
   });
   const errors = new Counter({
     name: 'gateway_errors_total',
-    help: 'Errors that clients were told, by surface, operation and error code; of a request the first. An error of the graph counts although its HTTP status is 200.',
+    help: 'Errors in responses, by surface, operation and error code. Only the first error of a request counts. GraphQL errors count even when the HTTP status is 200.',
     labelNames: ['surface', 'operation', 'code'],
     registers,
   });
   const refusals = new Counter({
     name: 'gateway_refusals_total',
-    help: 'Requests that were not looked into, by surface and reason.',
+    help: 'Requests that were rejected before execution, by surface and reason.',
     labelNames: ['surface', 'reason'],
     registers,
   });
   const attempts = new Histogram({
     name: 'gateway_webhook_attempt_duration_seconds',
-    help: 'Attempts to deliver a message to a webhook, by what became of the delivery: delivered, retry (tried again later) or failed (given up).',
+    help: 'Attempts to deliver a message to a webhook, by outcome: delivered, retry (another attempt follows) or failed (no further attempt follows).',
     labelNames: ['outcome'],
     buckets: attemptBuckets,
     registers,
   });
   const subscriptions = new Gauge({
     name: 'gateway_open_subscriptions',
-    help: 'Subscriptions that are open at this process.',
+    help: 'Number of open subscriptions in this process.',
     registers,
   });
   addSources(registers, sources);
@@ -162,7 +162,7 @@ function addSources(
 ): void {
   new Gauge({
     name: 'gateway_rate_limiter_backend',
-    help: '1 for the rate limiter backend in use, otherwise 0. While Redis does not answer, it is fallback: a budget of this process.',
+    help: 'The value is 1 for the rate limiter backend in use, otherwise 0. While Redis is unreachable, the backend is fallback, a separate budget in each process.',
     labelNames: ['backend'],
     registers,
     collect() {
@@ -179,9 +179,17 @@ function addSources(
         for (const state of pools()) this.set({ pool: state.pool }, value(state));
       },
     });
-  poolGauge('gateway_database_pool_size', 'Most connections that a pool opens.', ({ size }) => size);
-  poolGauge('gateway_database_pool_in_use', 'Connections of a pool that are in use.', ({ inUse }) => inUse);
-  poolGauge('gateway_database_pool_waiting', 'Work that waits for a connection.', ({ waiting }) => waiting);
+  poolGauge('gateway_database_pool_size', 'Maximum number of connections of a pool.', ({ size }) => size);
+  poolGauge(
+    'gateway_database_pool_in_use',
+    'Number of connections of a pool that are in use.',
+    ({ inUse }) => inUse,
+  );
+  poolGauge(
+    'gateway_database_pool_waiting',
+    'Number of queries and transactions that wait for a connection.',
+    ({ waiting }) => waiting,
+  );
   if (webhookBacklog) {
     const backlogGauge = (name: string, help: string, value: (backlog: WebhookBacklog) => number) =>
       new Gauge({
@@ -195,24 +203,24 @@ function addSources(
       });
     backlogGauge(
       'gateway_webhook_backlog',
-      'Webhook deliveries that are not done, of all processes.',
+      'Number of pending webhook deliveries of all processes.',
       ({ pending }) => pending,
     );
     backlogGauge(
       'gateway_webhook_oldest_pending_age_seconds',
-      'Age of the oldest delivery that is not done; 0 when there is none.',
+      'Age of the oldest pending webhook delivery. The value is 0 when no delivery is pending.',
       ({ oldestSeconds }) => oldestSeconds,
     );
     backlogGauge(
       'gateway_webhook_overdue_seconds',
-      'How long a delivery that is due has waited for a worker at most; 0 when none is due.',
+      'Longest time that a due webhook delivery has waited for a worker. The value is 0 when no delivery is due.',
       ({ overdueSeconds }) => overdueSeconds,
     );
   }
   if (build) {
     new Gauge({
       name: 'gateway_build_info',
-      help: 'Always 1; the labels are the versions of the gateway and Node, and the database.',
+      help: 'The value is always 1. The labels are the versions of the gateway and Node, and the kind of database.',
       labelNames: ['version', 'node', 'database'],
       registers,
     }).set({ ...build, node: process.version }, 1);

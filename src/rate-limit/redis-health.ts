@@ -41,7 +41,10 @@ export function watchRedis(
     if (isClosed || states.get(shard) === 'silent') return;
     states.set(shard, 'silent');
     const message = cause instanceof Error ? cause.message : String(cause);
-    log.warn({ cause: message, ...nameIn(shard) }, 'Redis does not answer: each process limits on its own');
+    log.warn(
+      { cause: message, ...nameIn(shard) },
+      'Redis does not answer; each process enforces rate limits separately',
+    );
   }
   async function ask(shard: string): Promise<void> {
     try {
@@ -52,7 +55,7 @@ export function watchRedis(
     }
     if (isClosed || states.get(shard) === 'answers') return;
     states.set(shard, 'answers');
-    log.info(nameIn(shard), 'Redis answers: limits are shared by all processes');
+    log.info(nameIn(shard), 'Redis answers again; all processes share the rate limits');
   }
   function askAll(): void {
     const present = shards.names();

@@ -32,7 +32,7 @@ async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   if (policies.length > 0) {
     log.warn(
       { policy: policies[0] },
-      `Redis forgets rate limits when its memory is full: set maxmemory-policy to ${safePolicy}`,
+      `Redis removes rate limits when its memory is full; set maxmemory-policy to ${safePolicy}`,
     );
   }
   if (redis instanceof Cluster) return;

@@ -61,7 +61,8 @@ export const slotLimits = {
     ...shortTasks,
     task: 'requests with a body of 16 KiB to 1 MiB, for each surface',
     running: 32,
-    reason: 'Together they take at most 32 MiB. Some of these requests may wait for a locked location.',
+    reason:
+      'The bodies in all slots take at most 32 MiB together. Some of these requests may wait for a locked location.',
   },
   largeBodies: {
     ...shortTasks,
@@ -71,38 +72,39 @@ export const slotLimits = {
       perOwner: 10,
       refusal: 'Too many large requests of this API key are waiting, please try again later',
     },
-    reason: 'Each takes about 50 MiB. The body of a waiting request is not read yet.',
+    reason: 'Each request takes about 50 MiB. The body of a waiting request is not read yet.',
   },
   unreadBodies: {
     ...shortTasks,
     task: 'reads of a body whose request has been answered',
     owner: 'client address',
     running: 1,
-    reason: 'Node would read all of them as fast as they arrive, which would delay other requests.',
+    reason: 'Node would read all bodies as fast as they arrive, which would delay other requests.',
   },
   newDocuments: {
     ...shortTasks,
     task: 'parsing and validation of a new document',
     running: 1,
-    reason: 'It takes tens of milliseconds of the processor, and more slots would not make it faster.',
+    reason:
+      'A new document takes tens of milliseconds of processor time, and more slots would not make this faster.',
   },
   heavyQueries: {
     ...shortTasks,
     task: 'queries that cost more than `maxLightCost`, read the schema, or select a heavy field',
     running: 2,
-    reason: 'They take long and delay other requests.',
+    reason: 'Such queries take long and delay other requests.',
   },
   listParts: {
     ...shortTasks,
     task: 'reads of a later part of a streamed list',
     running: 2,
-    reason: 'Between two parts other requests run, even while many long lists are read.',
+    reason: 'Other requests run between two parts, even while clients read many long lists.',
   },
   largeValueReads: {
     ...shortTasks,
     task: 'reads of a large JSON value',
     running: 1,
-    reason: 'A read takes several times its size in memory.',
+    reason: 'A read takes several times the size of the value in memory.',
   },
   largeValueWrites: {
     ...shortTasks,
@@ -120,7 +122,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} imports of this key are waiting, please try again later`,
     },
     reason:
-      'Each holds a database connection for seconds, and other requests need connections too. A waiting import holds its rows in memory.',
+      'Each import holds a database connection for seconds, and other requests also need connections. A waiting import holds its rows in memory.',
   },
   eventBatches: {
     ...wholeTasks,
@@ -132,7 +134,7 @@ export const slotLimits = {
       refusal: `More than ${waitingCalls} batches of this key are waiting, please try again later`,
     },
     reason:
-      'Each holds a database connection, and other requests need connections too. A waiting call holds its rows in memory.',
+      'Each batch holds a database connection, and other requests also need connections. A waiting call holds its rows in memory.',
   },
   /**
    * Callers must first check that the location is in the key's scope. Otherwise, a key could fill the queue of another
@@ -147,7 +149,7 @@ export const slotLimits = {
       refusal: 'Too many changes of this location are waiting, please try again later',
     },
     reason:
-      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 at once, and the last one is still answered within seconds.',
+      'A second change would wait for the lock, and hold a connection that other requests need. The gates of a location send fewer than 100 changes at once, and the last waiting change is still answered within seconds.',
   },
   nameLookups: {
     ...wholeTasks,
@@ -159,6 +161,6 @@ export const slotLimits = {
       refusal: 'Too many lookups of host names are in progress for this company',
     },
     reason:
-      'Half of the concurrent deliveries of a company. There is no limit for all companies together, because unresponsive name servers of some would delay the others. Each look-up belongs to an attempt or request in progress, and those of a company need fewer than 100.',
+      'Half of the concurrent deliveries of a company. All companies together have no limit, because unresponsive name servers of some companies would then delay the other companies. Each look-up belongs to an attempt or request in progress, and a company has fewer than 100 of these.',
   },
 } as const satisfies Record<string, SlotLimits>;

@@ -149,7 +149,7 @@ const exceededQuota = z.object({
   referenceId: text.meta({ description: 'The reference of the vehicle that entered.' }),
   inside: count.meta({ description: 'The number of vehicles that may be inside.' }),
   enforcement: z.enum(QuotaEnforcement),
-  used: count.meta({ description: 'The number of vehicles inside, including the one that entered.' }),
+  used: count.meta({ description: 'The number of vehicles inside, including the vehicle that entered.' }),
   event: parkingEvent,
 });
 
@@ -171,10 +171,12 @@ const insideCounted = z.object({
   countedAt: instant,
   vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
   opened: count.meta({
-    description: 'The number of counted vehicles without an open session; each got one.',
+    description:
+      'The number of counted vehicles that had no open session before. A session was opened for each.',
   }),
   corrected: count.meta({
-    description: 'The number of open sessions whose vehicle was not found; they have ended.',
+    description:
+      'The number of open sessions that were ended, because the count did not include their vehicle.',
   }),
 });
 
@@ -186,7 +188,7 @@ const occupancyAdjusted = z.object({
 const beforeAndAfter = (row: z.ZodType) => z.object({ before: row, after: row });
 
 const capacityUse = z.object({
-  capacity: count.nullable().meta({ description: 'The number of vehicles that fit.' }),
+  capacity: count.nullable().meta({ description: 'The number of parking spaces.' }),
   occupied: count.meta({ description: 'The number of vehicles inside.' }),
 });
 

@@ -125,7 +125,7 @@ describe('pms whitelist', () => {
     expect(await json(key, 'whitelist', 'list', ...at)).toHaveLength(1);
     expect(await pms(key, 'whitelist', 'remove', 'DXB/A/7001', ...at)).toMatchObject({
       code: 1,
-      err: 'The plate DXB A 7001 is not on the whitelist.\n',
+      err: 'The plate DXB A 7001 is not in the whitelist.\n',
     });
   });
 

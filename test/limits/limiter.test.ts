@@ -369,10 +369,10 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     await startRedis(server.port);
     await expect.poll(() => limiter.backend).toBe('redis');
     expect(words).toEqual([
-      'Redis does not answer: each process limits on its own',
-      'Redis answers: limits are shared by all processes',
-      'Redis does not answer: each process limits on its own',
-      'Redis answers: limits are shared by all processes',
+      'Redis does not answer; each process enforces rate limits separately',
+      'Redis answers again; all processes share the rate limits',
+      'Redis does not answer; each process enforces rate limits separately',
+      'Redis answers again; all processes share the rate limits',
     ]);
     await limiter.close();
   });

@@ -142,7 +142,9 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
     await connected(redis);
     const limiter = startLimiter();
     expect(limiter.backend).toBe('fallback');
-    expect(warnings().join()).toContain('Redis does not answer: each process limits on its own');
+    expect(warnings().join()).toContain(
+      'Redis does not answer; each process enforces rate limits separately',
+    );
     await lost!.start();
     await expect.poll(() => limiter.backend).toBe('redis');
   });
