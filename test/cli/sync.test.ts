@@ -151,7 +151,7 @@ test('pms sync --watch and the gate example continue after the gateway or pms sy
   const gate = start(['--import', 'tsx', gateFile], { ...env, LOCATION_ID: locationId, COPY: file });
   const answers: string[] = [];
   createInterface(gate.child.stdout!).on('line', (line) => answers.push(line));
-  /** The gate's decision about a plate, and whether the gateway or the copy made it. */
+  /** The gate's decision about a plate, and whether the gateway or the copy of the whitelist made the decision. */
   async function ask(plate: string): Promise<string> {
     const { length } = answers;
     gate.child.stdin!.write(`${plate}\n`);

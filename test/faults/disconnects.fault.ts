@@ -24,7 +24,7 @@ const databases = {
 };
 
 describe.each(Object.entries(databases))('a gateway on %s', (_, open) => {
-  // CORS middleware creates a new response around each stream, so the test runs with and without it.
+  // CORS middleware creates a new response around each stream, so the test runs with and without CORS.
   test.each<Record<string, string>>([{}, { CORS_ORIGINS: 'https://app.example' }])(
     `the gateway survives ${clientCount} clients that disconnect at the first bytes during repeated imports of 10,000 rows, with %j`,
     { timeout: 900_000 },

@@ -17,7 +17,7 @@ const progressTimeoutMs = 120_000;
 const faultMs = 6_000;
 /** The shortest pause between two attempts to deliver a message, in milliseconds (docs/webhooks.md). */
 const leastRetryDelayMs = 5_000;
-/** The number of requests that must be acknowledged before a fault, and again after it. */
+/** The number of requests that must be acknowledged before a fault, and again after the fault. */
 const enough = 60;
 
 const postgres = await createPostgres({ max_connections: '50' });

@@ -75,7 +75,7 @@ async function unitWithQuota() {
       );
       return { seven, eight, reason };
     },
-    /** Records the entry of a vehicle and returns whether it exceeds the quota. */
+    /** Records the entry of a vehicle and returns whether the vehicle exceeds the quota. */
     async isOver(plate: string, fields: { eventId?: string } = {}) {
       const input = {
         eventId: newId(),

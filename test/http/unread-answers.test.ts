@@ -52,7 +52,7 @@ describe('whole lists of stalled clients', async () => {
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       return response;
     };
-    // These are more lists than the gateway reads at the same time. Each list has its own key.
+    // The test requests more lists than the gateway reads at the same time, and each list has its own key.
     const unread = await Promise.all(Array.from({ length: 8 }, open));
     const read = await buffer(await open());
     expect(JSON.parse(read.toString()).data).toHaveLength(entries);

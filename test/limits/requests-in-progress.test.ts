@@ -157,7 +157,7 @@ describe('the concurrency limit over HTTP', async () => {
   test('a request beyond the queue limit gets status 429 with Retry-After, and the metrics count the refusal', async () => {
     const { key, locationId } = await gateway.newTenant();
     const ask = () => gateway.rest('GET', '/health', { key });
-    await ask(); // From now on the key is cached, and requests of the key begin as soon as they arrive
+    await ask(); // From now on the key is cached, so requests of the key begin as soon as the requests arrive
     let end = () => {};
     const ended = new Promise<void>((resolve) => (end = resolve));
     const running = Array.from({ length: requestLimits.maxRunningPerKey }, () =>
@@ -189,7 +189,7 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
-    await readWith(busy.key); // From now on the key is cached, and requests of the key begin as soon as they arrive
+    await readWith(busy.key); // From now on the key is cached, so requests of the key begin as soon as the requests arrive
     const text = JSON.stringify(newEntry());
     const bodies = Array.from({ length: requestLimits.maxRunningPerKey }, () => {
       const sent = request(`${url}/api/locations/${busy.locationId}/whitelist`, {

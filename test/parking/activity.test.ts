@@ -26,7 +26,7 @@ interface Reading {
 
 const recorded = `id eventId kind plateNumber occurredAt decision listed createdAt updatedAt entry { id }`;
 
-/** Records an event and returns it, or the extensions of the error. */
+/** Records an event and returns the event, or the extensions of the error. */
 async function record(key: string, locationId: string, reading: Reading) {
   const { body } = await gateway.graph(
     `mutation ($locationId: ID!, $input: ParkingEventInput!) {

@@ -67,7 +67,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return client;
   }
 
-  /** Locks locations as a batch does, and returns the function that unlocks them. */
+  /** Locks locations as a batch of events does, and returns a function that unlocks the locations. */
   async function lock(...locationIds: string[]) {
     const client = await connect();
     await client.query('BEGIN');

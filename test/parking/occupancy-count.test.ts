@@ -342,7 +342,7 @@ describe('the derived occupancy of a location', () => {
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // In the first run no vehicle is ever listed. In the other runs the whitelist changes between any two
+              // The whitelist has no vehicle in the first run. In the other runs the whitelist changes between any two
               // events.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {

@@ -81,7 +81,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     expect((await enter(gateway, other)).errors).toBeUndefined();
     expect((await decide(gateway, other)).data.plateAccess.reason).toBe('NOT_LISTED');
     expect((await decide(gateway, held)).data.plateAccess.reason).toBe('NOT_LISTED');
-    // Requests to the location succeed again before the lock timeout of 8 s ends them.
+    // Requests to the location succeed again before PostgreSQL would end the requests at the lock timeout of 8 s.
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 

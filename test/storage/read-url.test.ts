@@ -54,7 +54,7 @@ describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBeGreaterThan(0);
     await expect.poll(async () => (await usageOf()).length).toBeGreaterThan(0);
 
-    proxy.mend(); // The standby answers again some seconds after it is reachable
+    proxy.mend(); // The gateway reads from the standby again some seconds after the standby is reachable
     await expect.poll(async () => (await read()).data.auditLog.totalCount).toBe(0);
     expect((await read()).errors).toBeUndefined();
   });

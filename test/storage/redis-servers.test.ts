@@ -101,7 +101,7 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
   });
   afterAll(() => cluster.remove());
 
-  /** A client, and a function that creates a limiter with it. */
+  /** Creates a Redis client, and a function that creates a limiter with this client. */
   function newClient() {
     const { log, warnings } = newLog();
     const urls = cluster.nodes.map(({ url }) => url) as [string, ...string[]];

@@ -33,7 +33,9 @@ export function openCommandLine(url: string) {
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
 
-  /** Runs a command with a text as its standard input, on a terminal of some width or without one. */
+  /**
+   * Runs a command with a text as its standard input, either on a terminal of the given width or without a terminal.
+   */
   async function run(
     { input, columns }: { input: string; columns?: number },
     key: string | undefined,

@@ -17,7 +17,7 @@ export function locksOf({ config }: TestGateway) {
   }
 
   return {
-    /** Locks locations as an event does, and returns the function that unlocks them. */
+    /** Locks locations as an event does, and returns a function that unlocks the locations. */
     async lock(locationIds: readonly string[]): Promise<() => Promise<unknown>> {
       const client = await connectToDatabase();
       await client.query('BEGIN');

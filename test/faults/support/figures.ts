@@ -66,7 +66,7 @@ function rangesOf(samples: readonly Sample[]): Ranges {
  */
 const parts = { beginning: [1, 3], middle: [4, 6], end: [8, 11] } as const;
 
-/** The allowed growth of each figure from the beginning to the end. Caches and the heap grow until they are full. */
+/** The allowed growth of each figure from the beginning to the end. Caches and the heap grow to a maximum size. */
 const allowedGrowth: Figures = {
   residentMib: 48,
   heapMib: 16,

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tenant } from './tenant.ts';
 
 /**
- * The outcome of a request as its client knows it: the gateway confirmed the change, the gateway refused it, or neither
- * (no response, or a status of 500 or more). In the last case the change may or may not be stored.
+ * The outcome of a request as its client knows it: the gateway confirmed the change, or the gateway refused the change,
+ * or the outcome is unknown. The outcome is unknown without a response, or with a status of 500 or more, and the change
+ * may or may not be stored.
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
