@@ -25,12 +25,12 @@ export const AccessReason = builder.enumType(reasons, {
     NOT_YET_VALID: { description: 'The entry of the plate is not valid yet.' },
     EXPIRED: { description: 'The entry of the plate has ended.' },
     OUTSIDE_HOURS: {
-      description: 'The hours of the entry do not allow the vehicle in at this time of the week.',
+      description: 'The weekly hours of the entry do not include this time.',
     },
     QUOTA_REACHED: {
-      description: 'The quota of the reference is full: no more of its vehicles may be inside.',
+      description: 'The quota of the reference is full, so no other vehicle of the reference may enter.',
     },
-    USED_UP: { description: 'The vehicle has made all the entries that `maxEntries` allows.' },
+    USED_UP: { description: 'The vehicle has already entered as often as `maxEntries` allows.' },
   },
 });
 
@@ -79,10 +79,10 @@ const AccessCheckType = builder.objectRef<AccessCheck>('AccessCheck').implement(
     name: t.exposeString('name', {
       description: 'Name of the rule: `listed`, `valid`, `hours`, `quota` or `uses`.',
     }),
-    passed: t.exposeBoolean('passed', { description: 'Whether the rule allows the vehicle in.' }),
+    passed: t.exposeBoolean('passed', { description: 'Whether the vehicle passes the rule.' }),
     detail: t.exposeString('detail', {
       nullable: true,
-      description: 'The result as a sentence for a person.',
+      description: 'The result of the rule as a sentence for a person.',
     }),
   }),
 });
@@ -99,30 +99,30 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
       type: WhitelistEntry,
       nullable: true,
       description:
-        'The entry that the decision is based on: the entry of the plate, or the candidate that matches best. Null when no entry matches, or when several match equally well.',
+        'The whitelist entry that decides: the entry of the plate, or the candidate that matches best. Null when no entry matches, or when several entries match equally well.',
     }),
     overQuota: t.boolean({
       description:
-        'Whether other vehicles of the reference already use up its quota. With the enforcement `REPORT` the vehicle may enter anyway.',
+        'Whether other vehicles of the reference already use the whole quota. With the enforcement `REPORT`, the vehicle may enter anyway.',
       resolve: ({ facts, at }) => isQuotaReached(facts, at),
     }),
     checks: t.field({
       type: [AccessCheckType],
       description:
-        'The result of each rule, so that a person can explain the decision to the driver. The first failed rule is the reason; a quota with the enforcement `REPORT` is never the reason. Without an entry only `listed` is checked.',
+        'The result of each rule, so that a person can explain the decision to the driver. The first failed rule is the reason, but a quota with the enforcement `REPORT` is never the reason. Without an entry, only the rule `listed` is checked.',
       resolve: accessChecks,
     }),
     candidates: t.expose('candidates', {
       type: [AccessCandidate],
       complexity: { field: 1, multiplier: maxCandidates },
       description:
-        'The entries that the plate may belong to, when no entry or more than one matches it exactly. Best match first: entries with the text, then with an alternative, then with one different character. When several match equally well, the vehicle may not enter and a person must decide.',
+        'The entries to which the plate may belong, if not exactly one entry matches the plate. The best match comes first: entries with the text, then entries with an alternative, then entries with one different character. When several entries match equally well, the vehicle may not enter and a person must decide.',
     }),
   }),
 });
 
 export const PlateInput = builder.inputType('PlateInput', {
-  description: 'A plate in parts. It is compared exactly, unless a tolerance is given.',
+  description: 'A plate in parts. The parts are compared exactly, unless the request gives a tolerance.',
   fields: (t) => ({
     plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
     plateCode: t.string({ required: true, description: '`White`, or 1 to 3 letters or digits.' }),
@@ -143,7 +143,7 @@ builder.queryField('plateAccess', (t) =>
       }),
       plate: t.arg({
         type: PlateInput,
-        description: 'The plate in parts. Exactly one of `plate` and `reading` is required.',
+        description: 'The plate in parts. A request must have either `plate` or `reading`.',
       }),
       reading: t.arg({
         type: ReadingInput,

@@ -47,7 +47,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
   description: 'An API key with its permissions, scope and limits. Its secret is shown only once.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'Identifier of the key. It stays the same when the secret is rotated.',
+      description: 'Identifier of the key. A rotation of the secret does not change the identifier.',
     }),
     name: t.exposeString('name', { description: 'Name of the key, for people.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the key.' }),
@@ -56,23 +56,28 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     companyIds: t.idList({
       description:
-        'The companies in the scope of the key, with all their locations. Only those that the requesting key may see are shown.',
+        'The companies in the scope of the key, with all their locations. Companies that the requesting key may not see are omitted.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the key. Only those in the scope of the requesting key are shown.',
+        'The single locations in the scope of the key. Locations outside the scope of the requesting key are omitted.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
     }),
-    hourlyLimit: t.exposeInt('hourlyLimit', { description: 'Points that the key may use in an hour.' }),
-    burstLimit: t.exposeInt('burstLimit', { description: 'Points that the key may use in a minute.' }),
+    hourlyLimit: t.exposeInt('hourlyLimit', {
+      description: 'The number of rate limit points that the key may use in an hour.',
+    }),
+    burstLimit: t.exposeInt('burstLimit', {
+      description: 'The number of rate limit points that the key may use in a minute.',
+    }),
     hint: t.string({
       nullable: true,
-      description: 'The last characters of the newest secret, to tell keys apart.',
+      description:
+        'The last characters of the newest secret. Users can distinguish keys by these characters.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
@@ -98,7 +103,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
 
 const ApiKeyConnection = builder.connectionObject(
   { type: ApiKey, name: 'ApiKeyConnection', description: 'A page of keys.' },
-  { name: 'ApiKeyEdge', description: 'A key and its place in the list.' },
+  { name: 'ApiKeyEdge', description: 'A key with its cursor in the list.' },
 );
 
 const IssuedApiKey = builder
@@ -116,7 +121,7 @@ const idArg = { required: true, description: 'Identifier of the key.', validate:
 builder.queryFields((t) => ({
   viewer: t.prismaField({
     type: ApiKey,
-    description: 'The key that makes the request. Any valid key may ask for it.',
+    description: 'The key that makes the request. Every valid key may read this field.',
     resolve: (query, _, __, { key, services: { prisma } }) =>
       prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: key.id } }),
   }),
@@ -125,7 +130,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        'The keys that this key administers, oldest first: those with a company or location of its scope.',
+        'The keys that the requesting key administers, oldest first. Their scope shares a company or location with the scope of the requesting key.',
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -134,7 +139,7 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'A key that this key administers.',
+    description: 'One key. The requesting key must administer the key.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
@@ -160,10 +165,10 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     companyIds: t.idList({ description: fieldDescriptions.companyIds }),
     locationIds: t.idList({ description: fieldDescriptions.locationIds }),
     hourlyLimit: t.int({
-      description: `Points in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
+      description: `Rate limit points in an hour. Default: ${defaultLimits.hourlyLimit}, or the limit of the issuing key when that is lower.`,
     }),
     burstLimit: t.int({
-      description: `Points in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
+      description: `Rate limit points in a minute. Default: ${defaultLimits.burstLimit}, or the limit of the issuing key when that is lower.`,
     }),
     expiresAt: t.field({
       type: 'DateTime',
@@ -172,7 +177,7 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     unrestricted: t.boolean({
       defaultValue: false,
       description:
-        "Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do so, and without companies and locations.",
+        "Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted.",
     }),
   }),
 });
@@ -183,11 +188,18 @@ const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
-    companyIds: t.idList({ description: `${fieldDescriptions.companyIds} Replaces the current ones.` }),
-    locationIds: t.idList({ description: `${fieldDescriptions.locationIds} Replaces the current ones.` }),
-    hourlyLimit: t.int({ description: 'Points in an hour.' }),
-    burstLimit: t.int({ description: 'Points in a minute.' }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When the key expires; null for never.' }),
+    companyIds: t.idList({
+      description: `${fieldDescriptions.companyIds} These companies replace the current companies.`,
+    }),
+    locationIds: t.idList({
+      description: `${fieldDescriptions.locationIds} These locations replace the current locations.`,
+    }),
+    hourlyLimit: t.int({ description: 'Rate limit points in an hour.' }),
+    burstLimit: t.int({ description: 'Rate limit points in a minute.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the key expires. With null, the key never expires.',
+    }),
   }),
 });
 
@@ -197,7 +209,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Issues a key. Its permissions, scope, limits and expiry cannot exceed those of the issuing key.',
+      'Issues a key. Its permissions, scope, limits and expiry cannot exceed the permissions, scope, limits and expiry of the issuing key.',
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -246,7 +258,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers a company or location of the key may do so. Revoking a revoked key changes nothing.',
+      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers the revoked key may do this. Revoking a revoked key changes nothing.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),

@@ -27,7 +27,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       type: 'JSON',
       nullable: true,
       description:
-        'The values after the change, or before and after it. Null when the key lacks the permission that reads them, such as READ_WHITELIST for `whitelist.created`.',
+        'The new values after the change, or the old and new values. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
         mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,
@@ -38,7 +38,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
 
 const AuditRecordConnection = builder.connectionObject(
   { type: AuditRecord, name: 'AuditRecordConnection', description: 'A page of the audit log.' },
-  { name: 'AuditRecordEdge', description: 'A record and its place in the list.' },
+  { name: 'AuditRecordEdge', description: 'An audit record with its cursor in the list.' },
 );
 
 builder.queryField('auditLog', (t) =>
@@ -46,7 +46,7 @@ builder.queryField('auditLog', (t) =>
     {
       type: AuditRecord,
       permission: 'ADMIN',
-      description: 'The changes in the scope of the key, newest first.',
+      description: 'The audit records of changes in the scope of the key, newest first.',
       resolve: (_, args, { key, services: { auditRecords } }) =>
         keysetConnection(args, auditRecords(auditScope(key)), { newestFirst: true }),
     },

@@ -88,7 +88,7 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
 
 const CompanyConnection = builder.connectionObject(
   { type: Company, name: 'CompanyConnection', description: 'A page of companies.' },
-  { name: 'CompanyEdge', description: 'A company and its place in the list.' },
+  { name: 'CompanyEdge', description: 'A company with its cursor in the list.' },
 );
 
 builder.objectField(Company, 'locations', (t) =>
@@ -183,7 +183,7 @@ builder.mutationFields((t) => ({
     permission: 'REGISTER_COMPANIES',
     errors: ['CONFLICT_ERROR'],
     description:
-      'Registers a company and adds it to the scope of the key. `CONFLICT_ERROR` when another company has the slug.',
+      'Registers a company and adds the company to the scope of the key. `CONFLICT_ERROR` when another company has the slug.',
     args: {
       input: t.arg({
         type: RegisterCompanyInput,

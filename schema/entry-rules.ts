@@ -8,7 +8,7 @@ import { WhitelistEntry } from './whitelist.ts';
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times the vehicle was recorded entering under this entry. A resent or corrected event counts once. When the number reaches `maxEntries`, the entry is used up.',
+      'How many times the vehicle was recorded entering with this whitelist entry. A repeated or corrected event counts once. When the number reaches `maxEntries`, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
@@ -18,7 +18,7 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets the times of the week when the vehicle of an entry may enter. Other values are unchanged. `CONFLICT` when the version is not `expectedVersion`.',
+      'Sets the weekly hours in which the vehicle of an entry may enter. The other values of the entry are unchanged. `CONFLICT` when the version is not `expectedVersion`.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -28,11 +28,11 @@ builder.mutationField('setEntryHours', (t) =>
       id: t.arg.id({ required: true, description: 'Identifier of the entry.', validate: identifier }),
       hours: t.arg({
         type: [WeeklyHoursInput],
-        description: 'The times of the week. Null or an empty list: at all times.',
+        description: 'The weekly hours. With null or an empty list, the vehicle may enter at all times.',
         validate: weeklyHoursRule.nullish(),
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the entry must still have. Any version when omitted.',
+        description: 'The version that the entry must still have. If omitted, any version is accepted.',
         validate: expectedVersion,
       }),
     },

@@ -17,7 +17,7 @@ const Health = builder.objectRef<{ timestamp: Date }>('Health').implement({
 builder.queryField('health', (t) =>
   t.field({
     type: Health,
-    description: 'Shows that the service answers. Any valid key may ask for it.',
+    description: 'Shows that the service answers. Every valid key may read this field.',
     resolve: () => ({ timestamp: new Date() }),
   }),
 );

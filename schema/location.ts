@@ -75,10 +75,11 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The longest stay of a vehicle, in hours. After that the vehicle counts as gone (`UNSEEN_EXIT`). Null for no limit.',
+        'The longest stay of a vehicle, in hours. After this time, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
     }),
     version: t.exposeInt('version', {
-      description: 'Version number, for `expectedVersion`. It starts at 1 and increases with each change.',
+      description:
+        'Version number, for `expectedVersion`. The number starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the location was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the location last changed.' }),
@@ -87,7 +88,7 @@ export const Location = builder.prismaObject('Location', {
 
 export const LocationConnection = builder.connectionObject(
   { type: Location, name: 'LocationConnection', description: 'A page of locations.' },
-  { name: 'LocationEdge', description: 'A location and its place in the list.' },
+  { name: 'LocationEdge', description: 'A location with its cursor in the list.' },
 );
 
 builder.queryFields((t) => ({
@@ -103,7 +104,7 @@ builder.queryFields((t) => ({
         }),
         search: t.arg.string({
           description:
-            'Only locations whose name contains this text, ignoring case; at most 100 characters. All when omitted or empty.',
+            'Only locations whose name contains this text, ignoring case; at most 100 characters. If omitted or empty, all locations are returned.',
           validate: text(100).nullish(),
         }),
       },
@@ -116,7 +117,7 @@ builder.queryFields((t) => ({
     type: Location,
     permission: 'READ_LOCATIONS',
     errors: ['NOT_FOUND'],
-    description: "One location. `NOT_FOUND` when it does not exist or is outside the key's scope.",
+    description: "One location. `NOT_FOUND` when the location does not exist or is outside the key's scope.",
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the location.', validate: identifier }),
     },
@@ -137,7 +138,8 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
   description: 'A location to create.',
   fields: (t) => ({
     companyId: t.id({
-      description: 'The owner. May be omitted when the scope of the key has exactly one company.',
+      description:
+        'The company that will own the location. May be omitted when the scope of the key has exactly one company.',
     }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
@@ -207,7 +209,7 @@ builder.mutationFields((t) => ({
         validate: updateLocationRule,
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the location must still have. Any version when omitted.',
+        description: 'The version that the location must still have. If omitted, any version is accepted.',
         validate: expectedVersion,
       }),
     },

@@ -15,7 +15,7 @@ const platesRule = z
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =
-  'The time of the count. Default: now. It identifies the count: repeating the count changes nothing, and a different count of the same time replaces the earlier one.';
+  'The time of the count. Default: now. The time identifies the count. Repeating a count changes nothing, and a different count of the same time replaces the earlier count.';
 
 builder.mutationFields((t) => ({
   setInside: t.field({
@@ -23,7 +23,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. A session is opened for each given vehicle that has none. Events that arrive later are applied before or after the count, by their time.',
+      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. A session is opened for each given vehicle without a session. Events that arrive later are applied before or after the count, according to their time.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -47,7 +47,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets how many vehicles are inside, when only the number is known. The difference from the open sessions becomes `adjustment` of the status, and shrinks as sessions are corrected. The next count replaces it.',
+      'Sets how many vehicles are inside, when only the number is known. The difference between this number and the open sessions becomes `adjustment` of the status, and shrinks as sessions are corrected. The next count replaces the adjustment.',
     args: {
       locationId: t.arg.id({
         required: true,

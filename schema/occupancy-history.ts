@@ -22,7 +22,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
     HOUR: { description: 'One hour, aligned to the full hour in local time.' },
     DAY: {
       description:
-        "One day in the location's time zone. It has 23 or 25 hours when daylight saving time starts or ends.",
+        "One day in the location's time zone. The day has 23 or 25 hours when daylight saving time starts or ends.",
     },
   } satisfies Record<HistoryIntervalName, unknown>,
 });
@@ -30,10 +30,13 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
 const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
   description: 'The occupancy of a location at an instant, and the entries and exits until the next point.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'The instant: the start of an interval.' }),
+    at: t.expose('at', {
+      type: 'DateTime',
+      description: 'The start of the interval that begins at this point.',
+    }),
     occupied: t.exposeInt('occupied', {
       description:
-        'Number of vehicles inside at that instant, as known now. It includes late events and corrections.',
+        'Number of vehicles inside at the start of the interval, as known now. Late events and corrections are included.',
     }),
     entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
     exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
@@ -87,7 +90,7 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
     type: [OccupancyPoint],
     permission: 'READ_ACTIVITY',
     complexity: { field: readingCost, multiplier: 1, itemsOf: pointsOf },
-    description: `The occupancy of the location with its entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. At most ${maxHistoryPoints} points; each counts towards the cost of the request.`,
+    description: `The occupancy of the location with its entries and exits, oldest point first. The first point is the start of the interval that contains \`from\`. The last point is before \`to\` and not after now. At most ${maxHistoryPoints} points; each point of the history counts towards the cost of the request.`,
     args: {
       from: t.arg({
         type: 'DateTime',

@@ -22,7 +22,7 @@ const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row))
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
   description: 'An event that was rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Position of the event in the call, counted from 0.' }),
+    index: t.exposeInt('index', { description: 'Position of the event in the request, counted from 0.' }),
     error: t.expose('error', { type: ImportError, description: 'Why the event was rejected.' }),
   }),
 });
@@ -58,7 +58,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, for example after a gate was offline. The result is the same as with one `recordParkingEvent` after the other. Invalid events are reported, and the others are recorded. Each batch of 200 events (25 on the embedded database) is one transaction. A failed call can be sent again.',
+      'Records many events of a location, for example after a gate was offline. The result is the same as with one `recordParkingEvent` after the other. Invalid events are reported, and the other events are recorded. Each batch of 200 events (25 on the embedded database) is one transaction. A failed call can be sent again.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -88,7 +88,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist allowed the vehicle in at `occurredAt`, judged when the event was recorded.',
+        'Whether the whitelist entry admitted the vehicle at `occurredAt`. This is decided when the event is recorded.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:
@@ -98,7 +98,8 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      description: 'The whitelist entry of the vehicle; null when there is none, or when it was removed.',
+      description:
+        'The whitelist entry of the vehicle. Null when the vehicle has no entry, or when the entry was removed.',
       resolve: (event, _, context) => entryOf(event, context),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event was first recorded.' }),
@@ -116,7 +117,7 @@ export function entryOf(
 
 const ParkingEventConnection = builder.connectionObject(
   { type: ParkingEvent, name: 'ParkingEventConnection', description: 'A page of parking events.' },
-  { name: 'ParkingEventEdge', description: 'An event and its place in the list.' },
+  { name: 'ParkingEventEdge', description: 'An event with its cursor in the list.' },
 );
 
 builder.objectField(Location, 'events', (t) =>
@@ -138,7 +139,7 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'The events of a location, last recorded first. For keys that may read activity but not locations.',
+        'The events of a location, last recorded first. This field is for keys that may read activity but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -164,12 +165,12 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
       type: PlateInput,
-      description: 'The plate in parts. Exactly one of `plate` and `reading` is required.',
+      description: 'The plate in parts. An event must have either `plate` or `reading`.',
     }),
     reading: t.field({
       type: ReadingInput,
       description:
-        'The text that the camera read. The event is assigned to the entry that matches the text. When no entry or several match, the event is recorded without an entry.',
+        'The text that the camera read. The event is assigned to the entry that matches the text. When no entry matches or several entries match, the event is recorded without an entry.',
     }),
     occurredAt: t.field({
       type: 'DateTime',
@@ -179,11 +180,11 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
     }),
     decision: t.field({
       type: AccessReason,
-      description: 'The decision of `plateAccess`, if the gate asked for it.',
+      description: 'The decision of `plateAccess`, if the gate asked for a decision.',
     }),
     entryId: t.id({
       description:
-        'The whitelist entry under which the gate opened, for example a candidate found with a tolerance. Default: the entry of the plate, also when the location has no entry with this identifier.',
+        'The whitelist entry under which the gate opened, for example a candidate found with a tolerance. If the identifier is omitted or unknown at the location, the entry of the plate is used.',
     }),
   }),
 });
@@ -193,7 +194,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     type: ParkingEvent,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Records that a vehicle entered or left, without deciding whether it may. Repeating the call is safe. The status of the location changes at once.',
+      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. Repeating the call is safe. The status of the location changes at once.',
     args: {
       locationId: t.arg.id({
         required: true,

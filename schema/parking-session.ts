@@ -12,7 +12,7 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     OPEN: { description: 'The vehicle is inside.' },
     COMPLETED: { description: 'The vehicle entered and left.' },
     MISSED_EXIT: {
-      description: 'The vehicle entered again, so it must have left. The exit was not recorded.',
+      description: 'The exit of the vehicle was not recorded, but the vehicle entered again later.',
     },
     MISSED_ENTRY: { description: 'The vehicle left. The entry was not recorded.' },
     UNSEEN_EXIT: {
@@ -29,7 +29,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the session: the identifier of the event that starts it, or of the vehicle in a count.',
+        'Identifier of the session. It is the identifier of the event that starts the session, or of the vehicle in a count.',
     }),
     location: t.field({
       type: Location,
@@ -67,17 +67,18 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the longest stay of the vehicle ends and it counts as gone; null when the location has no longest stay.',
+        'When the longest stay of the vehicle ends, so that the vehicle no longer counts as inside. Null when the location has no longest stay.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist allowed the vehicle in, judged when the first event of the session was recorded.',
+        'Whether the whitelist entry admitted the vehicle. This is decided when the first event of the session is recorded.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      description: 'The whitelist entry of the vehicle; null when there is none, or when it was removed.',
+      description:
+        'The whitelist entry of the vehicle. Null when the vehicle has no entry, or when the entry was removed.',
       resolve: (session, _, context) => entryOf(session, context),
     }),
   }),
@@ -85,11 +86,11 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
 
 const ParkingSessionConnection = builder.connectionObject(
   { type: ParkingSession, name: 'ParkingSessionConnection', description: 'A page of parking sessions.' },
-  { name: 'ParkingSessionEdge', description: 'A session and its place in the list.' },
+  { name: 'ParkingSessionEdge', description: 'A session with its cursor in the list.' },
 );
 
 const openDescription =
-  'True for vehicles that are inside, false for vehicles that are not. All sessions when omitted.';
+  'True for vehicles that are inside, false for vehicles that are not inside. If omitted, all sessions are returned.';
 
 builder.objectField(Location, 'sessions', (t) =>
   t.connection(
@@ -111,7 +112,7 @@ builder.queryField('parkingSessions', (t) =>
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
       description:
-        'The sessions of a location, last recorded first. For keys that may read activity but not locations.',
+        'The sessions of a location, last recorded first. This field is for keys that may read activity but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

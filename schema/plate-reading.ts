@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read, instead of a plate in parts. It is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text.',
+    'The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text.',
   fields: (t) => ({
     text: t.string({
       required: true,
@@ -39,7 +39,7 @@ export const ReadingInput = builder.inputType('ReadingInput', {
     }),
     confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
     alternatives: t.stringList({
-      description: `Other texts that the plate may have, at most ${maxAlternatives}. They are compared when no entry has the text.`,
+      description: `Other texts that the plate may have, at most ${maxAlternatives}. These texts are compared when no entry matches the text.`,
     }),
   }),
 });

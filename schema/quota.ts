@@ -61,12 +61,12 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
 
 const QuotaConnection = builder.connectionObject(
   { type: Quota, name: 'QuotaConnection', description: 'A page of quotas.' },
-  { name: 'QuotaEdge', description: 'A quota and its place in the list.' },
+  { name: 'QuotaEdge', description: 'A quota with its cursor in the list.' },
 );
 
 const referenceArgument = builder.args((t) => ({
   referenceId: t.string({
-    description: 'Only the quota of this reference. All quotas when omitted.',
+    description: 'Only the quota of this reference. If omitted, all quotas are returned.',
     validate: textFilter,
   }),
 }));
@@ -91,7 +91,7 @@ builder.queryField('quotas', (t) =>
       type: Quota,
       permission: 'READ_WHITELIST',
       description:
-        'The quotas of a location, oldest first. For keys that may read whitelists but not locations.',
+        'The quotas of a location, oldest first. This field is for keys that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -125,7 +125,7 @@ builder.mutationFields((t) => ({
     type: Quota,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets or removes the quota of a reference. When it removes a quota, it returns the former values. `NOT_FOUND` when there is no quota to remove.',
+      'Sets or removes the quota of a reference. Removing a quota returns its last values. `NOT_FOUND` when there is no quota to remove.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -159,7 +159,7 @@ builder.mutationFields((t) => ({
     rowsPerPoint: 1000,
     complexity: { field: 1, multiplier: 100, wholeReads: true }, // a call may have up to 1,000 quotas
     description:
-      'Sets or removes many quotas of a location, all or none. Returns the quotas that were set and the former values of those that were removed. Removing a quota that does not exist does nothing.',
+      'Sets or removes many quotas of a location, all of them or none. Returns the new quotas, and the last values of removed quotas. Removing a quota that does not exist does nothing.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -12,12 +12,12 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     limit: t.exposeInt('limit', {
       description: 'The limit of the window in points. Most requests cost one point.',
     }),
-    remaining: t.exposeInt('remaining', { description: 'Points that are left in the window now.' }),
+    remaining: t.exposeInt('remaining', { description: 'Number of points that are left in the window now.' }),
     windowSeconds: t.exposeInt('windowSeconds', { description: 'The length of the window, in seconds.' }),
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'When the oldest counted point leaves the window and frees a point; now when none is counted.',
+        'When the oldest counted point leaves the window, so that a point becomes available. If no point is counted, the time is now.',
     }),
   }),
 });
@@ -26,7 +26,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      "Both windows of the key's rate limit now: `hour`, then `burst`. For the requesting key they include this request. Reading the state of another key costs that key nothing.",
+      "Both windows of the key's rate limit now: `hour`, then `burst`. The state of the requesting key includes this request. Reading the state of another key costs the other key nothing.",
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

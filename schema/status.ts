@@ -21,7 +21,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
     slug: t.exposeString('slug', { description: 'Slug of the location.' }),
     name: t.exposeString('name', { description: 'Name of the location.' }),
-    state: t.expose('state', { type: LocationState, description: 'Whether spaces are free.' }),
+    state: t.expose('state', { type: LocationState, description: 'Whether the location has free spaces.' }),
     capacity: t.exposeInt('capacity', {
       nullable: true,
       description: 'Number of parking spaces; null when unknown.',
@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between the last `adjustOccupancy` and the open sessions. Above 0: vehicles inside without a session. Below 0: open sessions without a vehicle.',
+        'The difference between the last `adjustOccupancy` and the open sessions. A positive number counts vehicles inside without a session. A negative number counts open sessions without a vehicle.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -43,7 +43,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     lastActivityAt: t.expose('lastActivityAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When a vehicle last entered or left; null when no vehicle ever did.',
+      description: 'When a vehicle last entered or left. Null when no vehicle has entered or left yet.',
     }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
@@ -76,7 +76,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, a vehicle that counts as gone, a count, or a change of the location. Changes in quick succession may be sent as one.',
+      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, the end of a longest stay, a count, or a change of the location. Changes in quick succession may be sent as one status.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -133,7 +133,8 @@ builder.queryFields((t) => ({
   locationStatus: t.field({
     type: LocationStatus,
     permission: 'READ_STATUS',
-    description: 'The status of one location. For keys that may read the status but not locations.',
+    description:
+      'The status of one location. This field is for keys that may read the status but not locations.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -51,7 +51,7 @@ builder.objectField(ApiKey, 'usage', (t) =>
   t.field({
     type: [UsageBucket],
     description:
-      'The requests of the key by hour, operation and surface, in this order. A request is counted within a few seconds. A request with an unknown key belongs to no key.',
+      'The number of requests of the key by hour, operation and API, in this order. A request is counted within a few seconds. A request with an unknown key does not count for any key.',
     // The field can return up to 31 days of hours with several rows each. The cost limits the number of such fields in
     // an operation.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },

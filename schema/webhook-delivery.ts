@@ -22,7 +22,7 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
     FAILED: {
       description: `The receiver did not accept the message for ${retryDays} days, or the gateway disabled the webhook after this attempt.`,
     },
-    CANCELLED: { description: 'The webhook was disabled before the receiver accepted it.' },
+    CANCELLED: { description: 'The webhook was disabled before the receiver accepted the message.' },
   },
 });
 
@@ -38,7 +38,8 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     }),
     error: t.exposeString('error', {
       nullable: true,
-      description: 'Why there was no response or no acknowledgement. Null when there was one.',
+      description:
+        'Why there was no response or no acknowledgement. Null when there was a response or an acknowledgement.',
     }),
     durationMs: t.exposeInt('durationMs', { description: 'Duration of the attempt, in milliseconds.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the attempt ended.' }),
@@ -54,7 +55,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
   description: 'One message and its delivery to one webhook.',
   fields: (t) => ({
     id: t.exposeID('id', {
-      description: 'The `webhook-id` of the message. It is the same for every attempt.',
+      description: 'The `webhook-id` of the message. Every attempt has the same `webhook-id`.',
     }),
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     type: t.exposeString('type', {
@@ -88,7 +89,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
 
 const WebhookDeliveryConnection = builder.connectionObject(
   { type: WebhookDelivery, name: 'WebhookDeliveryConnection', description: 'A page of deliveries.' },
-  { name: 'WebhookDeliveryEdge', description: 'A delivery and its place in the list.' },
+  { name: 'WebhookDeliveryEdge', description: 'A delivery with its cursor in the list.' },
 );
 
 builder.objectField(Webhook, 'deliveries', (t) =>
@@ -139,7 +140,7 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message again with the same identifier, even when the receiver accepted it before. `CONFLICT` when the webhook is disabled.',
+      'Sends a message again with the same identifier, even if the receiver already accepted the message. `CONFLICT` when the webhook is disabled.',
     args: {
       deliveryId: t.arg.id({
         required: true,
@@ -153,7 +154,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again the messages that the receiver did not accept in a period. These are messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
+      'Sends again the messages that the receiver did not accept in a period. This includes messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({

@@ -39,11 +39,11 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. It is equal to the request that push delivery would post. The reader holds it until the lease ends.',
+    'A message of a webhook with pull delivery. The message is equal to the request that push delivery would post. The reader has a lease on the message, which ends after some time.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id`, for `acknowledgeWebhookMessages`. It is the same each time the message is pulled.',
+        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. It is the same each time the message is pulled.',
     }),
     event: t.exposeString('event', {
       description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
@@ -59,11 +59,12 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     body: t.exposeString('body', {
       complexity: bodyComplexity,
       description:
-        'The body: JSON with `type`, `timestamp` and `data`. The signature covers it byte by byte.',
+        'The body: JSON with `type`, `timestamp` and `data`. The signature covers exactly these bytes.',
     }),
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
-      description: 'When the lease ends. Until then no other reader gets the message; acknowledge it before.',
+      description:
+        'When the lease ends. Before this time, no other reader gets the message, and the reader should acknowledge the message.',
     }),
   }),
 });
@@ -90,7 +91,7 @@ builder.mutationFields((t) => ({
     permission: 'RECEIVE_WEBHOOKS',
     errors: ['CONFLICT'],
     complexity: { field: 1, multiplier: maxPulledMessages, itemsOf: pulledMessages },
-    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets them until the lease ends. A message that is not acknowledged before then becomes available again, and fails after ${retryDays} days. Large messages take several calls: repeat the call until the result is empty. \`CONFLICT\` when the webhook is disabled.`,
+    description: `Pulls messages of a webhook with pull delivery, oldest first. No other reader gets these messages until the lease ends. A message that is not acknowledged before the end of the lease becomes available again, and fails after ${retryDays} days. Large messages take several calls: repeat the call until the result is empty. \`CONFLICT\` when the webhook is disabled.`,
     args: {
       webhookId: t.arg.id(webhookId),
       first: t.arg.int({
@@ -113,7 +114,7 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled messages, so that they are not delivered again. This also works after the lease has ended. Returns how many messages this call acknowledged, without unknown messages and those acknowledged before.',
+      'Acknowledges pulled messages, so that they are not delivered again. This also works after the lease has ended. Returns how many messages this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({
@@ -132,7 +133,7 @@ builder.subscriptionField('webhookMessagesWaiting', (t) =>
     type: WebhookNotice,
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Sends a notice when messages of a webhook with pull delivery wait: at once if there are any, and within about a second when more arrive or a lease ends. The subscription ends when the webhook is deleted.',
+      'Sends a notice when messages of a webhook with pull delivery wait. The first notice is sent at once if messages wait. Further notices follow within about a second after more messages arrive or a lease ends. The subscription ends when the webhook is deleted.',
     args: { webhookId: t.arg.id(webhookId) },
     subscribe: async (_, { webhookId: id }, { key, services: { webhooks, waitingMessages } }) => {
       await webhooks.findPulled(key, id);

@@ -59,7 +59,7 @@ const WebhookDeliveryKind = builder.enumType(kinds, {
     PUSH: { description: 'The gateway posts messages to the URL of the webhook.' },
     PULL: {
       description:
-        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. For receivers without a public address.',
+        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address.',
     },
   },
 });
@@ -87,7 +87,8 @@ export const Webhook = builder.prismaObject('Webhook', {
       resolve: (webhook) => webhookEvents.filter((event) => webhook.events.includes(event)),
     }),
     locationIds: t.exposeIDList('locationIds', {
-      description: 'The locations whose events the webhook receives. All locations when empty.',
+      description:
+        'The locations whose events the webhook receives. If the list is empty, the webhook receives the events of all locations.',
     }),
     enabled: t.boolean({
       description: 'Whether messages are sent.',
@@ -96,7 +97,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     disabledAt: t.expose('disabledAt', {
       type: 'DateTime',
       nullable: true,
-      description: `When the webhook was disabled. A client did so, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while it is enabled.`,
+      description: `When the webhook was disabled. A client disabled the webhook, or the receiver answered 410 Gone or accepted nothing for ${disableAfterFailingDays} days. Null while the webhook is enabled.`,
     }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
@@ -118,7 +119,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
   t.field({
     type: [WebhookEvent],
     description:
-      'The events that webhooks of this key can subscribe to: those that its permissions allow it to read.',
+      'The events to which webhooks of this key can subscribe. The permissions of the key must allow the key to read these events.',
     resolve: ({ permissions }) => {
       const held = new Set(permissions);
       return webhookEvents.filter((event) => mayReadChanges(held, event));
@@ -141,7 +142,7 @@ const IssuedWebhook = builder
 
 const WebhookConnection = builder.connectionObject(
   { type: Webhook, name: 'WebhookConnection', description: 'A page of webhooks.' },
-  { name: 'WebhookEdge', description: 'A webhook and its place in the list.' },
+  { name: 'WebhookEdge', description: 'A webhook with its cursor in the list.' },
 );
 
 const idArg = { required: true, description: 'Identifier of the webhook.', validate: identifier } as const;
@@ -167,7 +168,7 @@ builder.queryFields((t) => ({
 
 const urlDescription =
   'An https URL on the public Internet, at most 2000 characters, without user name and password.';
-const locationIdsDescription = `Receive only events of these locations of the company, at most ${maxLocationIds}; of all when empty. Events that belong to no location are always received.`;
+const locationIdsDescription = `Receive only events of these locations of the company, at most ${maxLocationIds}; if the list is empty, of all locations. Events that belong to no location are always received.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
   description: 'A webhook to create.',
@@ -184,11 +185,11 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
       type: [WebhookEvent],
       required: true,
       description:
-        'The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of them.',
+        'The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of these events.',
     }),
     companyId: t.id({
       description:
-        "The company. May be omitted when the scope of the key has exactly one company. With an operator's key an omitted company means every company.",
+        "The company. May be omitted when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted.",
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
   }),
@@ -201,7 +202,7 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events to subscribe to. Replaces the current ones.',
+      description: 'The events to subscribe to. They replace the current events.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({

@@ -38,13 +38,13 @@ const dayNames = Object.fromEntries(
 const Weekday = builder.enumType('Weekday', { description: 'A day of the week.', values: dayNames });
 
 const descriptions = {
-  days: 'The days on which the time starts.',
+  days: 'The days on which the weekly hours start.',
   from: "Start, such as `07:00`, in the location's local time.",
   to: "End, such as `19:00` or `24:00`, in the location's local time. An end before `from` is on the next day.",
 };
 
 export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
-  description: "A time of the week, in the location's local time.",
+  description: "A weekly time span, in the location's local time.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], description: descriptions.days, resolve: (hours) => [...hours.days] }),
     from: t.exposeString('from', { description: descriptions.from }),
@@ -53,7 +53,7 @@ export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
 });
 
 export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
-  description: "A time of the week, in the location's local time. Daylight saving time applies.",
+  description: "A weekly time span, in the location's local time. Daylight saving time applies.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
     from: t.string({ required: true, description: descriptions.from }),

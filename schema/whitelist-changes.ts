@@ -54,7 +54,7 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether to discard your copy of the whitelist. Then this page is the first of the whole list, because the cursor was too old, came from a release before 1.6.0, or the database was restored.',
+        'Whether to discard your copy of the whitelist. If true, this page is the first page of the whole list. The reason is that the cursor was too old or came from a release before 1.6.0, or that the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
       description: "IANA name of the location's time zone, in which `hours` apply.",
@@ -70,7 +70,7 @@ const WhitelistNotice = builder
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
         description:
-          'The cursor at the time of the notice. A client with this cursor has every change up to the notice.',
+          'The cursor at the time of the notice. A client whose last cursor is equal has every change up to the notice.',
       }),
     }),
   });
@@ -81,7 +81,7 @@ builder.queryField('whitelistChanges', (t) =>
     permission: 'READ_WHITELIST',
     complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // `pageComplexity` explains this cost
     description:
-      'The changes of a whitelist, for gates that keep a copy. Without `after` the pages contain the whole list. With `after` they contain only the changes since that cursor.',
+      'The changes of a whitelist, for gates that keep a copy. Without `after`, the pages contain the whole list. With `after`, the pages contain only the changes since this cursor.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -107,7 +107,7 @@ builder.queryField('whitelistCursor', (t) =>
   t.string({
     permission: 'READ_WHITELIST',
     description:
-      'The current end of the changes of a whitelist. Read it before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
+      'The current end of the changes of a whitelist, as a cursor. Read the cursor before you read the list with `whitelist`; `whitelistChanges` then returns every later change.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -124,7 +124,7 @@ builder.subscriptionField('whitelistChanged', (t) =>
     type: WhitelistNotice,
     permission: 'READ_WHITELIST',
     description:
-      'Sends a notice whenever the whitelist of a location may have changed. Changes in quick succession may be sent as one.',
+      'Sends a notice whenever the whitelist of a location may have changed. Changes in quick succession may be sent as one notice.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -40,7 +40,7 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
     CREATED: { description: 'The row became a new entry.' },
     UPDATED: { description: 'The row replaced the values of an entry.' },
     UNCHANGED: { description: 'The whitelist already had the entry with the same values.' },
-    REJECTED: { description: 'The row was rejected; its error says why.' },
+    REJECTED: { description: 'The row was rejected. The field `error` says why.' },
   } as const,
 });
 
@@ -75,7 +75,7 @@ export const ImportError = builder.objectRef<RowError>('ImportError').implement(
 const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
   description: 'A row that was rejected.',
   fields: (t) => ({
-    index: t.exposeInt('index', { description: 'Position of the row in the call, counted from 0.' }),
+    index: t.exposeInt('index', { description: 'Position of the row in the request, counted from 0.' }),
     outcome: t.field({
       type: ImportOutcome,
       description: 'The result of the row.',
@@ -86,7 +86,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       nullable: true,
       permission: 'READ_WHITELIST',
       complexity: { field: 10, multiplier: 1, reads: false }, // one statement reads a thousand of these entries
-      description: 'The existing entry with the same plate, if that is the reason.',
+      description: 'The existing entry with the same plate, if the row was rejected because of this entry.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
     }),
@@ -131,7 +131,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles at once. Invalid rows are reported and the others imported; REPLACE imports all rows or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction. REPLACE is a single transaction.',
+      'Imports many vehicles at once. Invalid rows are reported and the other rows are imported; REPLACE imports all rows or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction. REPLACE is a single transaction.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -9,19 +9,19 @@ import { WhitelistEntry } from './whitelist.ts';
 /** The filters of a whitelist. Both fields that return a whitelist have these arguments. */
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
-    description: 'Only entries with this reference id. All when omitted or empty.',
+    description: 'Only entries with this reference id. If omitted or empty, there is no such filter.',
     validate: textFilter,
   }),
   plateType: t.string({
-    description: 'Only entries with this plate type. All when omitted or empty.',
+    description: 'Only entries with this plate type. If omitted or empty, there is no such filter.',
     validate: textFilter,
   }),
   plateCode: t.string({
-    description: 'Only entries with this plate code. All when omitted or empty.',
+    description: 'Only entries with this plate code. If omitted or empty, there is no such filter.',
     validate: textFilter,
   }),
   plateNumber: t.string({
-    description: 'Only entries with this plate number. All when omitted or empty.',
+    description: 'Only entries with this plate number. If omitted or empty, there is no such filter.',
     validate: textFilter,
   }),
   validAt: t.field({
@@ -67,7 +67,7 @@ function whitelistConnection(
 
 const WhitelistEntryConnection = builder.connectionObject(
   { type: WhitelistEntry, name: 'WhitelistEntryConnection', description: 'A page of a whitelist.' },
-  { name: 'WhitelistEntryEdge', description: 'An entry and its place in the whitelist.' },
+  { name: 'WhitelistEntryEdge', description: 'An entry with its cursor in the list.' },
 );
 
 builder.objectField(Location, 'whitelist', (t) =>
@@ -91,7 +91,7 @@ builder.queryField('whitelist', (t) =>
       permission: 'READ_WHITELIST',
       complexity: listCost,
       description:
-        'The entries of a location, oldest first. For keys that may read whitelists but not locations.',
+        'The entries of a location, oldest first. This field is for keys that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -43,8 +43,8 @@ const description = {
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',
   validFrom: 'From when the vehicle may enter; null for no start.',
   validUntil: 'Until when the vehicle may enter; null for no end.',
-  hours: 'The times of the week when the vehicle may enter',
-  maxEntries: 'How many times the vehicle may enter in all, 1 or more; null for no limit.',
+  hours: 'The weekly hours in which the vehicle may enter',
+  maxEntries: 'How many times the vehicle may enter in total, 1 or more; null for no limit.',
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
@@ -78,12 +78,13 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     hours: t.field({
       type: [WeeklyHours],
       complexity: { field: 0, multiplier: 0 }, // the value is a column of the entry, so it needs no separate read
-      description: `${description.hours}. Empty: at all times.`,
+      description: `${description.hours}. If the list is empty, the vehicle may enter at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', {
-      description: 'Version number, for `expectedVersion`. It starts at 1 and increases with each change.',
+      description:
+        'Version number, for `expectedVersion`. The number starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
@@ -101,15 +102,15 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
     validUntil: t.field({
       type: 'DateTime',
-      description: 'Until when the vehicle may enter; after `validFrom`. Null for no end.',
+      description: 'Until when the vehicle may enter. The time must be after `validFrom`. Null means no end.',
     }),
     hours: t.field({
       type: [WeeklyHoursInput],
-      description: `${description.hours}. Null or an empty list: at all times. Omitted in a change, the hours are unchanged.`,
+      description: `${description.hours}. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged.`,
       extensions: { graphOnly: true },
     }),
     maxEntries: t.int({
-      description: `${description.maxEntries} Omitted in a change, the number is unchanged.`,
+      description: `${description.maxEntries} A change that omits the number leaves it unchanged.`,
       extensions: { graphOnly: true },
     }),
   }),
@@ -134,7 +135,7 @@ const locationIdArg = {
   validate: identifier,
 } as const;
 const expectedVersionArg = {
-  description: 'The version that the entry must still have. Any version when omitted.',
+  description: 'The version that the entry must still have. If omitted, any version is accepted.',
   validate: expectedVersion,
 };
 const entryIdArg = { required: true, description: 'Identifier of the entry.', validate: identifier } as const;
