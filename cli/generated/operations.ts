@@ -13,24 +13,24 @@ export const AccessReason = {
   NOT_LISTED: 'NOT_LISTED',
   /** The entry of the plate is not valid yet. */
   NOT_YET_VALID: 'NOT_YET_VALID',
-  /** The hours of the entry do not allow the vehicle in at this time of the week. */
+  /** The weekly hours of the entry do not include this time. */
   OUTSIDE_HOURS: 'OUTSIDE_HOURS',
-  /** The quota of the reference is full: no more of its vehicles may be inside. */
+  /** The quota of the reference is full, so no other vehicle of the reference may enter. */
   QUOTA_REACHED: 'QUOTA_REACHED',
-  /** The vehicle has made all the entries that `maxEntries` allows. */
+  /** The vehicle has already entered as often as `maxEntries` allows. */
   USED_UP: 'USED_UP'
 } as const;
 
 export type AccessReason = typeof AccessReason[keyof typeof AccessReason];
 /** A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one. */
 export type CreateApiKeyInput = {
-  /** Points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
+  /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
   /** When the key expires. Default: the expiry of the issuing key. */
   expiresAt?: string | Date | null | undefined;
-  /** Points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
+  /** Rate limit points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. */
   locationIds?: Array<string> | null | undefined;
@@ -38,7 +38,7 @@ export type CreateApiKeyInput = {
   name: string;
   /** The permissions of the key. */
   permissions: Array<Permission>;
-  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do so, and without companies and locations. */
+  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted. */
   unrestricted?: boolean | null | undefined;
 };
 
@@ -48,7 +48,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The owner. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the location. May be omitted when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -64,13 +64,13 @@ export type CreateLocationInput = {
 
 /** A webhook to create. */
 export type CreateWebhookInput = {
-  /** The company. May be omitted when the scope of the key has exactly one company. With an operator's key an omitted company means every company. */
+  /** The company. May be omitted when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted. */
   companyId?: string | null | undefined;
   /** How the receiver gets messages. */
   delivery?: WebhookDeliveryKind | null | undefined;
-  /** The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of them. */
+  /** The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of these events. */
   events: Array<WebhookEvent>;
-  /** Receive only events of these locations of the company, at most 100; of all when empty. Events that belong to no location are always received. */
+  /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
   locationIds?: Array<string> | null | undefined;
   /** Required for push delivery, not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -100,9 +100,9 @@ export const LocationState = {
 export type LocationState = typeof LocationState[keyof typeof LocationState];
 /** An entry or exit to record. */
 export type ParkingEventInput = {
-  /** The decision of `plateAccess`, if the gate asked for it. */
+  /** The decision of `plateAccess`, if the gate asked for a decision. */
   decision?: AccessReason | null | undefined;
-  /** The whitelist entry under which the gate opened, for example a candidate found with a tolerance. Default: the entry of the plate, also when the location has no entry with this identifier. */
+  /** The whitelist entry under which the gate opened, for example a candidate found with a tolerance. If the identifier is omitted or unknown at the location, the entry of the plate is used. */
   entryId?: string | null | undefined;
   /** The gate's own identifier of the event, unique within the location, 1 to 100 characters. Resending the same event changes nothing. Different values with the same identifier correct the event. */
   eventId: string;
@@ -110,9 +110,9 @@ export type ParkingEventInput = {
   kind: ParkingEventKind;
   /** When the vehicle entered or left. Events may arrive late and in any order. The time may be at most one day in the future. */
   occurredAt: string | Date;
-  /** The plate in parts. Exactly one of `plate` and `reading` is required. */
+  /** The plate in parts. An event must have either `plate` or `reading`. */
   plate?: PlateInput | null | undefined;
-  /** The text that the camera read. The event is assigned to the entry that matches the text. When no entry or several match, the event is recorded without an entry. */
+  /** The text that the camera read. The event is assigned to the entry that matches the text. When no entry matches or several entries match, the event is recorded without an entry. */
   reading?: ReadingInput | null | undefined;
 };
 
@@ -156,7 +156,7 @@ export const Permission = {
 } as const;
 
 export type Permission = typeof Permission[keyof typeof Permission];
-/** A plate in parts. It is compared exactly, unless a tolerance is given. */
+/** A plate in parts. The parts are compared exactly, unless the request gives a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -185,9 +185,9 @@ export type QuotaInput = {
   referenceId: string;
 };
 
-/** The text that a camera read, instead of a plate in parts. It is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
+/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. They are compared when no entry has the text. */
+  /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
@@ -223,15 +223,15 @@ export type RegisterCompanyInput = {
 
 /** The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null. */
 export type UpdateApiKeyInput = {
-  /** Points in a minute. */
+  /** Rate limit points in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. Replaces the current ones. */
+  /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires; null for never. */
+  /** When the key expires. With null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** Points in an hour. */
+  /** Rate limit points in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. Replaces the current ones. */
+  /** Single locations for the scope of the key. These locations replace the current locations. */
   locationIds?: Array<string> | null | undefined;
   /** Name of the key, for people: 1 to 100 characters. */
   name?: string | null | undefined;
@@ -283,9 +283,9 @@ export type UpdateLocationInput = {
 export type UpdateWebhookInput = {
   /** Whether to send messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent. */
   enabled?: boolean | null | undefined;
-  /** The events to subscribe to. Replaces the current ones. */
+  /** The events to subscribe to. They replace the current events. */
   events?: Array<WebhookEvent> | null | undefined;
-  /** Receive only events of these locations of the company, at most 100; of all when empty. Events that belong to no location are always received. */
+  /** Receive only events of these locations of the company, at most 100; if the list is empty, of all locations. Events that belong to no location are always received. */
   locationIds?: Array<string> | null | undefined;
   /** Not allowed for pull delivery. An https URL on the public Internet, at most 2000 characters, without user name and password. */
   url?: string | null | undefined;
@@ -293,7 +293,7 @@ export type UpdateWebhookInput = {
 
 /** How a receiver gets messages. */
 export const WebhookDeliveryKind = {
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. For receivers without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address. */
   PULL: 'PULL',
   /** The gateway posts messages to the URL of the webhook. */
   PUSH: 'PUSH'
@@ -302,7 +302,7 @@ export const WebhookDeliveryKind = {
 export type WebhookDeliveryKind = typeof WebhookDeliveryKind[keyof typeof WebhookDeliveryKind];
 /** The state of a delivery. */
 export const WebhookDeliveryStatus = {
-  /** The webhook was disabled before the receiver accepted it. */
+  /** The webhook was disabled before the receiver accepted the message. */
   CANCELLED: 'CANCELLED',
   /** The receiver accepted the message with a 2xx status, or a reader acknowledged it. */
   DELIVERED: 'DELIVERED',
@@ -371,9 +371,9 @@ export const Weekday = {
 } as const;
 
 export type Weekday = typeof Weekday[keyof typeof Weekday];
-/** A time of the week, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time. Daylight saving time applies. */
 export type WeeklyHoursInput = {
-  /** The days on which the time starts. */
+  /** The days on which the weekly hours start. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
@@ -383,9 +383,9 @@ export type WeeklyHoursInput = {
 
 /** A vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The times of the week when the vehicle may enter. Null or an empty list: at all times. Omitted in a change, the hours are unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in all, 1 or more; null for no limit. Omitted in a change, the number is unchanged. */
+  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -399,7 +399,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** From when the vehicle may enter; null for no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter; after `validFrom`. Null for no end. */
+  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

@@ -9,7 +9,7 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The owner. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the location. May be omitted when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
@@ -91,9 +91,9 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A time of the week, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time. Daylight saving time applies. */
 export type WeeklyHoursInput = {
-  /** The days on which the time starts. */
+  /** The days on which the weekly hours start. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
@@ -103,9 +103,9 @@ export type WeeklyHoursInput = {
 
 /** A vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The times of the week when the vehicle may enter. Null or an empty list: at all times. Omitted in a change, the hours are unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in all, 1 or more; null for no limit. Omitted in a change, the number is unchanged. */
+  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -119,7 +119,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** From when the vehicle may enter; null for no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter; after `validFrom`. Null for no end. */
+  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;

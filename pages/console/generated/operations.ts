@@ -13,22 +13,22 @@ export type AccessReason =
   | 'NOT_LISTED'
   /** The entry of the plate is not valid yet. */
   | 'NOT_YET_VALID'
-  /** The hours of the entry do not allow the vehicle in at this time of the week. */
+  /** The weekly hours of the entry do not include this time. */
   | 'OUTSIDE_HOURS'
-  /** The quota of the reference is full: no more of its vehicles may be inside. */
+  /** The quota of the reference is full, so no other vehicle of the reference may enter. */
   | 'QUOTA_REACHED'
-  /** The vehicle has made all the entries that `maxEntries` allows. */
+  /** The vehicle has already entered as often as `maxEntries` allows. */
   | 'USED_UP';
 
 /** A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one. */
 export type CreateApiKeyInput = {
-  /** Points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
+  /** Rate limit points in a minute. Default: 100, or the limit of the issuing key when that is lower. */
   burstLimit?: number | null | undefined;
   /** Companies for the scope of the key, with all their locations. */
   companyIds?: Array<string> | null | undefined;
   /** When the key expires. Default: the expiry of the issuing key. */
   expiresAt?: string | Date | null | undefined;
-  /** Points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
+  /** Rate limit points in an hour. Default: 1000, or the limit of the issuing key when that is lower. */
   hourlyLimit?: number | null | undefined;
   /** Single locations for the scope of the key. */
   locationIds?: Array<string> | null | undefined;
@@ -36,13 +36,13 @@ export type CreateApiKeyInput = {
   name: string;
   /** The permissions of the key. */
   permissions: Array<Permission>;
-  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do so, and without companies and locations. */
+  /** Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted. */
   unrestricted?: boolean | null | undefined;
 };
 
 /** The interval between the points of a history. */
 export type HistoryInterval =
-  /** One day in the location's time zone. It has 23 or 25 hours when daylight saving time starts or ends. */
+  /** One day in the location's time zone. The day has 23 or 25 hours when daylight saving time starts or ends. */
   | 'DAY'
   /** One hour, aligned to the full hour in local time. */
   | 'HOUR'
@@ -82,7 +82,7 @@ export type ParkingSessionState =
   | 'CORRECTED'
   /** The vehicle left. The entry was not recorded. */
   | 'MISSED_ENTRY'
-  /** The vehicle entered again, so it must have left. The exit was not recorded. */
+  /** The exit of the vehicle was not recorded, but the vehicle entered again later. */
   | 'MISSED_EXIT'
   /** The vehicle is inside. */
   | 'OPEN'
@@ -118,7 +118,7 @@ export type Permission =
   /** Create, change, delete and import whitelist entries. */
   | 'WRITE_WHITELIST';
 
-/** A plate in parts. It is compared exactly, unless a tolerance is given. */
+/** A plate in parts. The parts are compared exactly, unless the request gives a tolerance. */
 export type PlateInput = {
   /** `White`, or 1 to 3 letters or digits. */
   plateCode: string;
@@ -135,9 +135,9 @@ export type QuotaEnforcement =
   /** `plateAccess` allows entry and sets `overQuota`. */
   | 'REPORT';
 
-/** The text that a camera read, instead of a plate in parts. It is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
+/** The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text. */
 export type ReadingInput = {
-  /** Other texts that the plate may have, at most 10. They are compared when no entry has the text. */
+  /** Other texts that the plate may have, at most 10. These texts are compared when no entry matches the text. */
   alternatives?: Array<string> | null | undefined;
   /** The confidence of the camera, from 0 to 1. */
   confidence?: number | null | undefined;
@@ -149,15 +149,15 @@ export type ReadingInput = {
 
 /** The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null. */
 export type UpdateApiKeyInput = {
-  /** Points in a minute. */
+  /** Rate limit points in a minute. */
   burstLimit?: number | null | undefined;
-  /** Companies for the scope of the key, with all their locations. Replaces the current ones. */
+  /** Companies for the scope of the key, with all their locations. These companies replace the current companies. */
   companyIds?: Array<string> | null | undefined;
-  /** When the key expires; null for never. */
+  /** When the key expires. With null, the key never expires. */
   expiresAt?: string | Date | null | undefined;
-  /** Points in an hour. */
+  /** Rate limit points in an hour. */
   hourlyLimit?: number | null | undefined;
-  /** Single locations for the scope of the key. Replaces the current ones. */
+  /** Single locations for the scope of the key. These locations replace the current locations. */
   locationIds?: Array<string> | null | undefined;
   /** Name of the key, for people: 1 to 100 characters. */
   name?: string | null | undefined;
@@ -167,14 +167,14 @@ export type UpdateApiKeyInput = {
 
 /** How a receiver gets messages. */
 export type WebhookDeliveryKind =
-  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. For receivers without a public address. */
+  /** A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address. */
   | 'PULL'
   /** The gateway posts messages to the URL of the webhook. */
   | 'PUSH';
 
 /** The state of a delivery. */
 export type WebhookDeliveryStatus =
-  /** The webhook was disabled before the receiver accepted it. */
+  /** The webhook was disabled before the receiver accepted the message. */
   | 'CANCELLED'
   /** The receiver accepted the message with a 2xx status, or a reader acknowledged it. */
   | 'DELIVERED'
@@ -237,9 +237,9 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A time of the week, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time. Daylight saving time applies. */
 export type WeeklyHoursInput = {
-  /** The days on which the time starts. */
+  /** The days on which the weekly hours start. */
   days: Array<Weekday>;
   /** Start, such as `07:00`, in the location's local time. */
   from: string;
@@ -249,9 +249,9 @@ export type WeeklyHoursInput = {
 
 /** A vehicle that may enter a location. */
 export type WhitelistEntryInput = {
-  /** The times of the week when the vehicle may enter. Null or an empty list: at all times. Omitted in a change, the hours are unchanged. */
+  /** The weekly hours in which the vehicle may enter. With null or an empty list, the vehicle may enter at all times. A change that omits the hours leaves them unchanged. */
   hours?: Array<WeeklyHoursInput> | null | undefined;
-  /** How many times the vehicle may enter in all, 1 or more; null for no limit. Omitted in a change, the number is unchanged. */
+  /** How many times the vehicle may enter in total, 1 or more; null for no limit. A change that omits the number leaves it unchanged. */
   maxEntries?: number | null | undefined;
   /** Free text, at most 500 characters. */
   note?: string | null | undefined;
@@ -265,7 +265,7 @@ export type WhitelistEntryInput = {
   referenceId: string;
   /** From when the vehicle may enter; null for no start. */
   validFrom?: string | Date | null | undefined;
-  /** Until when the vehicle may enter; after `validFrom`. Null for no end. */
+  /** Until when the vehicle may enter. The time must be after `validFrom`. Null means no end. */
   validUntil?: string | Date | null | undefined;
   /** Kind of vehicle in free text, at most 50 characters. */
   vehicleType?: string | null | undefined;
