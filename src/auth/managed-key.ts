@@ -1,3 +1,4 @@
+import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
@@ -35,7 +36,7 @@ export async function lockApiKey(
   key: AuthenticatedKey,
   id: string,
 ): Promise<ScopedApiKey> {
-  if (isId(id)) await transaction.$queryRaw`SELECT id FROM "ApiKey" WHERE id = ${id} FOR NO KEY UPDATE`;
+  if (isId(id)) await lockRow(transaction, 'ApiKey', id);
   return findApiKey(transaction, key, id);
 }
 

@@ -5,6 +5,7 @@ import type { Author } from '../auth/key.ts';
 import { hasCompanyInScope } from '../auth/scope.ts';
 import { databaseNow } from '../database/clock.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { companyForbidden, ServiceError } from '../errors/error-table.ts';
@@ -102,7 +103,7 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
       const { name, address, settings, ...nullable } = changes;
       if (!isId(id) || !hasCompanyInScope(author.key, id)) throw companyForbidden(id);
       return prisma.$transaction(async (transaction) => {
-        await transaction.$queryRaw`SELECT id FROM "Company" WHERE id = ${id} FOR NO KEY UPDATE`;
+        await lockRow(transaction, 'Company', id);
         const before = await transaction.company.findUnique({ where: { id } });
         if (!before) throw companyForbidden(id);
         const updated = await transaction.company.update({

@@ -1,4 +1,5 @@
 import type { Webhook } from '../../prisma/generated/client/client.ts';
+import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { webhookScope } from '../auth/scope.ts';
@@ -29,8 +30,7 @@ export async function findWebhook(
 }
 
 /**
- * Locks a webhook for the rest of a transaction. The lock is not `FOR UPDATE`, because `FOR UPDATE` would also block
- * changes that add deliveries to the webhook.
+ * Locks a webhook for the rest of a transaction. Deliveries can still be added to the webhook.
  *
  * @throws {ServiceError} `NOT_FOUND`
  */
@@ -41,7 +41,7 @@ export async function lockWebhook(
   field: IdField = 'id',
 ): Promise<Webhook> {
   await findWebhook(transaction, key, id, field);
-  await transaction.$queryRaw`SELECT id FROM "Webhook" WHERE id = ${id} FOR NO KEY UPDATE`;
+  await lockRow(transaction, 'Webhook', id);
   const webhook = await transaction.webhook.findUnique({ where: { id } });
   if (!webhook) throw webhookNotFound(id, field);
   return webhook;

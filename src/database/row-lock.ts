@@ -1,0 +1,21 @@
+import { namedStatement, queryInTransaction } from './named-statement.ts';
+import type { Transaction } from './types.ts';
+
+type LockableTable = 'ApiKey' | 'Company' | 'Webhook';
+
+const lockOf = (table: LockableTable) =>
+  namedStatement(`${table}-lock`, `SELECT id FROM "${table}" WHERE id = $id FOR NO KEY UPDATE`);
+
+const locks: Record<LockableTable, ReturnType<typeof lockOf>> = {
+  ApiKey: lockOf('ApiKey'),
+  Company: lockOf('Company'),
+  Webhook: lockOf('Webhook'),
+};
+
+/**
+ * Locks a row until the transaction ends, so that changes of one row run one after the other. The lock is not
+ * `FOR UPDATE`, because `FOR UPDATE` would also block the creation of rows that refer to this row.
+ */
+export async function lockRow(transaction: Transaction, table: LockableTable, id: string): Promise<void> {
+  await queryInTransaction(transaction, locks[table], { id });
+}
