@@ -23,7 +23,7 @@ function sectionOf(help: string, name: string): string[] {
   return lines.split('\n').filter((line) => line !== '');
 }
 
-/** The help texts of a command and of all its subcommands. */
+/** Returns the help texts of a command and of all its subcommands. */
 async function helpsOf(path: readonly string[] = []): Promise<{ path: string; help: string }[]> {
   const { code, out: help } = await pms(undefined, ...path, '--help');
   expect(code).toBe(0);

@@ -5,7 +5,7 @@ import { importWhitelist, startDisconnects } from './support/disconnects.ts';
 import { operatorKey } from './support/fleet.ts';
 import { newAccess } from './support/tenant.ts';
 
-/** The number of clients in one test. The two tests of a database have 3,000 clients together. */
+/** The number of clients in one test. The two tests of a database together use 3,000 clients. */
 const clientCount = 1_500;
 /** The maximum number of clients that disconnect during the same imports. */
 const clientsOfRound = { count: 300, atOnce: 20 };

@@ -15,7 +15,7 @@ interface DemoProcess {
   end(): Promise<void>;
 }
 
-/** The maximum time until a first start has written its keys, on a busy machine. */
+/** The maximum time in which a first start must write its keys on a busy machine. */
 const startTimeoutMs = 180_000;
 
 /** Starts a gateway for the first time in a new process, as `npm ci && npm start` does. */

@@ -15,7 +15,7 @@ import {
   withDatabaseName,
 } from './scratch-database.ts';
 
-/** Every permission, for tests that remove one. */
+/** The list of all permissions, for tests that remove one permission from the list. */
 export const everyPermission = Object.values(Permission);
 
 /** A response with its parsed JSON body. */

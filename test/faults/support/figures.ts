@@ -6,11 +6,11 @@ export interface Figures {
   residentMib: number;
   /** Memory that JavaScript uses in a gateway, including garbage, in MiB. */
   heapMib: number;
-  /** Open files and sockets of a gateway. */
+  /** The number of open files and sockets of a gateway. */
   descriptors: number;
-  /** Connections to PostgreSQL, of all gateways together. */
+  /** The number of connections to PostgreSQL, of all gateways together. */
   databaseConnections: number;
-  /** Connections to Redis, of all gateways together. */
+  /** The number of connections to Redis, of all gateways together. */
   redisConnections: number;
 }
 

@@ -8,7 +8,7 @@ import { limitedKeyBudget } from './tenant.ts';
 /** The operator's key of a fleet. */
 export const operatorKey = 'operator-key-of-the-fault-suite-0123456789';
 
-/** Gateways on the same servers. */
+/** Several gateways on the same PostgreSQL and Redis. */
 export interface Fleet {
   urls: string[];
   gateways: GatewayProcess[];
