@@ -8,7 +8,7 @@ import type { DatabaseKind } from './target.ts';
 
 /** The date, machine and versions of a measurement. */
 export interface Measured {
-  /** The date. */
+  /** The date of the measurement. */
   at: string;
   machine: string;
   database: string;

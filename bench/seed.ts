@@ -17,7 +17,7 @@ import {
   type World,
 } from './world.ts';
 
-/** A limit that no benchmark reaches. */
+/** A rate limit that no benchmark reaches. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
 const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
@@ -72,7 +72,7 @@ export async function seedWorld(
   return world;
 }
 
-/** Restores the entries of the location of 100,000. */
+/** Restores the entries of the location with 100,000 entries. */
 export async function refill(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },

@@ -25,7 +25,7 @@ import {
   type Row,
 } from './whitelist-csv.ts';
 
-/** The maximum number of rows in one request. */
+/** The maximum number of rows in one import request. */
 const maxBatchSize = 10_000;
 
 interface ImportOptions extends CsvOptions {
@@ -94,7 +94,7 @@ async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow
   }
 }
 
-/** Yields the rows after a line. */
+/** Yields the rows of a file that come after a line. */
 async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncGenerator<CheckedRow> {
   for await (const row of rows) if (row.line > line) yield row;
 }

@@ -26,7 +26,7 @@ const unescape = (text: string) =>
 
 /** Matches a piece of a word: in single quotes, with escapes, in double quotes, one escaped character, or plain. */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** Matches the space between words. It consists of blanks, and of backslashes at the end of a line. */
+/** Matches the space between words: blanks, and backslashes at the end of a line. */
 const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
 const comment = /#.*/y;
 /** Matches the operators that end a command: a pipe, a redirection, or a separator. */

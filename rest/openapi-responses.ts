@@ -136,6 +136,6 @@ export const brownoutHeaders = {
   ),
 };
 
-/** Returns references to header components. */
+/** Returns references to header components of the OpenAPI document. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

@@ -23,9 +23,9 @@ export interface RestRequest {
   body: unknown;
   /** Whether the client asks for the equivalent GraphQL request instead of the response. */
   asTwin?: boolean;
-  /** The header `If-None-Match`. */
+  /** The value of the request header `If-None-Match`. */
   ifNoneMatch?: string | undefined;
-  /** The header `If-Match`. */
+  /** The value of the request header `If-Match`. */
   ifMatch?: string | undefined;
 }
 

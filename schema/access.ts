@@ -23,7 +23,7 @@ export const AccessReason = builder.enumType(reasons, {
     LISTED: { description: 'The plate is in the whitelist, and no rule denies entry.' },
     NOT_LISTED: { description: 'The plate is not in the whitelist.' },
     NOT_YET_VALID: { description: 'The entry of the plate is not valid yet.' },
-    EXPIRED: { description: 'The entry of the plate has ended.' },
+    EXPIRED: { description: 'The validity of the entry of the plate has ended.' },
     OUTSIDE_HOURS: {
       description: 'The weekly hours of the entry do not include this time.',
     },

@@ -75,7 +75,7 @@ function parseInterval(text: string): { start: Date; end: Date } | undefined {
   return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 }
 
-/** A list of periods, sorted by their start. */
+/** The rule of a variable with a list of periods of time. The periods are sorted by their start. */
 const intervals = z.string().transform((list, context) => {
   const parsed = list.split(',').map((text) => parseInterval(text.trim()));
   const found = parsed.filter((interval) => interval !== undefined);
@@ -90,7 +90,7 @@ const intervals = z.string().transform((list, context) => {
 
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 
-/** Every variable that the gateway reads. */
+/** All environment variables that the gateway reads. */
 const variables = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),

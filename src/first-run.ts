@@ -44,7 +44,7 @@ export async function welcome(
   }
 }
 
-/** What a first start in development still has to create. */
+/** The keys and data that a first start in development still has to create. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;

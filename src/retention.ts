@@ -114,8 +114,8 @@ const removals: Record<keyof RetentionDays, NamedStatement> = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // Deleting an event or count also deletes the session that starts with it. Events and counts of a needed session are
-  // therefore kept.
+  // When an event or count is deleted, its session is deleted, too. Events and counts of a session that is still needed
+  // are therefore kept.
   events: removal(
     'ParkingEvent',
     'id',

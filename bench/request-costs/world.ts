@@ -14,7 +14,7 @@ export const events = 11_000;
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit that no run reaches. */
+/** A rate limit that no run of the benchmark reaches. */
 const hugeLimit = 10_000_000;
 
 /** Fills an empty, migrated database with a company, without events. Returns the secret of a key of the company. */

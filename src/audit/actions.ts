@@ -2,7 +2,7 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 
 /** The properties of one kind of change. */
 interface ActionRule {
-  /** A description for the reference. */
+  /** A description of the change for the API reference. */
   description: string;
   /** The permission that a key needs to read the content of a change of this kind. */
   readPermission: Permission;

@@ -6,7 +6,7 @@ import { type AuditAction, sqlAction } from './actions.ts';
 
 /** The description of a change, for the audit log. */
 export interface AuditedChange {
-  /** What happened. */
+  /** The name of the change. */
   action: AuditAction;
   /** The id of the changed object. */
   targetId: string;

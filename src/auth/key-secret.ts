@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { Environment } from '../../prisma/generated/client/enums.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const bodyLength = 43; // 32 bytes in base62
-const checksumLength = 6; // 32 bits in base62
+const bodyLength = 43; // 32 random bytes have 43 characters in base62
+const checksumLength = 6; // a checksum of 32 bits has 6 characters in base62
 const form = /^pms_(?:live|test)_[0-9A-Za-z]{49}$/;
 
 function base62(value: bigint, length: number): string {

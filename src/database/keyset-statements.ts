@@ -55,7 +55,7 @@ export type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 /**
  * Creates the SQL statements of a list that is sorted by id. Each combination of filters and bounds has its own
- * statement, so that PostgreSQL can choose the best index for it.
+ * statement, so that PostgreSQL can choose the best index for the combination.
  */
 export function createKeysetStatements<Asked extends Question, Shared>(
   options: KeysetListOptions<Asked, Shared>,

@@ -47,7 +47,7 @@ export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 export interface PoolState {
   /** The kind of work that uses the connections of this pool. */
   pool: 'general' | 'gates' | 'heavy';
-  /** The maximum number of connections. */
+  /** The maximum number of connections of the pool. */
   size: number;
   inUse: number;
   /** The number of queries and transactions that wait for a connection. */

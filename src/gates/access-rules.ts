@@ -18,7 +18,7 @@ export interface AccessFacts {
 
 /** A quota, and how many other vehicles of the reference use it. */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
-  /** How many other vehicles are inside. */
+  /** The number of other vehicles of the reference that are inside the location. */
   used: number;
 }
 
@@ -89,7 +89,7 @@ export const accessReason = (facts: AccessFacts | null, at: Date): AccessReason 
 export const isQuotaReached = (facts: AccessFacts | null, at: Date): boolean =>
   facts !== null && quotaRule.objection(facts, at) !== null;
 
-/** The result of a rule. */
+/** The result of one rule of a gate decision. */
 export interface AccessCheck {
   name: string;
   passed: boolean;

@@ -77,13 +77,13 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
 
-/** Returns the location parameters of several queries. */
+/** Returns the statement parameters for the locations of several queries. */
 export const locationArrays = (questions: readonly Pick<PlateQuestion, 'locationId' | 'ofCompanies'>[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
 });
 
-/** Returns the plate parameters of several queries. */
+/** Returns the statement parameters for several plates. */
 export const plateArrays = (plates: readonly Plate[]) => ({
   plateType: plates.map(({ plateType }) => plateType),
   plateCode: plates.map(({ plateCode }) => plateCode),

@@ -53,7 +53,7 @@ interface Surroundings {
    * number is 1.
    */
   items: number;
-  /** The number of lists around the selection. */
+  /** The number of lists in which the selection is nested. */
   lists: number;
 }
 

@@ -9,7 +9,7 @@ export interface StreamLease {
   reauthenticate(): Promise<unknown>;
   /** Calls `listener` whenever keys change, until the returned function is called. */
   onKeysChanged(listener: () => void): () => void;
-  /** Aborts when the process stops, and so ends the stream. */
+  /** A signal that aborts when the process stops, and so ends the stream. */
   stopping: AbortSignal;
 }
 

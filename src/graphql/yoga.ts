@@ -121,7 +121,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** Replaces each error of a result. */
+/** Returns a result in which each error is replaced. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

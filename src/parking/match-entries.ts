@@ -91,8 +91,9 @@ export async function matchEntries(
 }
 
 /**
- * Returns the plate of an event, and the text that the camera read. A reading gets the plate of its entry. Without an
- * entry, its text is stored as the plate number, so that the entry and exit of an unlisted vehicle still match.
+ * Returns the plate of an event, and the text that the camera read. If a camera read the plate, the event gets the
+ * plate of the matching entry. If no entry matches, the text of the camera is stored as the plate number, so that the
+ * entry and exit of an unlisted vehicle still match.
  */
 export function plateOf(
   { plate, reading }: Reading,

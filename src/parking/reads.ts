@@ -34,7 +34,7 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     // A session is no longer open from the instant at which its longest stay is over.
     expressions: { open: isInside('r') },
     owner,
-    // There are two filters instead of one, because each filter has its own index.
+    // Open and ended sessions have two separate filters, because each filter has its own index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },

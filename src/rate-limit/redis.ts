@@ -117,8 +117,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * Joins the requests to each server into calls. The servers have separate calls, so that an unresponsive server does
-   * not delay requests to the other servers.
+   * For each Redis server, the function that joins several requests into one call. The servers have separate calls, so
+   * that an unresponsive server does not delay requests to the other servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 

@@ -66,7 +66,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * The number of leading records in the current batch. These records may have been written even if the batch failed.
+   * The number of leading records in the current batch. If the batch failed, its records may have been written anyway.
    */
   let sent = 0;
   let batch = 0;

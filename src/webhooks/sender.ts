@@ -66,8 +66,8 @@ const lookupOf =
   };
 
 /**
- * Creates the function that posts messages. It connects only to addresses that it has checked. If the address of a name
- * changes after the check (DNS rebinding), the message is therefore not sent to the new address.
+ * Creates the function that posts messages. The function connects only to addresses that it has checked. If the address
+ * of a host name changes after the check (DNS rebinding), the message is therefore not sent to the new address.
  *
  * @param options.allowPrivate allows any address, and http as well as https; for development
  */

@@ -17,7 +17,7 @@ export type Weekday = (typeof weekdays)[number];
  * day.
  */
 export interface WeeklyHours {
-  /** The days on which the span starts. */
+  /** The weekdays on which the weekly time span starts. */
   days: readonly Weekday[];
   /** The start of the span as local time, from `00:00` to `23:59`. */
   from: string;

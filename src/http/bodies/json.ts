@@ -118,7 +118,7 @@ export function createStructureCheck(): (part: string) => string | undefined {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // Reads up to the closing quote, the end of the part, or the maximum length of a string.
+        // The loop reads up to the closing quote, the end of the part, or the maximum length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;

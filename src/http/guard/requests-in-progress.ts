@@ -14,8 +14,8 @@ export interface RequestLimits {
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of unread response bytes of all keys together. While there are more, the key with the most
-   * unread bytes loses a connection.
+   * The maximum number of unread response bytes of all keys together. While this number is exceeded, the key with the
+   * most unread bytes loses a connection.
    */
   maxUnreadBytes: number;
   /** How often the unread bytes are counted, in milliseconds. */

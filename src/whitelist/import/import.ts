@@ -15,7 +15,7 @@ import { createWhitelistMerge } from './merge.ts';
 import { duplicateVehicle, type Plate } from '../plate.ts';
 import { createWhitelistReplace } from './replace.ts';
 
-/** The maximum number of rows in one call. */
+/** The maximum number of rows in one import request. */
 export const maxImportRows = 10_000;
 
 /** The number of rows that are checked before the import yields to the event loop. */
