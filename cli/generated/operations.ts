@@ -5,7 +5,7 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** The reason for an access decision. */
 export const AccessReason = {
-  /** The entry of the plate has ended. */
+  /** The validity of the entry of the plate has ended. */
   EXPIRED: 'EXPIRED',
   /** The plate is in the whitelist, and no rule denies entry. */
   LISTED: 'LISTED',
