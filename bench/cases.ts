@@ -118,7 +118,7 @@ const restUpdate: Build = (world, n) => {
   });
 };
 
-/** Removes the entries of the location of 100,000 one by one. */
+/** Builds the requests that remove the entries of the location with 100,000 entries, one entry in each request. */
 const restRemove: Build = ({ bulkSecret }, n) => ({
   ...get(
     bulkSecret,

@@ -38,7 +38,7 @@ export interface Bench {
 }
 
 let numbers = 1;
-/** Reserves a range of request numbers for a round and returns the first one. */
+/** Reserves a range of request numbers for a round and returns the first number of the range. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
 /** A side of a case, with its server and its traffic. */

@@ -63,7 +63,7 @@ export function addUsageCommand(program: Command, open: () => Session, end: (cod
     .command('usage')
     .description('show the requests, rejections and errors of a key by hour and operation')
     .addHelpText('after', examples('pms usage', "pms usage 'gate 1' --errors", 'pms usage --deprecated'))
-    .argument('[key]', 'the id or name of the key, with ADMIN (default: the current key)')
+    .argument('[key]', 'the id or name of the key, which requires ADMIN (default: the current key)')
     .option('--from <time>', 'the start of the period, ISO 8601 (default: 24 hours before the end)')
     .option('--to <time>', 'end, ISO 8601 (default: now)')
     .option('--errors', 'only operations that had errors')

@@ -22,11 +22,11 @@ export type JsonShape = readonly { name: string; column: string }[];
 
 /** A page as JSON text that the database wrote. */
 export interface JsonPage {
-  /** The items, separated by commas; empty when there are none. */
+  /** The JSON of the items, separated by commas. The text is empty when the page has no items. */
   items: string;
   /** The number of items. */
   count: number;
-  /** The id of the last item; null when there is none. */
+  /** The id of the last item of the page. null when the page has no items. */
   lastId: string | null;
 }
 

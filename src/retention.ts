@@ -40,7 +40,7 @@ const batchPauseMs = 50;
 /** After this many days without usage records, a process has certainly ended and will not send a batch again. */
 const idleRecorderDays = 31;
 
-/** Records older than this time are removed. */
+/** SQL for the time before which records are expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**

@@ -12,7 +12,8 @@ interface ActionRule {
 
 /**
  * The only list of the changes that the service records. Audit records, webhook events, the graph's enum `WebhookEvent`
- * and hand-written SQL take their names from this list. test/storage/audit-actions.test.ts checks this.
+ * and hand-written SQL take their names from this list. test/storage/audit-actions.test.ts compares these names with
+ * the list.
  */
 export const auditActions = {
   'company.registered': {

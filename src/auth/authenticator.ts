@@ -84,7 +84,7 @@ export async function createAuthenticator(options: {
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
   // All look-ups of one turn of the event loop share one statement, so a flood of new secrets costs little more than
-  // one.
+  // one secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);

@@ -72,7 +72,7 @@ export interface Database extends Connections {
    * throws.
    */
   state(): Promise<DatabaseState>;
-  /** The pools of connections; the embedded database has none. */
+  /** Returns the states of the connection pools. The list is empty for the embedded database, which has no pools. */
   pools(): PoolState[];
   /** Waits for running statements, then closes the connections or releases the folder. */
   close(): Promise<void>;

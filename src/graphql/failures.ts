@@ -65,5 +65,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// `extensions` is optional here, because errors of graphql-jit may have none.
+// `extensions` is optional here, because an error of graphql-jit may lack this property.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -12,7 +12,7 @@ interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationM
   surface: Surface;
   /** The code of the first error in the response. null when the response has no error. */
   errorCode: string | null;
-  /** Whether the request had a valid key. */
+  /** Whether the request that is counted had a valid key. */
   hasKey: boolean;
   /** The decision of the rate limiter. undefined when the request ended before the rate limiter was asked. */
   decision?: RateLimitDecision | undefined;

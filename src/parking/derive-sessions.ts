@@ -20,7 +20,7 @@ export interface CountObservation {
   plates: readonly Omit<CountedPlate, 'countId'>[];
 }
 
-/** How much is known about a stay. */
+/** How much the gateway knows about a stay of a vehicle. */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 

@@ -17,7 +17,7 @@ import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 export interface StayExpiry {
   /** Ends all overdue sessions and adjustments now. Returns the number of changed locations. */
   endOverdueStays(): Promise<number>;
-  /** Stops the work after the current location. */
+  /** Stops ending sessions after the current location. */
   close(): Promise<void>;
 }
 

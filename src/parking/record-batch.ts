@@ -10,7 +10,7 @@ import { createSlots, type Slots } from '../scheduling/slots.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 
-/** The maximum number of events in one call. */
+/** The maximum number of parking events in one call. */
 export const maxEventsPerCall = 1_000;
 
 /**
@@ -19,7 +19,7 @@ export const maxEventsPerCall = 1_000;
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
-/** The result of a call, as numbers of rows. */
+/** The result of a call that records many events, as numbers of rows. */
 export interface ReadingsResult {
   total: number;
   recorded: number;
@@ -29,7 +29,7 @@ export interface ReadingsResult {
   rejected: RejectedReading[];
 }
 
-/** A row that was not recorded. */
+/** A row of a call that was not recorded as an event. */
 export interface RejectedReading {
   /** The index of the row in the call, counted from 0. */
   index: number;
@@ -46,7 +46,7 @@ export function createParkingBatches(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   statusNotices: LocationNotices;
-  /** The kind of the database. */
+  /** The kind of the database of the gateway. */
   kind: Database['kind'];
 }) {
   const { prisma, locations, locationSlots, statusNotices, kind } = services;

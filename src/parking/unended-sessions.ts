@@ -14,7 +14,7 @@ export interface UnendedSessions {
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** Returns the session with a plate. */
+  /** Returns the session of the vehicle with a plate. */
   withPlate(plate: Plate): ParkingSession | undefined;
   /** Returns the sessions whose plates match. The sessions are found by their texts in constant time. */
   matching(matcher: PlateMatcher): ParkingSession[];

@@ -48,7 +48,7 @@ export interface RateLimitDecision {
   burst: RateLimitWindow;
 }
 
-/** The count of one rolling window. */
+/** The count of one rolling window of a rate limit. */
 export interface WindowCount {
   /** The number of points in the window. If the request was allowed, its own points are included. */
   used: number;
@@ -56,7 +56,7 @@ export interface WindowCount {
   resetAtMs: number;
 }
 
-/** The counts of both windows at one moment. */
+/** The counts of both rate limit windows at one moment. */
 export interface WindowState {
   allowed: boolean;
   /**

@@ -15,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answeredAt = Infinity;
   return () => {
     if (answer && now() - answeredAt < intervalMs) return answer;
-    if (answer && answeredAt === Infinity) return answer; // another call is already in progress
+    if (answer && answeredAt === Infinity) return answer; // another call of `ask` is already in progress
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));
     return answer;

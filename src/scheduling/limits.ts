@@ -21,7 +21,7 @@ export interface SlotLimits {
   holdMs: number;
   /** Whether the process yields to the event loop before a slot passes to the next task. */
   yields: boolean;
-  /** The reason for these numbers. */
+  /** The reason for the numbers in these limits. */
   reason: string;
 }
 

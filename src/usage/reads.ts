@@ -87,7 +87,7 @@ export interface DeprecatedOperation {
   operation: string;
   /** The earliest date on which the operation is removed. */
   removedAt: Date;
-  /** The operation that clients should use instead. */
+  /** The operation that clients should use instead of the deprecated operation. */
   replacement: string;
 }
 

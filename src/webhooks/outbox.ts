@@ -43,7 +43,7 @@ export interface ClaimedDelivery extends Message {
   webhookId: string;
   /** The company of the webhook; empty for an operator's webhook. */
   owner: string;
-  /** Whether the last attempt of the webhook failed. */
+  /** Whether the last attempt to deliver a message of the webhook failed. */
   failing: boolean;
   /** The URL to which the message is posted; null for pull delivery. */
   url: string | null;

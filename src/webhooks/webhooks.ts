@@ -46,7 +46,7 @@ export function createWebhooks(options: {
       ...createWebhookRedeliveries({ prisma }),
       ...createWebhookPulls({ prisma, sql, secrets, onAttempt }),
     },
-    /** Stops the worker. */
+    /** Stops the webhook worker. */
     close: () => worker.close(),
   };
 }

@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import { texts } from '../texts.ts';
 import { timeText } from './time.tsx';
 
-/** One line or row of bars of a plot. */
+/** A series of values in a plot, drawn as a line or as bars. */
 export interface Series {
   name: string;
   values: readonly (number | null)[];

@@ -9,8 +9,8 @@ export interface RequestLimits {
   /** The maximum number of requests of a key that wait. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes of a key that clients have not read. While the key has more, its next request
-   * waits.
+   * The maximum number of response bytes of a key that clients have not read. While the key has more unread bytes, its
+   * next request waits.
    */
   maxUnreadBytesPerKey: number;
   /**

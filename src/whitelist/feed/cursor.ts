@@ -51,7 +51,7 @@ const position = z.object({
    * The newest audit record of the location in the snapshot. After a restore from a backup, this record may be missing.
    */
   newestRecordId: id.nullable(),
-  /** When the snapshot was taken. */
+  /** When the snapshot of the database was taken. */
   takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
 });
 

@@ -18,7 +18,7 @@ import { entryOf, type Nullable, type WhitelistReads } from '../reads.ts';
 // before its first read, and the next round reads the changes that are missing in that snapshot. No change is missed,
 // however late its transaction commits. A change may be returned twice. The last change of an entry is always returned.
 
-/** The maximum number of changes in one page. */
+/** The maximum number of changes in one page of the feed. */
 export const maxFeedPageSize = 5_000;
 
 /** Reads the current position of locations, and whether a client can continue from an earlier position. */
@@ -158,7 +158,7 @@ export function createWhitelistFeed(services: {
     return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
   }
 
-  /** Reads a page of the changes since a position. */
+  /** Reads a page of the whitelist changes since a position of the feed. */
   async function changesPage(
     { locationId, next }: FeedCursor,
     from: { since: FeedPosition; changedIn: string; id: string },

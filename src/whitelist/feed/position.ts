@@ -19,7 +19,7 @@ export const positionColumns = (locationId: string) => `${feedLife} AS life,
 /** A row with the columns of `positionColumns`. */
 export type PositionRow = Omit<FeedPosition, 'takenAt'> & { takenAt: Date };
 
-/** Converts a row to a position. */
+/** Converts a row of a statement to a position in the feed. */
 export const positionOf = ({ life, snapshot, newestRecordId, takenAt }: PositionRow): FeedPosition => ({
   life,
   snapshot,

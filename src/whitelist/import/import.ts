@@ -30,7 +30,7 @@ export interface ImportOptions {
 
 /** A row that was not imported. */
 export interface RejectedRow {
-  /** The index of the row in the call, counted from 0. */
+  /** The index of the row in the import request, counted from 0. */
   index: number;
   /** The reason why the row was rejected. A single create would get the same message. */
   error: RowError;
@@ -73,7 +73,7 @@ export function createWhitelistImport(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
-  /** The kind of the database. */
+  /** The kind of the database of the gateway. */
   kind: Database['kind'];
 }) {
   const { locations, whitelistNotices } = services;
