@@ -24,6 +24,9 @@ const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
+/** The maximum lengths of texts, for the rules and the descriptions. */
+const maxLength = { name: 100, address: 200, externalCompanyId: 50, description: 500, phone: 20 };
+
 const webAddress = emptyOr('uri', urlText(2048), {
   isValid: (value) => z.url({ protocol: /^https?$/ }).safeParse(value).success,
   message: 'Must be a valid http or https URL, or empty',
@@ -31,14 +34,14 @@ const webAddress = emptyOr('uri', urlText(2048), {
 
 /** The rules of a company (docs/contract.md#company), in the order of its field table. */
 const registerCompanyRule = z.object({
-  name: filledText(100, 'Company name is required')
+  name: filledText(maxLength.name, 'Company name is required')
     .regex(companyName, 'Company name contains invalid characters')
     .meta({ pattern: portableCompanyName }),
   slug: slug('Company slug must contain only lowercase letters, numbers, and hyphens'),
-  address: filledText(200, 'Business address is required'),
-  externalCompanyId: text(50).nullish(),
-  description: text(500).nullish(),
-  phone: text(20).nullish(),
+  address: filledText(maxLength.address, 'Business address is required'),
+  externalCompanyId: text(maxLength.externalCompanyId).nullish(),
+  description: text(maxLength.description).nullish(),
+  phone: text(maxLength.phone).nullish(),
   email: emptyOr('email', text(254), {
     isValid: (value) => z.email().safeParse(value).success,
     message: 'Must be a valid e-mail address, or empty',
@@ -58,17 +61,22 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
   description: 'A company that owns parking locations.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the company.' }),
-    name: t.exposeString('name', { description: 'Name, 1 to 100 characters.' }),
+    name: t.exposeString('name', { description: `Name, 1 to ${maxLength.name} characters.` }),
     slug: t.exposeString('slug', { description: 'Short name for URLs; unique among all companies.' }),
-    address: t.exposeString('address', { description: 'Business address, 1 to 200 characters.' }),
+    address: t.exposeString('address', {
+      description: `Business address, 1 to ${maxLength.address} characters.`,
+    }),
     externalCompanyId: t.exposeString('externalCompanyId', {
       nullable: true,
-      description: "The client's own reference, at most 50 characters.",
+      description: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
     }),
-    description: t.exposeString('description', { nullable: true, description: 'At most 500 characters.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: `At most ${maxLength.description} characters.`,
+    }),
     phone: t.exposeString('phone', {
       nullable: true,
-      description: 'Telephone number, at most 20 characters.',
+      description: `Telephone number, at most ${maxLength.phone} characters.`,
     }),
     email: t.exposeString('email', { nullable: true, description: 'E-mail address, or empty.' }),
     website: t.exposeString('website', { nullable: true, description: 'URL of the website, or empty.' }),
@@ -137,16 +145,16 @@ builder.queryFields((t) => ({
 }));
 
 const fieldDescriptions = {
-  name: '1 to 100 characters: letters and digits of any script, spaces and - & . , ( ).',
-  address: '1 to 200 characters, at least one of them not white space.',
+  name: `1 to ${maxLength.name} characters: letters and digits of any script, spaces and - & . , ( ).`,
+  address: `1 to ${maxLength.address} characters, at least one of them not white space.`,
   settings: 'Any JSON object of at most 10 levels and 16 KiB.',
 };
 
 /** The optional texts of a company, which both input types have. */
 const optionalTexts = {
-  externalCompanyId: "The client's own reference, at most 50 characters.",
-  description: 'At most 500 characters.',
-  phone: 'At most 20 characters.',
+  externalCompanyId: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
+  description: `At most ${maxLength.description} characters.`,
+  phone: `At most ${maxLength.phone} characters.`,
   email: 'A valid e-mail address, or empty.',
   website: 'A valid http or https URL without white space, or empty.',
   logo: 'A valid http or https URL without white space, or empty.',

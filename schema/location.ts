@@ -20,14 +20,17 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+/** The maximum lengths of texts, for the rules and the descriptions. */
+const maxLength = { name: 100, address: 200, description: 500 };
+
 /** The largest allowed `longestStayHours`: ten years. */
 const maxLongestStayHours = 87_600;
 
 const locationFields = {
-  name: filledText(100, 'Location name is required'),
+  name: filledText(maxLength.name, 'Location name is required'),
   slug: slug('Slug must contain only lowercase letters, numbers, and hyphens'),
-  address: text(200).nullish(),
-  description: text(500).nullish(),
+  address: text(maxLength.address).nullish(),
+  description: text(maxLength.description).nullish(),
   capacity: wholeNumber(0).nullish(),
   timezone: listedName(isTimeZone, 'Must be an IANA time zone name, such as Asia/Dubai'),
   longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
@@ -62,9 +65,15 @@ export const Location = builder.prismaObject('Location', {
     id: t.exposeID('id', { description: 'Identifier of the location.' }),
     companyId: t.exposeID('companyId', { description: 'Identifier of the company that owns the location.' }),
     slug: t.exposeString('slug', { description: 'Short name for URLs; unique within the company.' }),
-    name: t.exposeString('name', { description: 'Name, 1 to 100 characters.' }),
-    address: t.exposeString('address', { nullable: true, description: 'At most 200 characters.' }),
-    description: t.exposeString('description', { nullable: true, description: 'At most 500 characters.' }),
+    name: t.exposeString('name', { description: `Name, 1 to ${maxLength.name} characters.` }),
+    address: t.exposeString('address', {
+      nullable: true,
+      description: `At most ${maxLength.address} characters.`,
+    }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: `At most ${maxLength.description} characters.`,
+    }),
     capacity: t.exposeInt('capacity', {
       nullable: true,
       description: 'Number of parking spaces; null when unknown.',
@@ -103,9 +112,8 @@ builder.queryFields((t) => ({
           validate: identifier.nullish(),
         }),
         search: t.arg.string({
-          description:
-            'Only locations whose name contains this text, ignoring case; at most 100 characters. If omitted or empty, all locations are returned.',
-          validate: text(100).nullish(),
+          description: `Only locations whose name contains this text, ignoring case; at most ${maxLength.name} characters. If omitted or empty, all locations are returned.`,
+          validate: text(maxLength.name).nullish(),
         }),
       },
       resolve: (_, { companyId, search, ...args }, { key, services: { locations } }) =>
@@ -126,10 +134,10 @@ builder.queryFields((t) => ({
 }));
 
 const fieldDescriptions = {
-  name: '1 to 100 characters, at least one of them not white space.',
+  name: `1 to ${maxLength.name} characters, at least one of them not white space.`,
   slug: '1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company.',
-  address: 'At most 200 characters.',
-  description: 'At most 500 characters.',
+  address: `At most ${maxLength.address} characters.`,
+  description: `At most ${maxLength.description} characters.`,
   capacity: 'Number of parking spaces, 0 or more; null when unknown.',
   longestStayHours: `The longest stay of a vehicle, 1 to ${maxLongestStayHours} hours; null for no limit.`,
 };

@@ -6,10 +6,11 @@ import { maxQuotasPerCall, type QuotaValues } from '../src/parking/quotas.ts';
 import { builder } from './builder.ts';
 import { Location } from './location.ts';
 import { keysetConnection } from './pagination.ts';
-import { filledText, identifier, textFilter, wholeNumber } from './rules.ts';
+import { identifier, textFilter, wholeNumber } from './rules.ts';
+import { lengthOfReferenceId, referenceId } from './whitelist.ts';
 
 const quotaRule = z.object({
-  referenceId: filledText(100, 'Reference id must not be blank'),
+  referenceId,
   inside: wholeNumber(0).nullish(),
   enforcement: z.enum(enforcements).nullish(),
 });
@@ -36,7 +37,7 @@ const QuotaEnforcement = builder.enumType(enforcements, {
 });
 
 const descriptions = {
-  referenceId: 'The reference id of whitelist entries, 1 to 100 characters.',
+  referenceId: `The reference id of whitelist entries, ${lengthOfReferenceId}.`,
   inside: 'How many vehicles of the reference may be inside at the same time, 0 or more',
   enforcement: 'What happens when the quota is full',
 };

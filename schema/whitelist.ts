@@ -13,6 +13,12 @@ export const plateRule = z.object({
   plateNumber: formedText(/^[0-9]{1,20}$/, 'Invalid plate number format'),
 });
 
+const maxReferenceIdLength = 100;
+
+/** The rule of the identifier of a group of entries, and its length for descriptions. */
+export const referenceId = filledText(maxReferenceIdLength, 'Reference id must not be blank');
+export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
+
 /** The optional texts of an entry. The rules, fields and inputs of these texts are derived from this list. */
 const optionalTexts = {
   vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
@@ -22,7 +28,7 @@ const optionalTexts = {
 /** The rules of a whitelist entry, in the order of the field table (docs/contract.md#whitelist-entry). */
 export const whitelistEntryRule = z
   .object({
-    referenceId: filledText(100, 'Reference id must not be blank'),
+    referenceId,
     ...plateRule.shape,
     ...mapValues(optionalTexts, ({ maxLength }) => text(maxLength).nullish()),
     validFrom: instant.nullish(),
@@ -36,8 +42,7 @@ export const whitelistEntryRule = z
   });
 
 const description = {
-  referenceId:
-    "The client's identifier of a group of entries, such as a resident, a unit or a contract: 1 to 100 characters.",
+  referenceId: `The client's identifier of a group of entries, such as a resident, a unit or a contract: ${lengthOfReferenceId}.`,
   plateType: 'Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`.',
   plateCode: '`White`, or 1 to 3 letters or digits.',
   plateNumber: '1 to 20 digits. `7` and `007` are different plates.',

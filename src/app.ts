@@ -8,11 +8,10 @@ import { errorAnswer } from '../rest/envelope.ts';
 import { createRestRouter } from '../rest/router.ts';
 import { schema } from '../schema/index.ts';
 import type { DatabaseState } from './database/types.ts';
-import { type Answer, respond } from './http/responses/response.ts';
-import { type ErrorSource, maskError } from './errors/masking.ts';
+import { respond } from './http/responses/response.ts';
 import { ServiceError } from './errors/error-table.ts';
 import { createGraphEndpoint } from './graphql/endpoint.ts';
-import { graphFailure, graphRefusal } from './graphql/failures.ts';
+import { graphRefusal, renderGraph } from './graphql/failures.ts';
 import { createGraphExecutor, type OwnOfGraphContext } from './graphql/executor.ts';
 import { charge, keySubject } from './http/guard/charge.ts';
 import { createGuards } from './http/guard/guard.ts';
@@ -45,9 +44,6 @@ export interface AppDependencies extends GuardDependencies {
     notices: 'ok' | 'late';
   }>;
 }
-
-/** Renders an error as a GraphQL response without `data` (GraphQL over HTTP). */
-const renderGraph = (error: unknown, source: ErrorSource): Answer => graphFailure(maskError(error, source));
 
 /**
  * Creates the gateway without its listener: the guards, both surfaces, and the probes for an orchestrator.

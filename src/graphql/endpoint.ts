@@ -1,13 +1,12 @@
 import type { GraphQLSchema } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
-import { maskError } from '../errors/masking.ts';
 import { isJson } from '../http/bodies/body.ts';
 import { createBodyAnswerer } from '../http/bodies/large-bodies.ts';
 import { type Answer, isEventStream } from '../http/responses/response.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createClientDocuments } from './client-documents.ts';
 import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
-import { errorsBody, graphFailure, graphRefusal, statusOf } from './failures.ts';
+import { errorsBody, graphFailure, graphRefusal, renderGraph, statusOf } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
 import { createGraphYoga, type YogaContext } from './yoga.ts';
 
@@ -112,7 +111,7 @@ export function createGraphEndpoint(
           answerParsed(body, request, context, respond),
         );
       } catch (error) {
-        return respond(graphFailure(maskError(error, context)));
+        return respond(renderGraph(error, context));
       }
     },
   };

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import { errorStatus, ServiceError } from '../errors/error-table.ts';
-import { maskError, toldError } from '../errors/masking.ts';
+import { type ErrorSource, maskError, toldError } from '../errors/masking.ts';
 import type { Answer } from '../http/responses/response.ts';
 import { type GraphRequestContext, recordError } from './executor.ts';
 
@@ -11,6 +11,10 @@ export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
   (requestId: string | undefined) =>
     JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
+
+/** Renders any error as a GraphQL response without `data` (GraphQL over HTTP). */
+export const renderGraph = (error: unknown, source: ErrorSource): Answer =>
+  graphFailure(maskError(error, source));
 
 /** Creates the answer to a request that failed as a whole. */
 export const graphFailure = (error: ServiceError): Answer => ({
