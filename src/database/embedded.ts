@@ -6,6 +6,7 @@ import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { columnTypes } from './column-types.ts';
+import { noOwnCheckpoints, startCheckpoints } from './embedded-checkpoints.ts';
 import { tracedAdapters, tracedSql } from './traced-statements.ts';
 import { shareConnection, type SharedConnection } from './shared-connection.ts';
 import type { Connections, Database, Statement } from './types.ts';
@@ -34,7 +35,12 @@ const sharedBuffersMebibytes = 64;
 const openFiles = (dataDir: string): Promise<PGlite> =>
   PGlite.create({
     dataDir,
-    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${sharedBuffersMebibytes}MB`],
+    startParams: [
+      ...PGlite.defaultStartParams,
+      ...noOwnCheckpoints,
+      '-c',
+      `shared_buffers=${sharedBuffersMebibytes}MB`,
+    ],
   });
 
 /**
@@ -84,6 +90,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
   // The session uses UTC, because Prisma's adapter reads every time as UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
+  const stopCheckpoints = startCheckpoints(shared.others);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
       // The type of the adapter requires a PGlite, but the adapter uses only the methods of the client.
@@ -114,6 +121,7 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       ),
     pools: () => [],
     async close() {
+      await stopCheckpoints();
       await Promise.all([gates, others, heavy].map(({ prisma }) => prisma.$disconnect()));
       await pglite.close();
       unlock();
