@@ -174,7 +174,7 @@ describe('pms parity', () => {
     const rows = await pms(elsewhere, 'parity');
     expect(rows).toMatchObject({
       code: 3,
-      out: expect.stringContaining('not compared: found no location or'),
+      out: expect.stringContaining('not compared: no location or resident was found'),
     });
     expect(await pms(key, 'parity', '--pages', '0')).toMatchObject({ code: 2 });
   });

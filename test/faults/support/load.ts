@@ -28,8 +28,8 @@ export interface Ledger {
   events: EventHistory[];
   /** The number of acknowledged requests of each gateway, by its index in `urls`. */
   acknowledged: number[];
-  /** The number of requests without a response, or with a status of 500 or more. */
-  unanswered: number;
+  /** The requests without a response, or with a status of 500 or more, each with the reason. */
+  unanswered: string[];
   /** The number of answered requests of the limited key. */
   askedOfLimitedKey: number;
   /** The number of requests of the limited key that the gateways served. */
@@ -83,7 +83,7 @@ export function startLoad(
     plates: [],
     events: [],
     acknowledged: urls.map(() => 0),
-    unanswered: 0,
+    unanswered: [],
     askedOfLimitedKey: 0,
     servedOfLimitedKey: 0,
   };
@@ -93,8 +93,8 @@ export function startLoad(
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 
-  function unanswered(): Answered {
-    ledger.unanswered += 1;
+  function unanswered(request: string, reason: string): Answered {
+    ledger.unanswered.push(`${new Date().toISOString()} ${request}: ${reason}`);
     return { outcome: 'unknown' };
   }
 
@@ -111,7 +111,8 @@ export function startLoad(
         errors?: { extensions?: { code?: string } }[];
       };
       const [error] = answer.errors ?? [];
-      if (response.status >= 500 || error?.extensions?.code === 'INTERNAL_ERROR') return unanswered();
+      if (response.status >= 500 || error?.extensions?.code === 'INTERNAL_ERROR')
+        return unanswered(`${method} ${path}`, `${response.status} ${JSON.stringify(answer)}`);
       if (!response.ok || error) return { outcome: 'refused' };
       ledger.acknowledged[gateway]! += 1;
       return {
@@ -119,7 +120,9 @@ export function startLoad(
         id: idOf(answer.data!),
       };
     } catch (error) {
-      return isUnsent(error) ? { outcome: 'refused' } : unanswered();
+      if (isUnsent(error)) return { outcome: 'refused' };
+      const { message, cause = '' } = error as Error;
+      return unanswered(`${method} ${path}`, `${message} ${String(cause)}`);
     }
   }
 

@@ -89,7 +89,7 @@ export async function soak(
     hostileKey: hostileKey.counts(),
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
-  expect.soft(unanswered).toBe(0);
+  expect.soft(unanswered).toEqual([]);
   // A process that got no response from Redis in time granted the limit once more on its own, and logged that.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
