@@ -75,7 +75,7 @@ describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis
     [
       'that evicts keys',
       ['--maxmemory', '50mb', '--maxmemory-policy', 'volatile-lru'],
-      ['forgets rate limits'],
+      ['removes rate limits'],
     ],
     ['with a memory limit and noeviction', ['--maxmemory', '50mb', '--maxmemory-policy', 'noeviction'], []],
     ['without a memory limit', ['--maxmemory-policy', 'allkeys-lru'], []],
