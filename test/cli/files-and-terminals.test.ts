@@ -26,7 +26,7 @@ describe('files with personal data that pms writes', () => {
   const rejectedCsv = () => fileOf('referenceId,plateType,plateCode,plateNumber\n=1+1,DXB,A,\n');
   const rejectedJson = () => fileOf('{"eventId":"1"}\n');
 
-  // This umask is the usual one. Without an explicit mode, every user of the machine could read the files of pms.
+  // With this usual umask, every user of the machine could read the files of pms if pms set no explicit mode.
   let umask: number;
   beforeAll(() => {
     umask = process.umask(0o022);
@@ -39,7 +39,7 @@ describe('files with personal data that pms writes', () => {
     ['a copy of a whitelist', () => ['sync', '--output']],
     ['rejected rows', () => ['import', rejectedCsv(), '--rejects']],
     ['rejected events', () => ['events', 'import', rejectedJson(), '--rejects']],
-  ])('pms makes a file with %s readable only by its owner', async (name, command) => {
+  ])('pms creates a file with %s that only the owner of the file can read', async (name, command) => {
     const { key, locationId } = await newTenant();
     const path = join(folder, name.replaceAll(' ', '-'));
     for (const round of ['new', 'existing']) {
@@ -50,7 +50,7 @@ describe('files with personal data that pms writes', () => {
     }
   });
 
-  test('pms removes the wider access rights of an existing file when pms overwrites the file', async () => {
+  test('when pms overwrites a file that other users can read, the file becomes readable only by its owner', async () => {
     const { key, locationId } = await newTenant();
     const path = fileOf('');
     chmodSync(path, 0o644);
@@ -135,7 +135,7 @@ describe('control characters in responses of a server to pms', () => {
   });
 });
 
-test('pms status --watch reopens a stream only after the delay that the gateway asks for', async () => {
+test('pms status --watch opens a closed stream again only after the delay that the gateway sent', async () => {
   const status = {
     locationId: '1',
     slug: 'a',

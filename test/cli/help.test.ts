@@ -7,8 +7,8 @@ const gateway = await openTestGateway({ TRUST_PROXY: 'true' });
 let requests = 0;
 const url = await serve({
   ...gateway,
-  // Each request of this test has its own client address, because the invalid key of many examples counts for the
-  // address.
+  // Each request of this test has its own client address, because requests with an invalid key count towards the rate
+  // limit of the address.
   refuseKnown(incoming, outgoing) {
     requests += 1;
     incoming.headers['x-forwarded-for'] = `10.0.${requests >> 8}.${requests & 255}`;
@@ -43,7 +43,7 @@ test('pms arranges its commands in groups', () => {
 describe.each(helps)('the help text of pms $path', ({ path, help }) => {
   const examples = sectionOf(help, 'Examples').map((line) => line.replace(/^ {2}\$ /, ''));
 
-  test('a command of pms accepts every example in its own help text', async () => {
+  test('every example in the help text of a pms command is valid', async () => {
     expect(examples.join('\n')).toContain(`pms ${path}`.trim());
     for (const example of examples) {
       const [program, ...args] = shellCommands(example)[0] ?? [];

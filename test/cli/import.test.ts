@@ -42,7 +42,7 @@ describe('pms import', () => {
     ]);
   });
 
-  test('pms import updates or replaces entries, and a dry run of pms import changes nothing', async () => {
+  test('pms import updates or replaces whitelist entries, and a dry run of pms import changes nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [kept, gone] = [newEntry(), newEntry()];
     const first = fileOf([header, line(kept), line(gone)].join('\n'));
@@ -62,7 +62,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', next, ...location, '--mode', 'upsert')).toMatchObject({ unchanged: 2 });
   });
 
-  test('pms import writes the rejected rows in the order of the file, so that a user can correct and import them', async () => {
+  test('pms import writes the rejected rows to a file, in their order, and imports the corrected file', async () => {
     const { key, locationId } = await gateway.newTenant();
     const [good, twice] = [newEntry(), newEntry()];
     const file = fileOf(
@@ -101,7 +101,7 @@ describe('pms import', () => {
     expect(await json(key, 'import', mended, '--location', locationId)).toMatchObject({ created: 1 });
   });
 
-  test('pms import stores hours and numbers of entries, and keeps the stored values of columns that the file does not have', async () => {
+  test('pms import stores the hours of a permit, and keeps the stored hours when the file has no such column', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId, '--mode', 'upsert'];
     const columns = 'referenceId,plateType,plateCode,plateNumber';
@@ -147,7 +147,7 @@ describe('pms import', () => {
     expect(await plateNumbersOf(locationId)).toHaveLength(8);
   });
 
-  test('the message about the rate limit does not break the progress bar of pms import', async () => {
+  test('pms import prints its message about the rate limit without damaging the progress bar', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 3 });
     const file = fileOf([header, ...Array.from({ length: 8 }, () => line())].join('\n'));
@@ -164,7 +164,7 @@ describe('pms import', () => {
       expect(notice).toMatch(/^The rate limit of the key is reached; retrying in [12] seconds?$/);
   });
 
-  test('pms import --mode replace changes nothing when the file is too long for one call or repeats a plate', async () => {
+  test('pms import --mode replace changes nothing when the file is too long for one request or repeats a plate', async () => {
     const { key, locationId } = await gateway.newTenant();
     const rows = Array.from({ length: 10_001 }, (_, index) => `unit,DXB,A,${index},,,,,,`);
     const replace = (file: string) => pms(key, 'import', file, '--location', locationId, '--mode', 'replace');

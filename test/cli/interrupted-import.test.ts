@@ -23,7 +23,8 @@ const csvOf = (...rows: string[]) => fileOf([header, ...rows, ''].join('\n'));
 const countEntries = (locationId: string) => prisma.whitelistEntry.count({ where: { locationId } });
 
 /**
- * Starts a proxy that holds back the responses to certain requests, beginning with request number `heldFrom`.
+ * Starts a proxy before the gateway. From request number `heldFrom` on, the proxy holds back the responses to certain
+ * requests.
  * @param options.held a text in the documents of these requests
  */
 async function startSlowGateway(key: string, heldFrom: number, { held: text = 'mutation' } = {}) {
@@ -78,7 +79,7 @@ async function continueAsSaid(said: string, key: string) {
 }
 
 describe('Ctrl-C during an import by pms', () => {
-  test('after Ctrl-C, pms import waits for the response to the current batch, and prints the command that imports the other rows', async () => {
+  test('after Ctrl-C, pms import finishes the current batch, and prints the command that imports the remaining rows', async () => {
     const { key, locationId } = await gateway.newTenant();
     const file = csvOf(row(), row(newEntry({ plateCode: 'ABCD' })), row(), row(), row());
     const slow = await startSlowGateway(key, 2);
@@ -107,7 +108,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(4);
   });
 
-  test('Ctrl-C ends a wait for the rate limit at once, and the printed command continues the upsert', async () => {
+  test('Ctrl-C ends a pms import that waits for the rate limit, and the printed command continues the import', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], burstLimit: 2 });
     const file = csvOf(row(), row(), row(), row());
@@ -174,7 +175,7 @@ describe('Ctrl-C during an import by pms', () => {
     expect(await countEntries(locationId)).toBe(0);
   });
 
-  test('an interrupted import of events or quotas prints its own command again, because repeated rows change nothing', async () => {
+  test('after Ctrl-C, pms prints the same import command for events and quotas, because repeated rows change nothing', async () => {
     const { key, locationId } = await gateway.newTenant();
     const events = Array.from({ length: 1_200 }, (_, index) => ({
       eventId: `gate-${index}`,
@@ -208,7 +209,7 @@ describe('Ctrl-C during an import by pms', () => {
   });
 });
 
-test('pms import --after-line skips the rows before that line, and pms refuses the option in the mode replace', async () => {
+test('pms import --after-line 2 skips the first two lines of the file, and mode replace refuses the option', async () => {
   const { key, locationId } = await gateway.newTenant();
   const twice = newEntry();
   const file = csvOf(row(twice), row(), row(twice), row());

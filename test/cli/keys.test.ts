@@ -6,7 +6,7 @@ const gateway = await sharedTestGateway();
 const { pms, json, fileOf } = openCommandLine(await serve(gateway));
 
 describe('pms whoami and keys', () => {
-  test('pms whoami shows the key in use as a table or as JSON', async () => {
+  test('pms whoami shows the API key in use as a table or as JSON', async () => {
     const { key, companyId } = await gateway.newTenant();
     expect(await json(key, 'whoami')).toMatchObject({ name: 'Test', companyIds: [companyId] });
     const { out, code } = await pms(key, 'whoami');
@@ -14,7 +14,7 @@ describe('pms whoami and keys', () => {
     expect(out).toMatch(/companies\s+[0-9a-f-]{36}/);
   });
 
-  test('pms keys can issue, list, change, rotate and revoke a key', async () => {
+  test('pms keys can issue, list, change, rotate and revoke an API key', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const created = await json(
@@ -51,14 +51,14 @@ describe('pms whoami and keys', () => {
     expect((await gateway.rest('GET', '/health', { key: rotated.secret })).status).toBe(401);
   });
 
-  test("pms keys issues an operator's key only when the user gives the explicit option", async () => {
+  test("pms keys create issues an operator's key only with the option --unrestricted", async () => {
     const operator = await gateway.newKey({ unrestricted: true });
     const command = ['keys', 'create', '--name', 'x', '--permission', 'ADMIN'];
     expect(await json(operator, ...command)).toMatchObject({ unrestricted: false });
     expect(await json(operator, ...command, '--unrestricted')).toMatchObject({ unrestricted: true });
   });
 
-  test('pms keys warns on standard error that a secret is shown only once', async () => {
+  test('pms keys warns on standard error that the secret of an API key is shown only once', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const command = ['keys', 'create', '--name', 'x', '--permission', 'READ_STATUS', '--company', companyId];
@@ -77,7 +77,7 @@ describe('pms whoami and keys', () => {
 });
 
 describe('pms usage', () => {
-  test('pms usage shows how many requests a key sent, by hour and operation', async () => {
+  test('pms usage shows how many requests an API key sent in each hour and for each operation', async () => {
     const { companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     await gateway.rest('GET', '/health', { key: admin });
@@ -95,7 +95,7 @@ describe('pms usage', () => {
   });
 });
 
-test('pms usage --deprecated exits with 3 when a key uses a deprecated operation, and with 0 otherwise', async () => {
+test('pms usage --deprecated exits with status 3 when an API key uses a deprecated operation', async () => {
   const { key, locationId } = await gateway.newTenant();
   expect((await pms(key, 'usage', '--deprecated')).code).toBe(0);
   await gateway.rest('GET', `/locations/${locationId}/residents`, { key });

@@ -36,11 +36,11 @@ function startListening(key: string, ...args: string[]) {
   return listening;
 }
 
-/** The webhooks of a company. */
+/** Returns the webhooks of a company, as the database has them. */
 const webhooksOf = (companyId: string) => prisma.webhook.findMany({ where: { companyId } });
 
 describe('pms listen', () => {
-  test('pms listen forwards webhook messages with their headers, acknowledges the accepted ones, and deletes its webhook at the end', async () => {
+  test('pms listen forwards webhook messages, acknowledges the accepted messages, and deletes its webhook at the end', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const receiver = await startReceiver();
     const listening = startListening(
@@ -68,8 +68,8 @@ describe('pms listen', () => {
       ).map(({ status }) => status);
     await expect.poll(statuses).toEqual(['DELIVERED']);
 
-    // pms does not acknowledge a message that the receiver refuses. The gateway leases the message again after the
-    // first lease.
+    // pms does not acknowledge a message that the receiver refuses, so the gateway returns the message again when the
+    // lease ends.
     receiver.answer = 500;
     await addEntry(key, locationId);
     await expect.poll(() => listening.out).toContain('whitelist.created  500');
@@ -109,7 +109,7 @@ describe('pms listen', () => {
     expect(await webhooksOf(companyId)).toEqual([]);
   });
 
-  test('pms listen deletes its webhook when pms fails, and creates no webhook for an invalid address', async () => {
+  test("pms listen deletes its webhook after a failure, and creates no webhook when the receiver's address is invalid", async () => {
     const { companyId, key } = await gateway.newTenant();
     const permissions = everyPermission.filter((permission) => permission !== 'RECEIVE_WEBHOOKS');
     const without = await gateway.newKey({ companyIds: [companyId], permissions });

@@ -25,7 +25,7 @@ test('pms companies and pms locations list only companies and locations in the s
   expect((await pms(key, 'locations', 'list')).out).toContain(location.slug);
 });
 
-test('pms locations update sets the longest stay of the vehicles at a location', async () => {
+test('pms locations update sets the maximum stay of the vehicles at a location', async () => {
   const { key, companyId, locationId } = await gateway.newTenant();
   const update = (hours: string) => ['locations', 'update', locationId, '--longest-stay', hours];
   expect(await json(key, ...update('72'))).toMatchObject({ id: locationId, longestStayHours: 72 });
@@ -52,7 +52,7 @@ test('pms locations update sets the longest stay of the vehicles at a location',
 });
 
 describe('pms events and status', () => {
-  test('pms events record stores only one event for an event id that is sent twice', async () => {
+  test('pms events record stores only one event when a user sends the same event id twice', async () => {
     const { key, locationId } = await gateway.newTenant();
     const command = [
       'events',

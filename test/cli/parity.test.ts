@@ -24,7 +24,7 @@ async function newWhitelist(count: number) {
   return tenant;
 }
 
-/** Sends read requests as a client does, and waits until the requests appear in the usage. */
+/** Sends read requests as a client does, and waits until the requests appear in the usage of the key. */
 async function use(key: string, ...paths: string[]): Promise<void> {
   for (const path of paths) await gateway.rest('GET', path, { key });
   await expect
@@ -57,7 +57,7 @@ async function distorted(
 }
 
 describe('pms parity', () => {
-  test('pms parity compares the REST and GraphQL results of every read that the key used, and finds no difference', async () => {
+  test('pms parity compares the REST and GraphQL results of every read request of a key, and finds no difference', async () => {
     const { key, locationId } = await newWhitelist(230);
     const reads = routes.filter(({ method }) => method === 'GET');
     await use(
@@ -79,8 +79,8 @@ describe('pms parity', () => {
     });
     expect(rows.filter(({ path }: { path: string }) => path.endsWith('/vehicles'))).toHaveLength(3);
 
-    // Requests of pms parity are not in the usage. Otherwise a deprecated endpoint would look needed because of the
-    // comparison.
+    // The gateway does not count requests of pms parity as usage. Otherwise a deprecated endpoint would look needed
+    // because of the comparison.
     await expect
       .poll(async () => (await json(key, 'usage')).map(({ operation }: { operation: string }) => operation))
       .toContain('parity of GET /health');
@@ -97,18 +97,21 @@ describe('pms parity', () => {
     ['its locations', { permissions: ['READ_WHITELIST', 'READ_LOCATIONS'] }],
     ['its statuses', { permissions: ['READ_WHITELIST', 'READ_STATUS'] }],
     ['the locations in its scope', { permissions: ['READ_WHITELIST'] }],
-  ] as const)('pms parity lists the locations of the key from %s', async (_, { permissions }) => {
-    const { locationId } = await newWhitelist(2);
-    const key = await gateway.newKey({ permissions, locationIds: [locationId] });
-    await use(key, `/locations/${newId()}/whitelist`, '/companies');
-    const rows = await json(key, 'parity');
-    expect(rows).toMatchObject([
-      { path: '/api/companies', items: 1, differences: [] }, // REST and GraphQL both answer FORBIDDEN
-      { path: `/api/locations/${locationId}/whitelist`, items: 2, differences: [] },
-    ]);
-  });
+  ] as const)(
+    'pms parity compares the whitelists of all locations of the key, and finds the locations through %s',
+    async (_, { permissions }) => {
+      const { locationId } = await newWhitelist(2);
+      const key = await gateway.newKey({ permissions, locationIds: [locationId] });
+      await use(key, `/locations/${newId()}/whitelist`, '/companies');
+      const rows = await json(key, 'parity');
+      expect(rows).toMatchObject([
+        { path: '/api/companies', items: 1, differences: [] }, // REST and GraphQL both answer FORBIDDEN
+        { path: `/api/locations/${locationId}/whitelist`, items: 2, differences: [] },
+      ]);
+    },
+  );
 
-  test('pms parity reports each difference between REST and GraphQL, and exits with 3', async () => {
+  test('pms parity reports each difference between REST and GraphQL, and exits with status 3', async () => {
     const { key, locationId } = await newWhitelist(3);
     await use(key, `/locations/${locationId}/whitelist`);
     const address = await distorted((_, text) => {
@@ -160,7 +163,7 @@ describe('pms parity', () => {
     expect(changes).toBe(4);
   });
 
-  test('pms parity says when there is nothing to compare', async () => {
+  test('pms parity says when the key has sent no request that pms can compare', async () => {
     const { key } = await gateway.newTenant();
     const unused = await pms(key, '--json', 'parity');
     expect(unused).toMatchObject({

@@ -15,13 +15,13 @@ const url = await serve(gateway);
 const { pms, json } = openCommandLine(url);
 
 describe('error messages of pms', () => {
-  test('pms reports an invalid key', async () => {
+  test('pms reports that the gateway refuses the API key', async () => {
     const { code, err } = await pms('pms_test_x', 'whoami');
     expect(code).toBe(1);
     expect(err).toMatch(/^UNAUTHORIZED: Invalid or missing API key\n {2}request: [0-9a-f-]{36}\n$/);
   });
 
-  test('pms prints the field and the value that the gateway names in an error', async () => {
+  test('when the gateway rejects a value, pms prints the value and the name of its field', async () => {
     const { key } = await gateway.newTenant();
     const unknown = '01900000-0000-7000-8000-000000000000';
     const { code, err } = await pms(key, 'export', '--location', unknown);
@@ -45,7 +45,7 @@ describe('error messages of pms', () => {
     ['a missing option', 'key', ['import', 'x'], "'--location <location>' not specified"],
     ['an invalid plate', 'key', ['whitelist', 'find', 'DXB7', '--location', 'x'], 'such as DXB/A/7001'],
     ['an invalid number', 'key', ['keys', 'rotate', 'x', '--grace-seconds', 'day'], 'Must be a whole number'],
-  ])('pms exits with 2 and explains %s', async (_, key, args, message) => {
+  ])('pms exits with status 2 and explains %s', async (_, key, args, message) => {
     const { code, out, err } = await pms(key, ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(message);
@@ -91,7 +91,7 @@ describe('error messages of pms', () => {
       },
     );
 
-    test('pms says that the server does not speak TLS when the given address begins with https', async () => {
+    test('pms reports a server without TLS when the given address begins with https', async () => {
       const address = (await listen(page)).replace('http:', 'https:');
       const { err } = await pms('key', '--url', address, 'whoami');
       expect(err).toBe(
@@ -99,7 +99,7 @@ describe('error messages of pms', () => {
       );
     });
 
-    test('pms translate says that the server is not a gateway', async () => {
+    test('pms translate reports that the server at the given address is not a gateway', async () => {
       for (const status of [200, 404]) {
         const other = await listen((_, response) => response.writeHead(status).end('{"hello":1}'));
         const { err } = await pms('key', '--url', other, 'translate', `curl ${other}/api/locations`);
@@ -107,17 +107,20 @@ describe('error messages of pms', () => {
       }
     });
 
-    test.runIf(testServerUrl)('pms says that PostgreSQL and Redis are not gateways', async () => {
-      for (const server of [testServerUrl!, process.env.REDIS_URL!]) {
-        const { hostname, port } = new URL(server);
-        const { err } = await pms('key', '--url', `http://${hostname}:${port}`, 'whoami');
-        expect(err).toContain('is not a parking gateway: it closed the connection.');
-      }
-    });
+    test.runIf(testServerUrl)(
+      'pms says that the server is not a gateway when the address belongs to PostgreSQL or Redis',
+      async () => {
+        for (const server of [testServerUrl!, process.env.REDIS_URL!]) {
+          const { hostname, port } = new URL(server);
+          const { err } = await pms('key', '--url', `http://${hostname}:${port}`, 'whoami');
+          expect(err).toContain('is not a parking gateway: it closed the connection.');
+        }
+      },
+    );
   });
 });
 
-/** Starts an HTTP server and returns its URL. The server runs until the test ends, or is closed at once. */
+/** Starts an HTTP server and returns its URL. The server closes when the test ends, or before this function returns. */
 async function listen(answer: RequestListener, { isOpen = true } = {}): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -164,7 +167,7 @@ describe('redirects of the server that pms calls', () => {
   );
 });
 
-test('pms retries a request when the gateway fails after it answered earlier requests', async () => {
+test('pms retries a request that fails with status 503 when the gateway has answered an earlier request', async () => {
   const { key, companyId } = await gateway.newTenant();
   const { slug } = await prisma.company.findUniqueOrThrow({ where: { id: companyId } });
   let requests = 0;
@@ -241,12 +244,12 @@ describe('the installed program pms', () => {
       'a key file on the standard input',
       `unset PMS_API_KEY; echo $KEY | node dist/pms.js --key-file - --json whoami | ${printName}`,
     ],
-  ])('pms prints only JSON when its output is a pipe: %s', async (_, script) => {
+  ])('pms prints only JSON into a pipe: %s', async (_, script) => {
     const { key } = await gateway.newTenant();
     expect((await runShell(`KEY=${key}\n${script}`)).stdout).toBe('Test\n');
   });
 
-  test('pms ends without an error message when the reader closes the pipe', async () => {
+  test('pms ends without an error message when the program that reads its output closes the pipe', async () => {
     expect(await runShell('set +o pipefail; node dist/pms.js --json whoami | true')).toMatchObject({
       stderr: '',
     });

@@ -52,7 +52,7 @@ describe('pms sync', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
-  test('pms sync copies the whole whitelist again when the gateway refuses the stored cursor', async () => {
+  test('pms sync downloads the whole whitelist again when the gateway refuses the stored cursor', async () => {
     const { key, file, sync } = await newWhitelist('cursor');
     await json(key, ...sync);
     const copy = copyIn(file);
@@ -101,7 +101,7 @@ function start(args: string[], env: Record<string, string>) {
   return started;
 }
 
-test('pms sync --watch polls for changes when the gateway refuses the stream', async () => {
+test('pms sync --watch polls for whitelist changes when the gateway refuses an event stream', async () => {
   const { key, at, file, sync } = await newWhitelist('polling');
   const proxy = createHttpServer(async (request, response) => {
     if (request.headers.accept?.includes('text/event-stream')) return void response.writeHead(404).end();
@@ -125,7 +125,7 @@ test('pms sync --watch polls for changes when the gateway refuses the stream', a
   await expect.poll(() => numbersIn(file)).toEqual(['1', '2', '3']);
 });
 
-test('pms sync --watch and the gate example continue after the gateway or pms sync is killed', async () => {
+test('after the gateway or pms sync is killed and restarted, the copy of the whitelist follows new changes again', async () => {
   const data = mkdtempSync(join(tmpdir(), 'parking-sync-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const operator = 'operator-key-of-the-tests-0123456789';
@@ -151,7 +151,10 @@ test('pms sync --watch and the gate example continue after the gateway or pms sy
   const gate = start(['--import', 'tsx', gateFile], { ...env, LOCATION_ID: locationId, COPY: file });
   const answers: string[] = [];
   createInterface(gate.child.stdout!).on('line', (line) => answers.push(line));
-  /** The gate's decision about a plate, and whether the gateway or the copy of the whitelist made the decision. */
+  /**
+   * Returns the decision of the gate program about a plate, and whether the decision came from the gateway or from the
+   * copy of the whitelist.
+   */
   async function ask(plate: string): Promise<string> {
     const { length } = answers;
     gate.child.stdin!.write(`${plate}\n`);

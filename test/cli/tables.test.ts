@@ -26,7 +26,7 @@ async function newVerboseTenant() {
 }
 
 describe('tables that pms prints', () => {
-  test('a table that pms prints into a pipe has a header, two spaces between columns, no borders and no cut texts', async () => {
+  test('a table that pms prints into a pipe has a header, no borders and no shortened texts', async () => {
     const { admin, locationId, name, slug, reference, hook } = await newVerboseTenant();
     const tables = [
       [['companies', 'list'], /^ID {2,}SLUG {2,}NAME\n/, name],
@@ -58,7 +58,7 @@ describe('tables that pms prints', () => {
     expect((await pmsOnTerminal(200, admin, 'locations', 'list')).out).toContain(slug);
   });
 
-  test('pms cuts wide characters at the column where the terminal ends', async () => {
+  test('pms cuts a line with wide characters at the last column of the terminal', async () => {
     const { key, companyId } = await gateway.newTenant();
     await prisma.company.update({ where: { id: companyId }, data: { name: '停車場'.repeat(30) } });
     const { out } = await pmsOnTerminal(60, key, 'companies', 'list');
@@ -70,7 +70,7 @@ describe('tables that pms prints', () => {
 });
 
 describe('single objects that pms prints', () => {
-  test('pms prints a single object on a terminal with complete identifiers and texts, and with one line per list item', async () => {
+  test('pms prints a single object with complete identifiers and texts, and prints each list item on its own line', async () => {
     const { admin, companyId, locationId, reference } = await newVerboseTenant();
     const { out } = await pmsOnTerminal(40, admin, 'whoami');
     expect(out).toMatch(new RegExp(`^companies +${companyId}$`, 'm'));
@@ -81,7 +81,7 @@ describe('single objects that pms prints', () => {
 });
 
 describe('identifiers in tables of pms', () => {
-  test('pms shortens an identifier in a table to its unique end, and prints it completely with --full-ids and in JSON', async () => {
+  test('pms shows only the unique end of each identifier in a table, unless the user gives --full-ids', async () => {
     const { key, companyId } = await gateway.newTenant();
     const alike = await gateway.newLocation(companyId);
     const others = await json(key, 'locations', 'list');
@@ -109,7 +109,7 @@ describe('identifiers in tables of pms', () => {
     expect(err).toContain(twin);
   });
 
-  test('the commands of pms for companies, keys and webhooks accept shortened identifiers', async () => {
+  test('pms commands for companies, API keys and webhooks accept the unique end of an identifier', async () => {
     const { key: owner, companyId } = await gateway.newTenant();
     const admin = await gateway.newKey({ companyIds: [companyId] });
     const shownBy = async (...list: string[]) =>
@@ -136,14 +136,14 @@ describe('identifiers in tables of pms', () => {
     });
   });
 
-  test('pms prints the complete identifier of a delivery, because the resend command accepts no shortened one', async () => {
+  test('pms prints the complete identifier of a webhook delivery, because the resend command needs the complete identifier', async () => {
     const { key } = await gateway.newTenant();
     const { id } = await json(key, 'webhooks', 'create', '--pull', '--event', 'WHITELIST_CREATED');
     const delivery = await json(key, 'webhooks', 'test', id);
     expect((await pms(key, 'webhooks', 'deliveries', id)).out).toContain(`\n${delivery.id}  `);
   });
 
-  test('pms shortens the identifier of a whitelist entry, because commands name an entry by its plate', async () => {
+  test("a table of pms shows only the end of a whitelist entry's identifier", async () => {
     const { key, locationId } = await gateway.newTenant();
     const body = newEntry();
     const entry = await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body });

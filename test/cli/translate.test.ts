@@ -14,7 +14,9 @@ const { folder, json, pms, pmsWithInput } = openCommandLine(url);
 const Accept = 'application/graphql-request+json';
 const plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 const body = { referenceId: "O'Hara, مواقف!", ...plate };
-/** The body in bash's `$'…'` quotes, as browsers copy it. */
+/**
+ * A request body in bash's `$'…'` quotes, as a browser writes the body when a user copies a request as a curl command.
+ */
 const escapedBody = String.raw`{"referenceId":"O\'Hara, \u0645\u0648\u0627\u0642\u0641\u0021","plateType":"DXB","plateCode":"A","plateNumber":"7"}`;
 
 describe('pms translate', () => {
@@ -90,7 +92,7 @@ describe('pms translate', () => {
     expect(removal.variables).toEqual({ locationId, whitelistId: '7', expectedVersion: 3 });
   });
 
-  test('pms translate converts each request of a recording once, and lists skipped and refused requests', async () => {
+  test('pms translate converts each different request of a HAR file once, and lists skipped and refused requests', async () => {
     const { key, locationId } = await gateway.newTenant();
     const request = (method: string, path: string, text?: string) => ({
       request: {
@@ -121,7 +123,7 @@ describe('pms translate', () => {
     expect(err).toContain('Skipped requests that are repeated or are not REST requests: 3');
   });
 
-  test('pms translate works with any valid key, even without permissions', async () => {
+  test('pms translate works with any valid API key, even with a key that has no permissions', async () => {
     const { locationId } = await gateway.newTenant();
     const line = `curl -X DELETE ${url}/api/locations/${locationId}/whitelist/1`;
     const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
@@ -132,7 +134,7 @@ describe('pms translate', () => {
     });
   });
 
-  test('pms translate sends only a harmless request when the gateway cannot translate requests', async () => {
+  test('pms translate changes nothing when the gateway is too old to translate requests', async () => {
     const seen: string[] = [];
     const old = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`);
@@ -177,7 +179,7 @@ describe('pms translate', () => {
     expect(err).toContain(message);
   });
 
-  test('pms translate reports that the recording does not exist', async () => {
+  test('pms translate reports that the HAR file does not exist', async () => {
     const { code, err } = await pms('key', 'translate', '/nowhere.har');
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Cannot read /nowhere.har') });
   });

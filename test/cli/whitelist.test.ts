@@ -92,7 +92,7 @@ describe('pms export', () => {
     expect(out).toBe([header, ...rows, ''].join('\n'));
   });
 
-  test('pms export keeps the previous file when the export fails', async () => {
+  test('a failed pms export leaves the previous file unchanged', async () => {
     const file = fileOf('earlier');
     expect(await pms('key', 'export', '--location', 'x', '--output', file)).toMatchObject({ code: 1 });
     expect(readFileSync(file, 'utf8')).toBe('earlier');
@@ -100,7 +100,7 @@ describe('pms export', () => {
 });
 
 describe('pms whitelist', () => {
-  test('pms whitelist can add, find, list and remove a vehicle', async () => {
+  test('pms whitelist can add a vehicle to a whitelist, find, list and remove the vehicle', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -129,7 +129,7 @@ describe('pms whitelist', () => {
     });
   });
 
-  test('pms whitelist finds the entries whose plates a camera may have misread', async () => {
+  test('pms whitelist finds the whitelist entries with plates that look similar to the text that a camera read', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -137,7 +137,7 @@ describe('pms whitelist', () => {
     expect(out).toContain('DXB B 7001');
   });
 
-  test('pms whitelist sets the hours and the number of entries of a whitelist entry', async () => {
+  test('pms whitelist sets the hours in which, and the number of times that, a listed vehicle may enter', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const added = await json(
@@ -158,7 +158,7 @@ describe('pms whitelist', () => {
     expect(await pms(key, 'whitelist', 'hours', 'DXB/A/7001', 'often', ...at)).toMatchObject({ code: 2 });
   });
 
-  test('pms whitelist checks whether a text that a camera read may enter', async () => {
+  test('pms whitelist checks whether a vehicle may enter when a camera has read its plate as a given text', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     await json(key, 'whitelist', 'add', 'DXB/B/7001', ...at, '--reference', 'unit-7');
@@ -207,13 +207,13 @@ describe('pms quotas', () => {
     ['referenceId,inside\nunit-7,many', 'Line 2: inside must be a whole number'],
     ['referenceId,inside,enforcement\nunit-7,1,soft', 'Line 2: enforcement must be HARD or REPORT'],
     ['referenceId,inside\nunit-7,1\n\nunit-7,2', 'Line 4: line 2 already has a quota of unit-7'],
-  ])('pms quotas explains what is wrong with the file %j', async (file, message) => {
+  ])('pms quotas refuses the file %j and explains the error', async (file, message) => {
     const { key, locationId } = await gateway.newTenant();
     const { code, err } = await pms(key, 'quotas', 'import', fileOf(file), '--location', locationId);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) });
   });
 
-  test('pms quotas names the line that the gateway refuses, and prints how many quotas are already set', async () => {
+  test('when the gateway refuses a line, pms quotas import names the line and the number of quotas already set', async () => {
     const { key, locationId } = await gateway.newTenant();
     const at = ['--location', locationId];
     const row = (index: number) => `unit-${index},${index === 1_400 ? '99999999999' : '1'}`;

@@ -15,7 +15,7 @@ import {
 import { startLoad } from './support/load.ts';
 import { askGraph, limitedKeyBudget, newTenant } from './support/tenant.ts';
 
-// These tests run three gateways behind HAProxy, as docs/scaling.md sets them up on one machine.
+// These tests run three gateways behind HAProxy on one machine, configured as in docs/scaling.md.
 
 const timeout = 180_000;
 const gateways = ['gateway-1', 'gateway-2', 'gateway-3'];
@@ -40,7 +40,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), redis.remove()]);
 });
 
-/** A column of HAProxy's statistics for each gateway. */
+/** Returns one column of HAProxy's statistics, with a value for each gateway. */
 async function statistics(column: string): Promise<string[]> {
   const [header = '', ...lines] = (await balancer.command('show stat')).trim().split('\n');
   const names = header.replace(/^# /, '').split(',');
@@ -49,14 +49,14 @@ async function statistics(column: string): Promise<string[]> {
 }
 
 describe('three gateways behind a balancer', { timeout }, () => {
-  test('three gateways behind a balancer get requests alternately, and enforce the limit of a key exactly', async () => {
+  test('three gateways behind a load balancer all get requests, and together enforce the rate limit of a key exactly', async () => {
     await expect.poll(() => statistics('status')).toEqual(['UP', 'UP', 'UP']);
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-limits');
     await expectExactLimit(fleet, [balancer.url], limitedKey);
     for (const count of await statistics('stot')) expect(Number(count)).toBeGreaterThan(0);
   });
 
-  test('a key that is revoked at one gateway stops working at every gateway', async () => {
+  test('an API key that is revoked at one gateway stops working at every gateway', async () => {
     const { limitedKey } = await newTenant(balancer.url, operatorKey, 'balancer-revoked');
     const viewer = await askGraph<{ id: string }>(balancer.url, limitedKey, '{ viewer { id } }', {});
     const statuses = () =>
@@ -67,7 +67,8 @@ describe('three gateways behind a balancer', { timeout }, () => {
       );
     expect(await statuses()).toEqual([200, 200, 200]);
     await askGraph(balancer.url, operatorKey, 'mutation ($id: ID!) { revokeApiKey(id: $id) { id } }', viewer);
-    // A cached key expires after 5 seconds. The key stops working sooner, so the notice has revoked the key.
+    // A process caches a key for 5 seconds. The key stops working sooner, so a notice from the other process has
+    // revoked the key.
     await expect.poll(statuses, { timeout: 4000 }).toEqual([401, 401, 401]);
   });
 
@@ -106,13 +107,13 @@ describe('three gateways behind a balancer', { timeout }, () => {
       .toEqual(streams.map(() => 'pushed'));
   });
 
-  test('three gateways restart one after the other under load, and no request fails', async () => {
+  test('no request fails while three gateways restart one after the other under load', async () => {
     const tenant = await newTenant(balancer.url, operatorKey, 'balancer-restarts');
     const load = startLoad([balancer.url], tenant);
     try {
       for (const [index, gateway] of gateways.entries()) {
         await progress(load, 30);
-        // These are the steps of the systemd unit before a gateway stops, and before a gateway starts.
+        // The systemd unit runs the same steps before a gateway stops, and before a gateway starts.
         await balancer.command(`set server gateways/${gateway} state drain`);
         await expect.poll(async () => (await statistics('scur'))[index]).toBe('0');
         expect(await fleet.gateways[index]!.end('SIGTERM')).toBe(0);
@@ -140,7 +141,7 @@ describe('three gateways behind a balancer', { timeout }, () => {
     ];
     expect(new Set(outcomes)).toEqual(new Set(['acknowledged']));
     // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
-    // and logs that.
+    // and logs this change.
     const fellBack = fleet.gateways.some((gateway) => gateway.output().includes('Redis does not answer'));
     expect(ledger.servedOfLimitedKey).toBeLessThanOrEqual(
       fellBack ? budgetWithFallback(gateways.length) : limitedKeyBudget,

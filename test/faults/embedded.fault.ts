@@ -9,7 +9,7 @@ import { askGraph } from './support/tenant.ts';
 
 describe('an embedded database whose first start is killed', { timeout: 400_000 }, () => {
   test.each([100, 500, 1000, 2000])(
-    'the embedded database starts again after its first start was killed at %i ms',
+    'the embedded database starts again after its first start was killed after %i ms',
     async (afterMs) => {
       const dataDir = mkdtempSync(join(tmpdir(), 'fault-embedded-'));
       const started: GatewayProcess[] = [];

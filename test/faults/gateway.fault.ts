@@ -11,7 +11,7 @@ import { operatorKey } from './support/fleet.ts';
 import { type Ledger, type Load, type LoadOptions, startLoad } from './support/load.ts';
 import { limitedKeyBudget, newTenant, raiseOperatorLimits, type Tenant } from './support/tenant.ts';
 
-/** The maximum time until the clients reach a count, on a busy machine. */
+/** The maximum time until the clients have sent a given number of requests, on a busy machine. */
 const progressTimeoutMs = 120_000;
 /** The duration, in milliseconds, of a fault that the gateway must detect. */
 const faultMs = 6_000;
@@ -26,7 +26,10 @@ await Promise.all([postgres.start(), redis.start()]);
 const redisProxy = await startProxy(redis.url);
 const database = await connectDatabase();
 
-/** The role of the gateways. It is not a superuser, because PostgreSQL reserves connections for superusers. */
+/**
+ * The PostgreSQL role of the gateways. The role is no superuser, because PostgreSQL reserves connections for
+ * superusers.
+ */
 await database.query(
   'CREATE ROLE gateway LOGIN; ALTER DATABASE postgres OWNER TO gateway; GRANT ALL ON SCHEMA public TO gateway',
 );
@@ -38,8 +41,8 @@ const gateways: GatewayProcess[] = [];
 /** The number of times that the test stops a gateway. */
 let stops = 0;
 /**
- * The companies of all faults. The last test checks the webhook messages of these companies, when every message has
- * been sent.
+ * The companies that all fault tests created. The last test checks the webhook messages of these companies, when every
+ * message has been sent.
  */
 const tenants: Tenant[] = [];
 
@@ -100,7 +103,7 @@ const limiters = () =>
     }),
   );
 
-/** Waits until the limited key has sent so many requests that a process without a limit would serve too many. */
+/** Waits until the key with the rate limit has sent more requests than its limit allows. */
 async function pressLimit({ ledger }: Load): Promise<void> {
   const target = ledger.askedOfLimitedKey + 2 * budgetWithFallback;
   await expect
@@ -110,11 +113,11 @@ async function pressLimit({ ledger }: Load): Promise<void> {
 
 interface FaultOptions {
   /**
-   * The maximum number of requests of the limited key that the gateways may serve: the exact limit while Redis is
+   * Returns how many requests of the rate-limited key the gateways may serve: exactly the rate limit while Redis is
    * healthy.
    */
   limitBound?: number;
-  /** Whether the fault must cause no failed request. */
+  /** Whether the test fails when a request of a client fails during the fault. */
   everyRequestIsAnswered?: boolean;
   clients?: LoadOptions;
 }
@@ -140,7 +143,7 @@ async function under(
   const checker = await connectDatabase();
   expect(await checkLedger(checker, tenant, load.ledger)).toEqual([]);
   if (everyRequestIsAnswered) expect(load.ledger.unanswered).toEqual([]);
-  // A process that got no response from Redis in time limited requests on its own, and logged that.
+  // A process that got no response from Redis in time limited requests on its own, and logged this change.
   const fellBack = gateways.some((gateway) =>
     gateway.output().includes('Redis does not answer', printedBefore.get(gateway)),
   );
@@ -155,7 +158,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       await startGateway(0);
     }));
 
-  test('one gateway serves a location while another gateway is frozen', () =>
+  test('a gateway continues to serve a location while another gateway is frozen', () =>
     under('gateway-frozen', async (load) => {
       gateways[0]!.child.kill('SIGSTOP');
       try {
@@ -166,21 +169,25 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       await progress(load, 0);
     }));
 
-  // The gateway may close an idle connection while a request is on its way. This is rare, and is no defect.
-  test('a gateway that is stopped finishes its requests and exits cleanly', { retry: 2 }, async () => {
-    stops += 1;
-    try {
-      await under(
-        `gateway-stopped-${stops}`,
-        async () => {
-          expect(await gateways[0]!.end('SIGTERM')).toBe(0);
-        },
-        { everyRequestIsAnswered: true, clients: { writers: 20, pauseMs: 0 } },
-      );
-    } finally {
-      await startGateway(0);
-    }
-  });
+  // In rare cases the gateway closes an idle connection while a request is on its way, which is no defect.
+  test(
+    'a gateway that gets SIGTERM finishes its running requests and exits cleanly',
+    { retry: 2 },
+    async () => {
+      stops += 1;
+      try {
+        await under(
+          `gateway-stopped-${stops}`,
+          async () => {
+            expect(await gateways[0]!.end('SIGTERM')).toBe(0);
+          },
+          { everyRequestIsAnswered: true, clients: { writers: 20, pauseMs: 0 } },
+        );
+      } finally {
+        await startGateway(0);
+      }
+    },
+  );
 
   test('every acknowledged change is stored once when PostgreSQL is killed', () =>
     under('postgres-killed', async () => {
@@ -266,7 +273,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
       { limitBound: budgetWithFallback, everyRequestIsAnswered: true },
     ));
 
-  test('every acknowledged change is stored once when the connections to Redis are silent', () =>
+  test('every acknowledged change is stored once when Redis stops answering on open connections', () =>
     under(
       'redis-silent',
       async (load) => {
@@ -304,7 +311,7 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
     ));
 
   test.each(['-90s', '+90s'])(
-    'every acknowledged change is stored once when the clock of a gateway is off by %s',
+    'every acknowledged change is stored once, although the clock of a gateway is wrong by %s',
     (offset) =>
       under(
         `clock-${offset.replace(/\W/, offset.startsWith('-') ? 'behind-' : 'ahead-')}`,
@@ -315,11 +322,12 @@ describe('acknowledged changes during faults are stored exactly once', { timeout
           const refusingSince = performance.now();
           const before = receiver.messages.length;
           await progress(load, 0);
-          // Failed attempts have long pauses between them, also when the gateway itself is slow.
+          // The pauses between failed delivery attempts are long, even when the gateway itself is slow.
           const attempts = new Map<string, number>();
           for (const { id } of receiver.messages.slice(before)) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           const elapsedMs = Math.max(performance.now() - refusingSince, leastRetryDelayMs);
-          // After the first pause, each pause is at least as long as the time already tried, so the time doubles.
+          // After the first pause, each pause between delivery attempts is at least as long as the time since the first
+          // attempt.
           const mostAttempts = 2 + Math.ceil(Math.log2(elapsedMs / leastRetryDelayMs));
           expect(Math.max(0, ...attempts.values())).toBeLessThanOrEqual(mostAttempts);
           receiver.answer = 204;

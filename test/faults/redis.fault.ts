@@ -41,9 +41,7 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), certificate.remove()]);
 });
 
-/**
- * Runs clients with a limited key before, during and after a fault of Redis. The fault must cause no failed request.
- */
+/** Runs clients with a rate-limited key before, during and after a fault of Redis, and checks that no request fails. */
 async function unnoticed(fleet: Fleet, name: string, fault: (load: Load) => Promise<void>): Promise<void> {
   const tenant = await newTenant(fleet.urls[0]!, operatorKey, name);
   const load = startLoad(fleet.urls, tenant);
@@ -102,14 +100,14 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       }),
     );
 
-  test('rate limits are exact on all nodes of a Redis cluster, and concurrent requests share a Redis command', async () => {
+  test('rate limits are exact on every node of a Redis cluster, and concurrent requests share a Redis command', async () => {
     await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['redis', 'redis']);
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
   });
 
-  test('a notice reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
-    // So many processes connect to several nodes of the cluster.
+  test('a notice of a change reaches gateway processes that are connected to other nodes of the Redis cluster', async () => {
+    // There are enough gateway processes for connections to several nodes of the cluster.
     const processes = Array.from({ length: 12 }, () => createRedisPubSub({ urls: urls() }, log));
     await expect.poll(() => processes.every((pubSub) => pubSub.connected)).toBe(true);
     const heard: number[] = [];
@@ -120,7 +118,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     await Promise.all(processes.map((pubSub) => pubSub.close()));
   });
 
-  test('losing a Redis node under load causes no failed request, and limits on the other nodes stay exact', async () => {
+  test('no request fails when a Redis node is lost under load, and rate limits on other nodes stay exact', async () => {
     const [lost] = cluster.nodes;
     const subjects = newSubjects();
     await unnoticed(fleet, 'cluster-node-lost', async (load) => {
@@ -128,7 +126,8 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
       await expect.poll(() => limiters.map(({ backend }) => backend)).toEqual(['fallback', 'fallback']);
       await expect.poll(() => fleet.readiness('limiter')).toEqual(['fallback', 'fallback']);
       const counts = await passed(subjects);
-      // Each process counts the keys of the lost node alone. The cluster still counts all other keys.
+      // Each process counts the API keys of the lost Redis node on its own. The cluster still counts all other API
+      // keys.
       expect([...new Set(counts)].sort((a, b) => a - b)).toEqual([10, 20]);
       expect(counts.filter((count) => count === 10).length).toBeGreaterThan(counts.length / 3);
       await progress(load);
@@ -138,7 +137,7 @@ describe('rate limits on a Redis cluster', { timeout }, () => {
     expect(await passed(newSubjects())).toEqual(Array(30).fill(10));
   });
 
-  test('a Redis node that hangs under load causes no failed request', () =>
+  test('no request fails when a Redis node hangs under load', () =>
     unnoticed(fleet, 'cluster-node-hung', async (load) => {
       const [, hung] = cluster.nodes;
       hung!.freeze();
@@ -168,14 +167,14 @@ describe('Redis with sentinels, TLS and passwords', { timeout }, () => {
     await group.remove();
   });
 
-  test('gateways share rate limits through the Redis primary that the sentinels name', async () => {
+  test('gateways with Redis sentinels share rate limits through the current Redis primary', async () => {
     await expect.poll(() => fleet.readiness('limiter')).toEqual(['ok', 'ok']);
     const { limitedKey } = await newTenant(fleet.urls[0]!, operatorKey, 'sentinels-exact');
     await expectExactLimit(fleet, fleet.urls, limitedKey);
   });
 
   test.each(['freeze', 'kill'] as const)(
-    'a Redis failover after a %s of the primary causes no failed request',
+    'no request fails during a Redis failover after a %s of the primary',
     (fault) =>
       unnoticed(fleet, `sentinels-${fault}`, async (load) => {
         const before = await group.primaryPort();

@@ -12,7 +12,7 @@ import { connectTo, type Fleet, operatorKey, progress, startFleet } from './supp
 import { startLoad } from './support/load.ts';
 import { askGraph, newTenant } from './support/tenant.ts';
 
-// This test runs a PostgreSQL primary with a synchronous standby, as docs/scaling.md sets both up.
+// This test runs a PostgreSQL primary with a synchronous standby, configured as in docs/scaling.md.
 
 const timeout = 180_000;
 const standbyName = 'standby';
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 describe('a primary with a synchronous standby', { timeout }, () => {
-  test('the gateway reads usage and the audit log from the standby database', async () => {
+  test('the gateway reads API key usage and the audit log from the standby database', async () => {
     const auditLog = () =>
       askGraph<{ edges: { node: { action: string } }[] }>(
         fleet.urls[0]!,
@@ -70,7 +70,7 @@ describe('a primary with a synchronous standby', { timeout }, () => {
     await admin.end();
   });
 
-  test('the standby has every acknowledged change when the primary is lost under load and the standby is promoted', async () => {
+  test('a promoted PostgreSQL standby has every acknowledged change after the primary is lost under load', async () => {
     const tenant = await newTenant(fleet.urls[0]!, operatorKey, 'standby-promoted');
     const load = startLoad(fleet.urls, tenant);
     try {

@@ -74,17 +74,20 @@ describe('texts that a camera read', () => {
     [`A ${persian('12345')}`],
     [wide('DXBA12345')],
     ['\u200fA\u00a01 2 3 4 5\u200e'],
-  ])('the camera text %s matches the entry with the plate DXB/A/12345', async (text) => {
-    const { ask } = await whitelistOf(['DXB A 12345', 'DXB B 12345', 'SHJ 1 2345']);
-    expect(await ask(text)).toMatchObject({
-      allowed: true,
-      reason: 'LISTED',
-      entry: 'DXB A 12345',
-      candidates: [],
-    });
-  });
+  ])(
+    'the text %s that a camera read matches the whitelist entry with the plate DXB/A/12345',
+    async (text) => {
+      const { ask } = await whitelistOf(['DXB A 12345', 'DXB B 12345', 'SHJ 1 2345']);
+      expect(await ask(text)).toMatchObject({
+        allowed: true,
+        reason: 'LISTED',
+        entry: 'DXB A 12345',
+        candidates: [],
+      });
+    },
+  );
 
-  test('a camera text that fits several entries admits no vehicle', async () => {
+  test('a gate admits no vehicle when the text that a camera read matches several whitelist entries', async () => {
     const { ask } = await whitelistOf(['DXB A1 2345', 'DXB A 12345', 'AUH A 12345']);
     expect(await ask('A 12345')).toMatchObject({
       allowed: false,
@@ -99,13 +102,13 @@ describe('texts that a camera read', () => {
     });
   });
 
-  test('a camera text matches the plate code of an entry in upper or lower case', async () => {
+  test('the text that a camera read matches a plate code in upper or lower case', async () => {
     const { ask } = await whitelistOf(['DXB a 7', 'DXB A 7', 'DXB White 8']);
     expect(await ask('A7')).toMatchObject({ allowed: false, candidates: ['DXB a 7', 'DXB A 7'] });
     expect(await ask('white 8')).toMatchObject({ allowed: true, entry: 'DXB White 8' });
   });
 
-  test('the gateway tries an alternative of a reading when the main text fits no entry', async () => {
+  test('the gateway tries the alternative texts of a camera when the main text matches no whitelist entry', async () => {
     const { ask } = await whitelistOf(['DXB A 1', 'DXB B 2', 'DXB C 3']);
     expect(await ask({ text: 'X 9', alternatives: ['', 'b-2', 'Y 9'] })).toMatchObject({
       allowed: true,
@@ -121,7 +124,7 @@ describe('texts that a camera read', () => {
     });
   });
 
-  test('a tolerance allows one confusable character when neither the camera text nor an alternative fits exactly', async () => {
+  test('a gate check with a tolerance allows one confusable character when no text of the camera matches exactly', async () => {
     const { ask } = await whitelistOf(['DXB B 15', 'DXB 8 15', 'AUH 7 1', 'DXB C 10']);
     expect(await ask('B IS')).toMatchObject({ allowed: false, candidates: [] });
     expect(await ask('B I5', 1)).toMatchObject({
@@ -135,7 +138,7 @@ describe('texts that a camera read', () => {
       entry: 'AUH 7 1',
       details: [{ differences: [{ field: 'plateNumber', position: 1, read: 'I', listed: '1' }] }],
     });
-    // An alternative that fits exactly is preferred to a text with one different character.
+    // An alternative text that matches exactly is preferred to a main text with one different character.
     expect(await ask({ text: 'C IO', alternatives: ['8 15'] }, 1)).toMatchObject({ entry: 'DXB 8 15' });
     expect(await ask({ text: 'C 1O', alternatives: ['B 15', '8 15'] }, 1)).toMatchObject({
       allowed: false,
@@ -144,7 +147,7 @@ describe('texts that a camera read', () => {
     });
   });
 
-  test('a camera text that matches an expired entry is refused with the reason EXPIRED', async () => {
+  test("a gate check has the reason EXPIRED when the camera's text matches an expired whitelist entry", async () => {
     const { ask } = await whitelistOf(['DXB A 1'], { validUntil: new Date('2020-01-01T00:00:00Z') });
     expect(await ask('A 1')).toMatchObject({ allowed: false, reason: 'EXPIRED', entry: 'DXB A 1' });
   });
@@ -158,12 +161,12 @@ describe('texts that a camera read', () => {
     ['an invalid plate type', { text: 'A 1', plateType: 'dubai' }, 'reading.plateType'],
     ['a confidence in percent instead of 0 to 1', { text: 'A 1', confidence: 93 }, 'reading.confidence'],
     ['eleven alternatives', { text: 'A 1', alternatives: Array(11).fill('B 1') }, 'reading.alternatives'],
-  ])('a camera reading with %s is refused', async (_, reading, field) => {
+  ])('a gate check with a camera reading that has %s is refused', async (_, reading, field) => {
     const { ask } = await whitelistOf([]);
     expect(await ask(reading as Reading)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test('a request may contain either a plate or a camera reading, and is refused with both', async () => {
+  test('a gate check that contains both a plate and a camera reading is refused', async () => {
     const { key, locationId } = await gateway.newTenant();
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     for (const args of ['', `, plate: ${plate}, reading: { text: "A 1" }`, ', plate: null, reading: null']) {
@@ -180,14 +183,14 @@ describe('texts that a camera read', () => {
     }
   });
 
-  test('a camera reading is compared in one SQL statement, for any number of possible plates', async () => {
+  test('a gate check of a camera reading takes one SQL statement, for any number of possible plates', async () => {
     const { ask } = await whitelistOf(['DXB B 1']);
     await ask('A 1'); // The first statement looks up the key
     const statements = await statementsOfRequest(() => ask({ text: '8 I', alternatives: ['B I', 'B 1'] }, 1));
     expect(statements).toHaveLength(1);
   });
 
-  test("a check of a camera reading at a location outside the key's scope is answered with NOT_FOUND", async () => {
+  test("a gate check of a camera reading gets NOT_FOUND at a location outside the key's scope", async () => {
     const { locationId } = await whitelistOf(['DXB A 1']);
     const { key } = await gateway.newTenant();
     const query = `{ plateAccess(locationId: "${locationId}", reading: { text: "A 1" }) { allowed } }`;
@@ -196,7 +199,7 @@ describe('texts that a camera read', () => {
 });
 
 describe('matching of camera texts and plates', () => {
-  // There are only few characters, so that different plates often have the same text.
+  // The test uses only few characters, so that different plates often have the same text.
   const plate = fc
     .record({
       plateType: fc.constantFrom('DX', 'DXB', 'XB', 'AUH'),
@@ -209,7 +212,7 @@ describe('matching of camera texts and plates', () => {
   const textOf = ({ plateType, plateCode, plateNumber }: Plate, isWithType: boolean) =>
     `${isWithType ? plateType : ''}${plateCode}${plateNumber}`;
 
-  test('each whitelist entry is found by its own text with any separators, and a text that fits two entries admits no vehicle', async () => {
+  test('the text of a plate matches the whitelist entry of the plate, whatever separators the text contains', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(plate, { minLength: 1, maxLength: 25 }),
@@ -242,7 +245,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('a plate number may begin at every digit of a camera text except the first character', () => {
+  test('in the text that a camera read, the plate number may begin at any digit except the first character', () => {
     expect(numbersIn('DXBA123')).toEqual(['123', '23', '3']);
     expect(numbersIn('A12345')).toEqual(['12345', '2345', '345']);
     expect(numbersIn('DXBWHITE7')).toEqual(['7']);
@@ -251,7 +254,7 @@ describe('matching of camera texts and plates', () => {
     expect(numbersIn('')).toEqual([]);
   });
 
-  test('the gateway drops some characters beyond ASCII, and the normalized camera text stays the same without them', () => {
+  test('the gateway ignores some characters beyond ASCII in the text that a camera read', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii' }), (text) => {
         expect(plateText(text)).toBe(plateText(`${text}\u200b`));
@@ -259,7 +262,7 @@ describe('matching of camera texts and plates', () => {
     );
   });
 
-  test('normalizing a camera text a second time changes nothing', () => {
+  test('normalizing the text that a camera read a second time changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const once = plateText(text);
@@ -294,7 +297,7 @@ describe('events with a text that a camera read', () => {
     return body.data.parkingSessions.nodes;
   }
 
-  test('an event belongs to the entry that the camera text matches, and keeps the camera text', async () => {
+  test('a parking event is stored with the text that a camera read and with the matching whitelist entry', async () => {
     const { key, locationId } = await whitelistOf(['DXB A 12345']);
     const event = await record(key, locationId, { reading: { text: 'a 12345', confidence: 0.93 } });
     expect(event).toMatchObject({
@@ -316,7 +319,7 @@ describe('events with a text that a camera read', () => {
     ]);
   });
 
-  test('an event whose camera text fits no entry or several entries is recorded, and its sessions use the text', async () => {
+  test('the gateway records a parking event although the text that a camera read matches no single whitelist entry', async () => {
     const { key, locationId } = await whitelistOf(['DXB A1 2', 'DXB A 12']);
     expect(await record(key, locationId, { reading: { text: 'x-99' } })).toMatchObject({
       plateType: '',
@@ -339,7 +342,7 @@ describe('events with a text that a camera read', () => {
     ]);
   });
 
-  test('an event that is sent again stays unchanged, although its camera text now matches a newer entry', async () => {
+  test('a parking event that is sent again stays unchanged, although its text now matches a newer whitelist entry', async () => {
     const { key, locationId } = await whitelistOf([]);
     const input = { eventId: 'same', reading: { text: 'A 1', confidence: 0.5 } };
     const first = await record(key, locationId, input);
@@ -352,7 +355,7 @@ describe('events with a text that a camera read', () => {
     expect(corrected).toMatchObject({ id: first.id, plateType: 'DXB', confidence: 0.9, listed: true });
   });
 
-  test('an event with a camera text gets the plate of the entry that the gate named', async () => {
+  test("a parking event gets the plate of the whitelist entry that the gate named, not the camera's text", async () => {
     const { key, locationId } = await whitelistOf(['DXB B 1']);
     const { id: entryId } = await prisma.whitelistEntry.findFirstOrThrow({ where: { locationId } });
     const input = { eventId: 'same', entryId, reading: { text: '8 1', plateType: 'SHJ' } };
@@ -361,7 +364,7 @@ describe('events with a text that a camera read', () => {
     expect(await record(key, locationId, input)).toEqual(first);
   });
 
-  test('a batch may contain events with camera texts and events with plates', async () => {
+  test('one batch may contain parking events with plates and parking events with texts that a camera read', async () => {
     const { key, locationId } = await whitelistOf(['DXB A 1']);
     const events = [
       { reading: { text: 'A 1' } },
@@ -387,7 +390,7 @@ describe('events with a text that a camera read', () => {
     expect(matched).toMatchObject({ plateType: 'DXB', text: 'A 1', listed: true });
   });
 
-  test('recording an event with a camera text needs only the permission WRITE_ACTIVITY', async () => {
+  test('recording a parking event with the text that a camera read needs only the permission WRITE_ACTIVITY', async () => {
     const { locationId } = await whitelistOf(['DXB A 1']);
     const key = await gateway.newKey({ locationIds: [locationId], permissions: ['WRITE_ACTIVITY'] });
     const { body } = await gateway.graph(

@@ -54,7 +54,7 @@ describe('checks of a plate with a tolerance', () => {
     },
   );
 
-  test('an entry with exactly the checked plate wins over entries with similar plates', async () => {
+  test('a gate check with a tolerance prefers the whitelist entry with exactly the checked plate', async () => {
     const ask = await whitelistOf('DXB B 1', 'DXB 8 1');
     expect(await ask('DXB 8 1')).toEqual({
       allowed: true,
@@ -64,7 +64,7 @@ describe('checks of a plate with a tolerance', () => {
     });
   });
 
-  test('a plate that is similar to several entries admits no vehicle', async () => {
+  test('a gate admits no vehicle when the checked plate is similar to several whitelist entries', async () => {
     const ask = await whitelistOf('DXB B 81', 'DXB 8B 1', 'DXB 8 81');
     expect(await ask('DXB 8 B1')).toMatchObject({
       allowed: true,
@@ -80,7 +80,7 @@ describe('checks of a plate with a tolerance', () => {
     });
   });
 
-  test('an expired entry with a similar plate admits no vehicle', async () => {
+  test('an expired whitelist entry with a similar plate admits no vehicle', async () => {
     const ask = await whitelistOf({ ...plateOf('DXB B 1'), validUntil: '2020-01-01T00:00:00Z' });
     expect(await ask('DXB 8 1')).toMatchObject({
       allowed: false,
@@ -94,12 +94,15 @@ describe('checks of a plate with a tolerance', () => {
     ['a character that cameras do not confuse', 'DXB A 1', 'DXB A 7'],
     ['an additional character', 'DXB A 1', 'DXB A 11'],
     ['upper and lower case only', 'DXB b 1', 'DXB B 1'],
-  ])('a check with a tolerance answers NOT_LISTED when the plate differs by %s', async (_, listed, read) => {
-    const ask = await whitelistOf(listed);
-    expect(await ask(read)).toEqual({ allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] });
-  });
+  ])(
+    'a gate check with a tolerance answers NOT_LISTED when the plate differs by %s',
+    async (_, listed, read) => {
+      const ask = await whitelistOf(listed);
+      expect(await ask(read)).toEqual({ allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] });
+    },
+  );
 
-  test('a check with the tolerance null, 0 or none compares plates exactly', async () => {
+  test('a gate check with the tolerance null or 0 compares plates exactly', async () => {
     const ask = await whitelistOf('DXB B 1');
     const exact = { allowed: false, reason: 'NOT_LISTED', entry: null, candidates: [] };
     expect(await ask('DXB 8 1', 0)).toEqual(exact);
@@ -134,7 +137,7 @@ describe('similar plates', () => {
     plateNumber: fc.stringMatching(/^[A-Z0-9]{1,20}$/),
   });
 
-  test('the list of similar plates has the plate itself and all plates with one difference, without duplicates', () => {
+  test('each similar plate differs from the given plate in one character, and no similar plate is listed twice', () => {
     fc.assert(
       fc.property(plate, (read) => {
         const [first, ...others] = similarPlates(read);

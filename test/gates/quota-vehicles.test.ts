@@ -56,7 +56,7 @@ async function unitWithQuota() {
           entries: ['DXB/A/1', ...plates].map((plate) => ({ referenceId: 'unit-7', ...plateOf(plate) })),
         },
       ),
-    /** Whether `DXB/A/1` would exceed the quota, and the usage of both units' quotas. */
+    /** Returns whether `DXB/A/1` would exceed the quota, and how many places of both quotas are used. */
     async quotas() {
       const { quotas } = (
         await gateway.graph(
@@ -228,14 +228,14 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
       },
       quotas: inNone,
     },
-  ])('a quota of a unit follows the current whitelist: $title', async ({ steps, quotas }) => {
+  ])('a quota counts vehicles by the current whitelist: $title', async ({ steps, quotas }) => {
     const unit = await unitWithQuota();
     await steps(unit);
     expect(await unit.quotas()).toEqual(quotas);
     expect(await unit.isOver('DXB/A/1')).toBe(quotas.seven > 0);
   });
 
-  test('a late entry event is compared with the vehicles that are inside now, and stays marked as over the quota', async () => {
+  test('the gateway checks an entry event that arrives late against the vehicles that are inside now', async () => {
     const { enter, leave, create, isOver, locationId } = await unitWithQuota();
     await create('DXB/A/2');
     await leave('DXB/A/1');
@@ -248,7 +248,7 @@ describe('quotas count the vehicles inside by the current whitelist', () => {
     expect(event).toMatchObject({ overQuota: true });
   });
 
-  test('correcting the plate of an entry event frees the place of the first plate, even if the first plate is listed later', async () => {
+  test('after a correction of an entry event, the vehicle with the wrong plate no longer counts towards a quota', async () => {
     const { enter, create, isOver } = await unitWithQuota();
     await enter('DXB/A/2', { eventId: 'one' });
     await create('DXB/A/2');

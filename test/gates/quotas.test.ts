@@ -70,7 +70,7 @@ async function unitWith(vehicles: number) {
 }
 
 describe('quotas', () => {
-  test('a quota admits as many vehicles of its reference as it allows', async () => {
+  test('a quota admits the allowed number of vehicles of a reference, and refuses the next vehicle', async () => {
     const { setQuota, record, decide, run } = await unitWith(3);
     expect(await setQuota(2)).toEqual({ referenceId: 'unit-7', inside: 2, enforcement: 'HARD', used: 0 });
     await record(1);
@@ -96,7 +96,7 @@ describe('quotas', () => {
     ).toEqual({ allowed: true, overQuota: false });
   });
 
-  test('a quota with REPORT admits one vehicle too many, and the decision says that the quota is exceeded', async () => {
+  test('a quota with the rule REPORT admits a vehicle over the quota, and the gate decision reports the excess', async () => {
     const { setQuota, record, decide } = await unitWith(2);
     await setQuota(1, 'REPORT');
     await record(1);
@@ -114,7 +114,7 @@ describe('quotas', () => {
     });
   });
 
-  test('the gateway checks a quota again when a vehicle enters, and marks, records and announces an entry over the quota', async () => {
+  test('the gateway checks a quota again when a vehicle enters, and marks an entry event over the quota', async () => {
     const { setQuota, record, exceeded, ids } = await unitWith(3);
     await setQuota(1);
     expect(await record(1, { eventId: 'one' })).toEqual({ overQuota: false });
@@ -133,13 +133,13 @@ describe('quotas', () => {
         },
       },
     ]);
-    // A different vehicle under the same event id is counted again by the quota.
+    // When an event is corrected to another vehicle, the gateway checks the quota again.
     expect(await record(3, { eventId: 'two', occurredAt: minute(3) })).toEqual({ overQuota: true });
     expect(await exceeded()).toHaveLength(2);
     expect(await record('99')).toEqual({ overQuota: false });
   });
 
-  test('a vehicle no longer counts as inside after its event is corrected to another plate', async () => {
+  test('a vehicle no longer counts as inside after its entry event is corrected to another plate', async () => {
     const { setQuota, record, exceeded, quotas } = await unitWith(2);
     await setQuota(1);
     await record(1, { eventId: 'misread' });
@@ -150,7 +150,7 @@ describe('quotas', () => {
     expect((await quotas()).nodes).toMatchObject([{ used: 1 }]);
   });
 
-  test('a quota counts a batch of events like single events', async () => {
+  test('a quota counts vehicles equally whether parking events arrive in a batch or one by one', async () => {
     const { setQuota, run, locationId, exceeded } = await unitWith(3);
     await setQuota(1);
     const events = [
@@ -189,7 +189,7 @@ describe('quotas', () => {
     expect(await record(2)).toEqual({ overQuota: false });
   });
 
-  test('setting, replacing and deleting a quota leaves an audit record each, and lists show the current quota', async () => {
+  test('setting, replacing or deleting a quota leaves an audit record, and lists show the current quota', async () => {
     const { setQuota, quotas, record, run, key, locationId } = await unitWith(2);
     await record(1);
     await setQuota(2);
@@ -238,7 +238,7 @@ describe('quotas', () => {
     ).toMatchObject({ code: 'VALIDATION_ERROR', ...(field !== 'enforcement' && { details: { field } }) });
   });
 
-  test('one call may set each quota only once', async () => {
+  test('a request that sets the same quota twice is refused', async () => {
     const { run, quotas } = await unitWith(0);
     const twice = '[{ referenceId: "a", inside: 1 }, { referenceId: "a", inside: 2 }]';
     expect(
@@ -274,7 +274,7 @@ describe('quotas', () => {
 });
 
 describe.runIf(testServerUrl)('vehicles of one reference that enter at the same time', () => {
-  test('when vehicles enter at the same time, exactly the vehicles over the quota are marked', async () => {
+  test('when vehicles enter at the same time, exactly the entry events over the quota are marked', async () => {
     const { setQuota, record, decide, exceeded } = await unitWith(24);
     await setQuota(5);
     const marks = await Promise.all(

@@ -30,7 +30,7 @@ describe('requests of browsers from other origins', () => {
   );
 
   test.each(['/api/locations', '/graphql'])(
-    'a browser may send %s from a listed origin, and the preflight costs no points',
+    'a browser may send %s from an origin in CORS_ORIGINS, and the preflight request costs no rate limit points',
     async (path) => {
       const { companyId } = await open.newTenant();
       const key = await open.newKey({ companyIds: [companyId], hourlyLimit: 2 });
@@ -55,12 +55,12 @@ describe('requests of browsers from other origins', () => {
     },
   );
 
-  test('a browser from a listed origin can read refused responses', async () => {
+  test('a page from an origin in CORS_ORIGINS can read the responses to refused requests', async () => {
     const answer = await open.app.request('/api/locations', { headers: { Origin: appOrigin } });
     expect([answer.status, allowedOrigin(answer)]).toEqual([401, appOrigin]);
   });
 
-  test('a preflight from an origin that is not listed gets no Access-Control-Allow-Origin header', async () => {
+  test('a preflight request from an origin outside CORS_ORIGINS gets no Access-Control-Allow-Origin header', async () => {
     for (const origin of [
       'https://evil.example',
       'https://app.example.evil.example',
@@ -74,20 +74,23 @@ describe('requests of browsers from other origins', () => {
   test.each([
     ['no origin is listed', closed],
     ['others are listed', open],
-  ])('the refusal of a preflight names the variable CORS_ORIGINS when %s', async (_, { app }) => {
-    for (const path of ['/api/locations', '/graphql']) {
-      const answer = await app.request(path, preflight('https://evil.example'));
-      expect([answer.status, allowedOrigin(answer)]).toEqual([403, null]);
-      expect(await answer.json()).toMatchObject({
-        success: false,
-        error: {
-          code: 'FORBIDDEN',
-          message: expect.stringContaining('CORS_ORIGINS'),
-          details: { field: 'Origin', value: 'https://evil.example' },
-        },
-      });
-    }
-  });
+  ])(
+    'the response to a refused preflight request names the variable CORS_ORIGINS when %s',
+    async (_, { app }) => {
+      for (const path of ['/api/locations', '/graphql']) {
+        const answer = await app.request(path, preflight('https://evil.example'));
+        expect([answer.status, allowedOrigin(answer)]).toEqual([403, null]);
+        expect(await answer.json()).toMatchObject({
+          success: false,
+          error: {
+            code: 'FORBIDDEN',
+            message: expect.stringContaining('CORS_ORIGINS'),
+            details: { field: 'Origin', value: 'https://evil.example' },
+          },
+        });
+      }
+    },
+  );
 
   test('an OPTIONS request that is no preflight is answered with 405', async () => {
     const { key } = await open.newTenant();
@@ -157,7 +160,7 @@ describe('compression of responses', () => {
     },
   );
 
-  test('the gateway also compresses the response to a repeated GraphQL document', async () => {
+  test('the gateway compresses the response to a GraphQL document that a client sends repeatedly', async () => {
     const { key } = await newListHolder();
     const query = '{ locations { nodes { whitelist(first: 100) { nodes { id plateNumber createdAt } } } } }';
     for (let sent = 0; sent < 3; sent += 1) {
@@ -183,7 +186,7 @@ describe('compression of responses', () => {
   /** The number of entries in a list that the gateway sends in more than two chunks. */
   const listLength = 1_500;
 
-  test('a long list arrives compressed and in several chunks', async () => {
+  test('the gateway sends a long list compressed and in several chunks', async () => {
     const { get } = await newListHolder(listLength);
     const answer = await get(list, { 'Accept-Encoding': 'gzip' });
     expect(answer.headers.get('Content-Encoding')).toBe('gzip');

@@ -3,13 +3,13 @@ import { newSecret } from '../../src/auth/key-secret.ts';
 import { newAddress } from '../support/addresses.ts';
 import { sharedTestGateway, serve } from '../support/harness.ts';
 
-// The listener answers known refusals before the app runs. Clients must get the same response as from the guard, which
-// answers requests inside the app.
+// The HTTP listener answers requests that are certainly refused before the application runs. The response must equal
+// the response of the application.
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-/** Headers that belong to the connection, and headers whose values depend on the time. */
+/** Headers that the comparison ignores, because they belong to the connection or depend on the time. */
 const ofConnection = ['connection', 'content-length', 'date', 'keep-alive', 'transfer-encoding'];
 
 interface Call {
@@ -40,7 +40,7 @@ async function shown(response: Response) {
   return { status: response.status, text: await response.text(), names };
 }
 
-/** Sends the same request through the listener and within the process. */
+/** Sends the same request to the HTTP listener and, without a connection, to the application. */
 async function bothWays(surface: keyof typeof surfaces, call: Call) {
   const { path, init } = surfaces[surface];
   const request = { ...init, headers: headersOf(call) };
@@ -53,7 +53,7 @@ async function bothWays(surface: keyof typeof surfaces, call: Call) {
 const limited = { hourlyLimit: 1, burstLimit: 1 };
 
 describe.each(['rest', 'graphql'] as const)(
-  'refusals on %s are equal from the app and from the listener',
+  'the HTTP listener and the application refuse a request on %s with equal responses',
   (surface) => {
     test.each<[string, number, () => Promise<string | undefined>]>([
       ['a request without a key', 401, async () => undefined],
@@ -63,7 +63,7 @@ describe.each(['rest', 'graphql'] as const)(
     ])('%s gets the same response from the listener and from the app', async (_, status, newKey) => {
       const key = await newKey();
       const call = { ...(key !== undefined && { key }), address: newAddress() };
-      // From the second request on, the process remembers the refusal.
+      // The process remembers a refusal, so the HTTP listener answers from the second request on.
       await bothWays(surface, call);
       const { served, guarded } = await bothWays(surface, call);
       expect(served.status).toBe(status);
@@ -71,7 +71,7 @@ describe.each(['rest', 'graphql'] as const)(
       expect(served.text).toContain('of-this-test');
     });
 
-    test('a request from an address over its limit gets the same response from the listener and from the app', async () => {
+    test('a client address over its rate limit gets equal responses from the HTTP listener and from the application', async () => {
       const call = { key: 'pms_test_mistyped', address: newAddress() };
       const { path, init } = surfaces[surface];
       const ask = async () => {
@@ -88,7 +88,7 @@ describe.each(['rest', 'graphql'] as const)(
   },
 );
 
-test('each refused request of a key over its limit is recorded in the usage of the key', async () => {
+test("the usage of a key contains each request that was refused because of the key's rate limit", async () => {
   const key = await gateway.newKey(limited);
   const requestIds = Array.from({ length: 3 }, (_, index) => `refused-${newAddress()}-${index}`);
   for (const requestId of requestIds) {
@@ -108,7 +108,7 @@ test('each refused request of a key over its limit is recorded in the usage of t
     .toEqual([[200, null], ...Array.from({ length: 2 }, () => [429, 'RATE_LIMIT_EXCEEDED'])]);
 });
 
-test('the OpenAPI document and the GraphQL schema need no key', async () => {
+test('a client needs no API key for the OpenAPI document and the GraphQL schema', async () => {
   for (const path of ['/api/openapi.json', '/graphql/schema.graphql']) {
     const response = await fetch(url + path, { headers: { 'X-Forwarded-For': newAddress() } });
     await response.arrayBuffer();
@@ -125,7 +125,7 @@ test('a refused HEAD request gets a response without a body', async () => {
   expect(await response.text()).toBe('');
 });
 
-test('a refused HEAD request gets the same headers from the app and from the listener', async () => {
+test('a refused HEAD request gets equal headers from the HTTP listener and from the application', async () => {
   const headers = headersOf({ key: newSecret('development'), address: newAddress() });
   const head = async () => {
     const response = await fetch(`${url}/api/companies`, { method: 'HEAD', headers });

@@ -10,7 +10,7 @@ interface Call {
   headers?: Record<string, string>;
 }
 
-/** Requests that fail. Each has the place of the request id in its response body. */
+/** Requests that fail, each with the place of the request id in the body of its response. */
 const errors: [string, (call: Call) => Promise<{ headers: Headers; shown: unknown }>][] = [
   ['REST: an unknown location', (call) => restError('GET', '/locations/none/whitelist', call)],
   ['REST: an unknown path', (call) => restError('GET', '/nothing', call)],
@@ -34,7 +34,7 @@ async function graphError(query: string, call: Call) {
 }
 
 describe.each(errors)('request ids of errors: %s', (_, ask) => {
-  test('an error response has a new request id in its body and its header', async () => {
+  test('the body and the header of an error response contain a new request id', async () => {
     const key = await gateway.newKey();
     const { headers, shown } = await ask({ key });
     expect(shown).toMatch(uuid);
@@ -55,12 +55,12 @@ test.each([
   ['with a space', 'two words'],
   ['with a quote', 'a"b'],
   ['that is empty', ''],
-])('a request id %s is replaced by a new id', async (_, id) => {
+])('the gateway replaces a request id %s by a new request id', async (_, id) => {
   const { headers } = await gateway.rest('GET', '/health', { headers: { 'X-Request-Id': id } });
   expect(headers.get('X-Request-Id')).toMatch(uuid);
 });
 
-test('a request id of 100 characters is accepted, and the usage of the key records that id', async () => {
+test('the gateway accepts a request id of 100 characters, and stores the id in the usage record', async () => {
   const id = 'b'.repeat(100);
   const key = await gateway.newKey();
   await gateway.rest('GET', '/health', { key, headers: { 'X-Request-Id': id } });

@@ -115,7 +115,7 @@ describe('invalid REST requests', () => {
     },
   );
 
-  test('a HEAD request is answered like a GET request, but without a body', async () => {
+  test('the response to a HEAD request equals the response to a GET request without its body', async () => {
     const { key } = await gateway.newTenant();
     const response = await fetch(`${url}/api/companies`, {
       method: 'HEAD',
@@ -162,7 +162,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('the field `rateLimit` of the graph includes the charge of the current request', async () => {
+  test('the GraphQL field `rateLimit` includes the points of the request that selects the field', async () => {
     const key = await gateway.newKey({ hourlyLimit: 50, burstLimit: 10 });
     const answer = await gateway.graph(`{ viewer { ${budget} } }`, { key });
     expect(answer.body.errors).toBeUndefined();
@@ -174,7 +174,7 @@ describe('rate limit headers and budgets', () => {
     expect(resetSeconds).toBeLessThan(3700);
   });
 
-  test('reading the rate limit of another key does not charge that key', async () => {
+  test('a request that reads the rate limit of another key does not use points of the other key', async () => {
     const { companyId } = await gateway.newTenant();
     const [admin, other] = await Promise.all([
       gateway.newKey({ companyIds: [companyId] }),
@@ -187,7 +187,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('REST and GraphQL share one budget, and a response with status 429 has Retry-After', async () => {
+  test('REST and GraphQL requests of a key share one rate limit, and a response with status 429 has Retry-After', async () => {
     const key = await gateway.newKey({ hourlyLimit: 3 });
     const remaining: (string | null)[] = [];
     for (const call of [
@@ -211,7 +211,7 @@ describe('rate limit headers and budgets', () => {
     }
   });
 
-  test('each root field of a mutation costs one point', async () => {
+  test('each root field of a GraphQL mutation costs one rate limit point', async () => {
     const { locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ hourlyLimit: 4, unrestricted: true });
     const rename = (name: string) =>
@@ -225,7 +225,7 @@ describe('rate limit headers and budgets', () => {
     expect(location.name).toBe('c');
   });
 
-  test('requests without a valid key are counted by client address', async () => {
+  test('the rate limit counts requests without a valid key by client address', async () => {
     const headers = { 'X-Forwarded-For': `flood-${process.hrtime.bigint()}` };
     const statuses = [];
     for (let index = 0; index < 101; index += 1) {
@@ -239,10 +239,10 @@ describe('rate limit headers and budgets', () => {
 });
 
 describe('a client that obeys the limit headers', () => {
-  test('a client that obeys the limit headers never gets status 429, even over both surfaces and two processes', async () => {
+  test('a client that obeys the rate limit headers never gets status 429, over REST and GraphQL and two processes', async () => {
     const windows = { RATE_LIMIT_WINDOW_SECONDS: '4', RATE_LIMIT_BURST_WINDOW_SECONDS: '1' };
     const first = await openTestGateway(windows);
-    // Without Redis and PostgreSQL each process has its own budget, so the test uses one process.
+    // Without Redis and PostgreSQL, each process counts the rate limits on its own, so the test uses one process.
     const second =
       process.env.REDIS_URL && first.config.databaseUrl
         ? await openTestGateway({ ...windows, DATABASE_URL: first.config.databaseUrl })

@@ -29,7 +29,7 @@ describe('requests that the listener answers before the app', () => {
       'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       400,
     ],
-  ])('the listener answers %s with an error in the REST envelope', async (_, bytes, status) => {
+  ])('the HTTP listener answers %s with an error in the format of REST errors', async (_, bytes, status) => {
     const { port } = await serveApp(newApp().app);
     const { received, closed } = await open(port, bytes);
     await closed;
@@ -65,10 +65,10 @@ describe('connections that hold a file descriptor', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('a connection that stalls in the middle of a body gets an error response before the idle timeout closes the connection', async () => {
+  test('a client that stalls in the middle of a request body gets an error response before the idle timeout', async () => {
     const { requestTimeoutMs, checkIntervalMs, silentTimeoutMs } = connectionLimits;
     expect(silentTimeoutMs).toBeGreaterThan(requestTimeoutMs + checkIntervalMs);
-    // These timeouts are the timeouts of production, divided by 100.
+    // The test uses the timeouts of production, divided by 100.
     const { port } = await serveApp(newApp().app, {
       headersTimeoutMs: 100,
       requestTimeoutMs: requestTimeoutMs / 100,
@@ -98,16 +98,19 @@ describe('connections that hold a file descriptor', () => {
   test.each([
     ['bytes that are not HTTP', 'NONSENSE\r\n\r\n', 400],
     ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
-  ])('a refused connection that the client keeps open frees its slot: %s', async (_, bytes, status) => {
-    const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
-    // The client keeps its side of the connection open, so the server sees no end of the connection.
-    const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
-    await once(socket, 'end');
-    expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    await expect.poll(() => answerOfNewConnection(port), { timeout: 20_000 }).toContain('ok');
-    expect(socket.writableFinished).toBe(false);
-    socket.destroy();
-  });
+  ])(
+    'a refused connection frees its slot even when the client keeps its side open: %s',
+    async (_, bytes, status) => {
+      const { port } = await serveApp(newApp().app, { maxConnections: 1, headersTimeoutMs: 60_000 });
+      // The client keeps its side of the connection open, so the server sees no end of the connection.
+      const { socket, received } = await open(port, bytes, { allowHalfOpen: true });
+      await once(socket, 'end');
+      expect(received()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+      await expect.poll(() => answerOfNewConnection(port), { timeout: 20_000 }).toContain('ok');
+      expect(socket.writableFinished).toBe(false);
+      socket.destroy();
+    },
+  );
 
   test.each([
     ['the process has too many connections', { maxConnections: 2 }],
@@ -135,7 +138,7 @@ describe('request bodies that arrive after the response', () => {
   }
   const isTaken = ({ socket }: RawConnection) => socket.writableLength === 0;
 
-  test('a request body that arrives after the response is discarded, and the connection serves the next request', async () => {
+  test("the gateway discards a request body that arrives after its response, and serves the connection's next request", async () => {
     const { port } = await serveApp(newApp().app);
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, bodyBytes);
@@ -144,7 +147,7 @@ describe('request bodies that arrive after the response', () => {
     expect(connection.received()).toMatch(/\r\n\r\nok$/);
   });
 
-  test('request bodies that arrive after the response are discarded one at a time, in their order', async () => {
+  test('a gateway discards large request bodies that arrive after their responses one at a time, in order', async () => {
     const { port } = await serveApp(newApp().app);
     const first = await open(port, head(bodyBytes));
     await sendBody(first, bodyBytes - 1);
@@ -158,14 +161,14 @@ describe('request bodies that arrive after the response', () => {
     for (const { socket } of [first, ...others]) socket.destroy();
   });
 
-  test('the gateway closes the connection when a refused request body does not arrive in time', async () => {
+  test('the gateway closes a connection when the body of a refused request does not arrive in time', async () => {
     const { port } = await serveApp(newApp().app, { unreadBodyTimeoutMs: 100 });
     const { closed, received } = await open(port, head(bodyBytes));
     await closed;
     expect(received()).toContain('refused');
   });
 
-  test('the gateway closes the connection when a refused request body is too large', async () => {
+  test('the gateway closes a connection when the body of a refused request is too large', async () => {
     const { port } = await serveApp(newApp().app, { maxUnreadBodyBytes: 1000 });
     const connection = await open(port, head(bodyBytes));
     await sendBody(connection, 2000);

@@ -7,7 +7,7 @@ import { newApp, open, serveApp } from '../support/raw-connections.ts';
 describe('a gateway server that is stopping', () => {
   const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-  test('a stopping server finishes requests of keep-alive connections, sends Connection: close, and closes idle connections', async () => {
+  test('an HTTP server that stops finishes running requests, sends Connection: close, and closes idle connections', async () => {
     const { app, release, arrival } = newApp();
     const { port, close } = await serveApp(app);
     const idle = await open(port, request('/'));
@@ -26,7 +26,7 @@ describe('a gateway server that is stopping', () => {
     await Promise.all([idle.closed, stopped]);
   });
 
-  test('a stopping server answers every request that has already arrived', async () => {
+  test('an HTTP server that stops answers every request that has already arrived', async () => {
     const { app, release, arrivals } = newApp();
     const { port, close } = await serveApp(app);
     const clients = await Promise.all(Array.from({ length: 200 }, () => open(port, request('/slow'))));
@@ -41,10 +41,10 @@ describe('a gateway server that is stopping', () => {
 
   /** The keep-alive time of the gateway in production. */
   const { idleGraceMs } = connectionLimits;
-  /** A pause that is longer than most clients wait between two requests, and shorter than the keep-alive time. */
+  /** A pause that is shorter than the keep-alive time. Most clients wait less than this pause between two requests. */
   const pauseMs = 1_000;
 
-  test('a stopping server answers one more request of an idle connection within the keep-alive time, and then closes the connection', async () => {
+  test('an HTTP server that stops answers one more request on an idle connection, and then closes the connection', async () => {
     expect(idleGraceMs).toBeGreaterThan(connectionLimits.drainTimeoutMs / 2);
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const idle = await open(port, request('/'));
@@ -58,7 +58,7 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  test('a stopping server still accepts one request on a connection whose last response promised keep-alive', async () => {
+  test('an HTTP server that stops accepts one request on a connection whose last response promised keep-alive', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs });
     const { socket, received, closed } = await open(port);
     socket.pause();
@@ -75,7 +75,7 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  test('a stopping server does not cut a response that the client still reads', async () => {
+  test('an HTTP server that stops completes a response that the client is still reading', async () => {
     const { port, close } = await serveApp(newApp().app, { idleGraceMs: 0 });
     const { socket, received, closed } = await open(port);
     socket.pause();
@@ -89,7 +89,7 @@ describe('a gateway server that is stopping', () => {
     await stopped;
   });
 
-  test('a stopping server aborts requests that do not end in time', async () => {
+  test('an HTTP server that stops aborts requests that do not end in time', async () => {
     const { app, arrival } = newApp();
     const { port, close } = await serveApp(app, { drainTimeoutMs: 200 });
     const busy = await open(port, request('/slow'));
@@ -100,7 +100,7 @@ describe('a gateway server that is stopping', () => {
   });
 });
 
-test('a Node client keeps its connection until the server stops', async () => {
+test('a client in Node.js keeps its connection until the HTTP server stops', async () => {
   const { url, close } = await serveApp(newApp().app);
   const agent = new Agent({ keepAlive: true });
   const response = await new Promise<{ headers: Record<string, unknown> }>((resolve, reject) =>

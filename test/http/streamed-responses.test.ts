@@ -42,7 +42,10 @@ class Source implements AsyncIterableIterator<string> {
   }
 }
 
-/** A schema whose subscription yields the values of a source, and whose query waits for its first value. */
+/**
+ * Creates a schema over a source. The subscription yields all values of the source, and the query waits for the first
+ * value.
+ */
 function schemaOver(source: Source): GraphQLSchema {
   const schema = buildSchema('type Query { value: String } type Subscription { value: String }');
   schema.getQueryType()!.getFields().value!.resolve = async () => (await source.next()).value;
@@ -63,7 +66,7 @@ const context = {
   charge: () => Promise.resolve(),
 } as unknown as GraphRequestContext & Context;
 
-/** The graph's response to an operation over a source. */
+/** Returns the GraphQL response to an operation whose values come from the source. */
 function graphResponse(source: Source, query: string, accept: string): Promise<Response> {
   const schema = schemaOver(source);
   const metrics = { countSubscription: () => {}, countError: () => {} };
@@ -78,7 +81,9 @@ function graphResponse(source: Source, query: string, accept: string): Promise<R
 
 const wholeList = (source: Source) => streamPieces(source, context, () => false);
 
-/** Requests for each kind of response that the gateway streams while it creates the content. */
+/**
+ * Functions that request each kind of streamed response: the gateway sends the first part before the last part exists.
+ */
 const kinds: Record<string, (source: Source) => Response | Promise<Response>> = {
   'an event stream': (source) => graphResponse(source, 'subscription { value }', 'text/event-stream'),
   'incremental parts': (source) => graphResponse(source, '{ value }', 'multipart/mixed'),
@@ -145,7 +150,7 @@ const orders: [Step[], Step[]][] = [
 
 describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open) => {
   test.each(orders)(
-    'a client that disconnects causes no uncaught error when the source of the stream does %j and the client does %j',
+    'no error is uncaught when a streamed response does %j while its client does %j and disconnects',
     async (source, reader) => {
       const faults = collectProcessFaults();
       for (const steps of interleavings(source, reader)) {
@@ -177,7 +182,7 @@ describe.each(Object.entries(kinds))('%s whose client disconnects', (kind, open)
   }
 });
 
-test('the gateway does not report a whole list as broken off when the client disconnects during a read', async () => {
+test('the gateway reports no failure of a streamed list when the client disconnects', async () => {
   const failures: unknown[] = [];
   const source = new Source();
   const body = streamPieces(source, context, (error) => failures.push(error) > 0).getReader();
@@ -189,7 +194,7 @@ test('the gateway does not report a whole list as broken off when the client dis
   expect(failures).toEqual([]);
 });
 
-test('an event stream whose source fails ends with a masked error', async () => {
+test('when the source of an event stream fails, the stream ends with an error that hides the cause', async () => {
   const source = new Source();
   const response = await graphResponse(source, 'subscription { value }', 'text/event-stream');
   source.fail();

@@ -24,13 +24,13 @@ const fromNewAddress = () => ({ 'X-Forwarded-For': newAddress() });
 /** The number of requests that an address may send in a minute without a valid key. */
 const burstOfAddress = 100;
 
-/** Spends the budget of an address. */
+/** Sends requests until the rate limit of a client address has no points left. */
 async function spend(headers: Record<string, string>): Promise<void> {
   for (let index = 0; index < burstOfAddress; index += 1) await gateway.rest('GET', '/health', { headers });
 }
 
 describe('an unauthenticated client over its budget', () => {
-  test('an unauthenticated client over its budget causes no look-up in the database, for any number of invented keys', async () => {
+  test('an unauthenticated client over its rate limit causes no database queries, for any number of invented keys', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     const statuses = new Set<number>();
@@ -45,7 +45,7 @@ describe('an unauthenticated client over its budget', () => {
     expect(statements.filter((text) => text.includes('ApiKeySecret'))).toEqual([]);
   });
 
-  test('an unauthenticated client has at most as many concurrent look-ups as its remaining budget', async () => {
+  test('an unauthenticated client has at most as many concurrent key look-ups as remaining rate limit points', async () => {
     const headers = fromNewAddress();
     const answers = await Promise.all(
       Array.from({ length: 150 }, () =>
@@ -57,7 +57,7 @@ describe('an unauthenticated client over its budget', () => {
     for (const { headers: told } of refused) expect(told.get('Retry-After')).toMatch(/^[1-9]\d*$/);
   });
 
-  test('a valid key still works when other clients of its address are over the budget', async () => {
+  test('a valid API key works even when other clients of its address exceed the rate limit', async () => {
     const headers = fromNewAddress();
     const { key } = await gateway.newTenant();
     await gateway.rest('GET', '/health', { key });
@@ -74,7 +74,7 @@ describe('an unauthenticated client over its budget', () => {
     expect((await gateway.rest('GET', '/health', { key: secret, headers })).status).toBe(200);
   });
 
-  test('a new key works although it sends many concurrent requests at once', async () => {
+  test('many concurrent first requests of a new API key all succeed', async () => {
     const headers = fromNewAddress();
     const key = await gateway.newKey();
     const answers = await Promise.all(
@@ -83,12 +83,13 @@ describe('an unauthenticated client over its budget', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   });
 
-  test('the gateway counts refusals of unauthenticated clients, and does not record each refusal', async () => {
+  test('the gateway counts refused requests of unauthenticated clients, and stores no record of each request', async () => {
     const headers = fromNewAddress();
     await spend(headers);
     await gateway.rest('GET', '/health', { headers });
     await gateway.rest('GET', '/health', { key: await gateway.newKey() });
-    // The gateway writes records in order: when the last record is stored, an earlier record would be stored too.
+    // The gateway stores usage records in order. When the last record is stored, every earlier record would be stored,
+    // too.
     await expect
       .poll(() => prisma.usageRecord.count({ where: { apiKeyId: { not: null } } }))
       .toBeGreaterThan(0);
@@ -100,7 +101,7 @@ describe('an unauthenticated client over its budget', () => {
   });
 });
 
-test('the gateway logs the refusals of unauthenticated clients in one line a minute', () => {
+test('the gateway logs all refused requests of unauthenticated clients in one line per minute', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines: object[] = [];
@@ -130,7 +131,7 @@ describe('client addresses', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['Not-An-Address', 'not-an-address'],
     ['x'.repeat(1000), 'x'.repeat(64)],
-  ])('the client address %s is read as %s', (text, expected) => {
+  ])('the gateway reads the client address %s as %s', (text, expected) => {
     expect(canonicalAddress(text)).toBe(expected);
   });
 
@@ -141,7 +142,7 @@ describe('client addresses', () => {
     expect(clientOf('192.0.2.1')).toBe('192.0.2.1');
   });
 
-  test('an IPv6 /64 network has one budget for all its addresses', async () => {
+  test('all addresses of an IPv6 /64 network share one rate limit', async () => {
     let refused = 0;
     const network = newAddress().slice(0, -1);
     for (let index = 0; index < 300; index += 1) {
@@ -164,7 +165,7 @@ describe('public pages', () => {
   const page = (headers: Record<string, string>) =>
     gateway.app.request('/graphql', { headers: { Accept: 'text/html', ...headers } });
 
-  test('public pages need no key, use the budget of the client address, and show that budget in headers', async () => {
+  test('public pages need no API key, and their requests count towards the rate limit of the client address', async () => {
     const headers = fromNewAddress();
     const first = await page(headers);
     expect(first.status).toBe(200);
@@ -204,7 +205,7 @@ describe('a database failure during authentication', () => {
     guards.ofSurface('rest', () => ({ status: 500, body: '{}', errorCode: 'INTERNAL_ERROR' })),
   );
 
-  test('a request that fails because the database is unreachable is not charged, and its response has no limit headers', async () => {
+  test('a request that fails because the database is unreachable costs no rate limit points', async () => {
     const headers = { 'X-API-Key': newSecret('development'), ...fromNewAddress() };
     for (let index = 0; index < 3 * burstOfAddress; index += 1) {
       const answer = await app.request('/', { headers });

@@ -7,12 +7,12 @@ import { compressed } from '../../src/http/responses/compression.ts';
 import { newId } from '../../src/ids.ts';
 import { newSlug, openTestGateway, serve } from '../support/harness.ts';
 
-// The gateway counts the memory that it holds for clients that do not read, and limits that memory per key.
+// For each key, the gateway counts and limits the memory of responses that clients have not read.
 
 describe('memory of compressed responses', () => {
   const text = 'مواقف'.repeat(300_000);
 
-  test('a compressed response counts as held memory until the connection has sent it', async () => {
+  test('a compressed response counts as memory of the process until the connection has sent the response', async () => {
     let held = 0;
     const stream = compressed(text, 'br', (change) => (held += change));
     expect(held).toBe(Buffer.byteLength(text));
@@ -21,7 +21,7 @@ describe('memory of compressed responses', () => {
     expect(held).toBe(0);
   });
 
-  test('a compressed response stops counting as held memory when its client disconnects', async () => {
+  test('a compressed response no longer counts as memory of the process when its client disconnects', async () => {
     let held = 0;
     const reader = compressed(text, 'gzip', (change) => (held += change)).getReader();
     await reader.read();
@@ -35,7 +35,7 @@ describe('whole lists of stalled clients', async () => {
   const url = await serve(gateway);
   const entries = 5_000;
 
-  test('whole lists that stalled clients do not read cause no delay for lists of other keys', async () => {
+  test('stalled clients that do not read long lists do not delay lists of other API keys', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     await gateway.database.sql.query(
       {
@@ -65,7 +65,7 @@ describe('large values of one key', async () => {
   const url = await serve(gateway);
   const mebibyte = 1024 * 1024;
 
-  test('stalled clients of one key read large values one at a time, and another key gets its list meanwhile', async () => {
+  test('while stalled clients of one API key read large values, another API key gets its list', async () => {
     const companies = [newId(), newId()];
     for (const id of companies) {
       await gateway.database.sql.query(

@@ -12,7 +12,7 @@ const keys = keyOperations(gateway);
 const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
-/** A company with an ADMIN key that has limits and an expiry. */
+/** Creates a company with an ADMIN key that has rate limits and an expiry. */
 async function newAdmin(options: KeyOptions = {}) {
   const { companyId, locationId } = await gateway.newTenant();
   const admin = await gateway.newKey({
@@ -43,7 +43,7 @@ describe('grants of a restricted key', () => {
     ['hourlyLimit', { hourlyLimit: 501 }],
     ['burstLimit', { burstLimit: 51 }],
     ['expiresAt', { expiresAt: later }],
-  ])('a restricted key cannot grant more than the key itself has: %s', async (field, more) => {
+  ])('a restricted API key cannot grant more than the key itself has: %s', async (field, more) => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const refusal = { code: 'FORBIDDEN', details: { field } };
     expect(await keys.create(admin, { companyIds: [companyId], ...more })).toMatchObject(refusal);
@@ -52,7 +52,7 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, child.apiKey.id, more)).toMatchObject(refusal);
   });
 
-  test('a restricted key can grant everything that the key itself has', async () => {
+  test('a restricted API key can grant everything that the key itself has', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const all = {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -66,19 +66,19 @@ describe('grants of a restricted key', () => {
     expect(await keys.update(admin, apiKey.id, { ...all, name: 'Same' })).toMatchObject(all);
   });
 
-  test('a new key gets the limits and the expiry of its issuer when the request names none', async () => {
+  test('a new API key gets the rate limits and the expiry of its issuer when the request names none', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 500, burstLimit: 50, expiresAt: soon.toISOString() });
   });
 
-  test('a new key gets the default limits when the limits of its issuer are higher, and no expiry when the issuer has none', async () => {
+  test('a new API key gets the default rate limits when the rate limits of its issuer are higher', async () => {
     const { companyId, admin } = await newAdmin({ hourlyLimit: 5000, burstLimit: 500 });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(apiKey).toMatchObject({ hourlyLimit: 1000, burstLimit: 100, expiresAt: null });
   });
 
-  test('an expiring key cannot remove the expiry of another key', async () => {
+  test('an API key with an expiry cannot remove the expiry of another API key', async () => {
     const { companyId, admin } = await newAdmin({ expiresAt: soon });
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(await keys.update(admin, apiKey.id, { expiresAt: null })).toMatchObject({
@@ -97,7 +97,7 @@ describe('grants of a restricted key', () => {
     }
   });
 
-  test('a restricted key cannot remove the last company of a key', async () => {
+  test('a restricted key cannot remove the last company from the scope of another key', async () => {
     const { companyId, admin } = await newAdmin();
     const { apiKey } = await keys.create(admin, { companyIds: [companyId] });
     expect(await keys.update(admin, apiKey.id, { companyIds: [] })).toMatchObject({
@@ -128,7 +128,7 @@ describe('grants of a restricted key', () => {
     }
   });
 
-  test('a key of a location cannot grant the company of the location', async () => {
+  test('a key that is limited to a location cannot grant access to the company of the location', async () => {
     const { companyId, locationId } = await newAdmin();
     const admin = await gateway.newKey({ permissions: ['ADMIN'], locationIds: [locationId] });
     const input = { permissions: ['ADMIN'], companyIds: [companyId] };
@@ -148,7 +148,7 @@ describe('keys that have more grants than their administrator', () => {
   ];
 
   test.each(stronger)(
-    'a key with more grants than its administrator (%s) can be read and revoked, but not rotated or changed',
+    'an administrator can revoke, but not change, a key that may do more than the administrator (%s)',
     async (_, more) => {
       const { companyId, admin } = await newAdmin({ expiresAt: soon });
       const { secret, id } = await newSibling(companyId, await more(companyId));
@@ -194,7 +194,7 @@ describe('keys that have more grants than their administrator', () => {
 });
 
 test.each(['companyIds', 'locationIds'] as const)(
-  'a company that a key of %s registers is in the scope of the key and of its administrator',
+  'a company that a key of %s registers is accessible to the key and to its administrator',
   async (scopeField) => {
     const { companyId, locationId } = await newAdmin();
     const scope = scopeField === 'companyIds' ? { companyIds: [companyId] } : { locationIds: [locationId] };
@@ -271,7 +271,7 @@ describe('the field `changes` of an audit record', () => {
     }
   });
 
-  test('the field `changes` of audit records is read only when selected, with one SQL statement per page', async () => {
+  test('the gateway reads `changes` of an audit record only when a query selects the field', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     for (const name of ['One', 'Two', 'Three']) {
       await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name } });

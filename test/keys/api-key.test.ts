@@ -10,7 +10,7 @@ const operator = gateway.config.operatorApiKey!;
 const keys = keyOperations(gateway);
 
 describe('secrets of API keys', () => {
-  test('the secret of a key contains the name of its environment, and a single typing error makes the secret invalid', () => {
+  test('the secret of an API key names its environment, and a single typing error makes the secret invalid', () => {
     expect(newSecret('production')).toMatch(/^pms_live_[0-9A-Za-z]{49}$/);
     expect(newSecret('staging')).toMatch(/^pms_test_[0-9A-Za-z]{49}$/);
     fc.assert(
@@ -24,7 +24,7 @@ describe('secrets of API keys', () => {
 });
 
 describe('the key of OPERATOR_API_KEY', () => {
-  test('the key of OPERATOR_API_KEY has access to everything, also after it registers a company', async () => {
+  test('the key of OPERATOR_API_KEY has access to all data, even after the key registers a company', async () => {
     const { locationId } = await gateway.newTenant();
     expect((await gateway.rest('GET', `/locations/${locationId}/whitelist`, { key: operator })).status).toBe(
       200,
@@ -38,7 +38,7 @@ describe('the key of OPERATOR_API_KEY', () => {
 });
 
 describe('issuing an API key', () => {
-  test('a new key has the requested scope, permissions and limits, and the database does not contain its secret', async () => {
+  test('a new API key has the requested scope, permissions and rate limits, and its secret is not stored', async () => {
     const { locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, {
       permissions: ['READ_LOCATIONS', 'READ_WHITELIST'],
@@ -64,7 +64,7 @@ describe('issuing an API key', () => {
     expect(JSON.stringify([stored, await keys.auditOf(apiKey.id)])).not.toContain(secret);
   });
 
-  test('a key with an expiry in the past is refused, and a key expires by the clock of the database', async () => {
+  test('an API key expires by the clock of the database, and cannot be issued with an expiry in the past', async () => {
     expect(await keys.create(operator, { expiresAt: '2020-01-01T00:00:00Z' })).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: { field: 'expiresAt' },
@@ -95,7 +95,7 @@ describe('keys of another environment', () => {
 });
 
 describe('rotating an API key', () => {
-  test('the old secret of a rotated key works for the grace period, and both secrets share one budget', async () => {
+  test('the old secret of a rotated key works during the grace period, and both secrets share one rate limit', async () => {
     const { secret, apiKey } = await keys.create(operator, { hourlyLimit: 50 });
     const first = await gateway.rest('GET', '/health', { key: secret });
     const rotated = await keys.rotate(operator, apiKey.id, 600);
@@ -107,7 +107,7 @@ describe('rotating an API key', () => {
     ).toBe(2);
   });
 
-  test('the old secret of a key stops at once when the rotation has no grace period', async () => {
+  test('the old secret of an API key is invalid at once when the rotation has no grace period', async () => {
     const { secret, apiKey } = await keys.create(operator);
     expect(await keys.statusWith(secret)).toBe(200);
     const rotated = await keys.rotate(operator, apiKey.id, 0);
@@ -123,7 +123,7 @@ describe('rotating an API key', () => {
     expect(await keys.statusWith(rotated.secret)).toBe(200);
   });
 
-  test('concurrent rotations of a key leave one lasting secret, and an audit record for each rotation', async () => {
+  test('after concurrent rotations of an API key, exactly one secret stays valid, and each rotation has an audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const rotations = await Promise.all(Array.from({ length: 5 }, () => keys.rotate(operator, apiKey.id, 0)));
     const statuses = await Promise.all(rotations.map(({ secret }) => keys.statusWith(secret)));
@@ -141,7 +141,7 @@ describe('rotating an API key', () => {
 });
 
 describe('changing an API key', () => {
-  test('a change of a key changes only the given fields, and the audit record has the values before and after', async () => {
+  test('updateApiKey changes only the given fields, and the audit record contains the old and the new values', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { locationIds: [locationId] });
     const before = {
@@ -175,7 +175,7 @@ describe('changing an API key', () => {
     }
   });
 
-  test('a change of a key takes effect at once', async () => {
+  test('a change of an API key takes effect at once', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { secret, apiKey } = await keys.create(operator, { companyIds: [companyId] });
     const read = async () => (await gateway.rest('GET', '/locations', { key: secret })).status;
@@ -192,7 +192,7 @@ describe('changing an API key', () => {
     expect(headers.get('X-RateLimit-Limit')).toBe('7');
   });
 
-  test('a change of a key to its current values leaves no audit record', async () => {
+  test('a change of an API key to its current values leaves no audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const same = { name: 'Gate', permissions: ['READ_LOCATIONS', 'READ_LOCATIONS'], companyIds: [] };
     expect(await keys.update(operator, apiKey.id, same)).toMatchObject({ name: 'Gate' });
@@ -215,7 +215,7 @@ describe('changing an API key', () => {
 });
 
 describe('revoking an API key', () => {
-  test('the revocation of a key takes effect at once', async () => {
+  test('the revocation of an API key takes effect at once', async () => {
     const { secret, apiKey } = await keys.create(operator);
     expect(await keys.statusWith(secret)).toBe(200);
     expect((await keys.revoke(operator, apiKey.id)).revokedAt).toMatch(/Z$/);
@@ -232,7 +232,7 @@ describe('revoking an API key', () => {
     expect(await keys.auditOf(apiKey.id)).toHaveLength(2);
   });
 
-  test('concurrent revocations of a key all succeed, and leave one audit record', async () => {
+  test('concurrent revocations of one API key all succeed, and leave one audit record', async () => {
     const { apiKey } = await keys.create(operator);
     const answers = await Promise.all(Array.from({ length: 8 }, () => keys.revoke(operator, apiKey.id)));
     expect(new Set(answers.map(({ revokedAt }) => revokedAt)).size).toBe(1);
@@ -240,7 +240,7 @@ describe('revoking an API key', () => {
     expect(actions).toEqual(['api_key.created', 'api_key.revoked']);
   });
 
-  test('revoking a key during its rotation leaves no secret that works', async () => {
+  test('no secret of an API key works when the key is revoked during its rotation', async () => {
     const { apiKey } = await keys.create(operator);
     const [rotated] = await Promise.all([keys.rotate(operator, apiKey.id), keys.revoke(operator, apiKey.id)]);
     if (rotated.secret) expect(await keys.statusWith(rotated.secret)).toBe(401);
@@ -249,7 +249,7 @@ describe('revoking an API key', () => {
 });
 
 describe('usage records of an API key', () => {
-  test('every request is recorded with its key, surface, operation, status and request id, and never with the secret', async () => {
+  test('the usage record of a request contains its API key, operation, status and request id, but never the secret', async () => {
     const key = await gateway.newKey({ permissions: everyPermission });
     const answer = await gateway.rest('GET', '/companies', { key });
     await gateway.graph('query Any { a: health { status } }', { key });

@@ -37,7 +37,7 @@ const isRefused = async (secret: string) => {
 };
 
 describe('the authenticator', () => {
-  test('the authenticator reads a key from the database once, and later from memory', async () => {
+  test('the authenticator reads an API key from the database once, and later from memory', async () => {
     const secret = await gateway.newKey();
     expect(authenticator.cachedKey(secret)).toBeUndefined();
     const { id } = await authenticator.authenticate(secret);
@@ -81,7 +81,7 @@ describe('the authenticator', () => {
   test.each([
     ['for 5 s', true, 5_000],
     ['for 500 ms while notices of other processes may be missed', false, 500],
-  ])('the authenticator remembers a key and an unknown secret %s', async (_, connected, knownForMs) => {
+  ])('the authenticator remembers a valid key and an unknown secret %s', async (_, connected, knownForMs) => {
     authenticator = await newAuthenticator({ ...createLocalPubSub(), connected });
     const [secret, unknown] = [await gateway.newKey(), invented()];
     await authenticator.authenticate(secret);
@@ -102,7 +102,7 @@ describe('the authenticator', () => {
   test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest one when another is added', async () => {
     const [oldest, ...others] = Array.from({ length: 10_001 }, invented);
     await isRefused(oldest!);
-    // Many look-ups take several SQL statements, which may finish in any order.
+    // Looking up many secrets takes several SQL statements, which may finish in any order.
     await Promise.all(others.map(isRefused));
     expect(authenticator.cachedKey(oldest)).toBeUndefined();
     for (const secret of others) {

@@ -29,7 +29,7 @@ async function newLongList() {
   return { path: `/locations/${locationId}/whitelist`, secret, id: apiKey.id };
 }
 
-/** Requests a list from the listener, and stops reading the response after the first bytes. */
+/** Requests a list over a connection, and stops reading the response after the first bytes. */
 async function startReading(path: string, secret: string): Promise<IncomingMessage> {
   const request = get(`${url}/api${path}`, { headers: { 'X-API-Key': secret } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -62,7 +62,7 @@ describe('streaming of a whole list', () => {
     },
   );
 
-  test('the gateway continues streaming a whole list when the key changes and keeps its access', async () => {
+  test('the gateway continues streaming a whole list when a change of the key does not reduce its access', async () => {
     const { path, secret, id } = await newLongList();
     const response = await startReading(path, secret);
     await keys.rotate(operator, id, 600);
@@ -73,12 +73,18 @@ describe('streaming of a whole list', () => {
 });
 
 describe('subscriptions whose key loses access', () => {
-  test.each(ends.slice(0, 2))('a subscription ends with UNAUTHORIZED when its key %s', async (_, end) => {
-    await endsWith(end, 'UNAUTHORIZED');
-  });
-  test.each(ends.slice(2))('a subscription ends with FORBIDDEN when its key %s', async (_, end) => {
-    await endsWith(end, 'FORBIDDEN');
-  });
+  test.each(ends.slice(0, 2))(
+    'a subscription ends with UNAUTHORIZED when the API key of its client %s',
+    async (_, end) => {
+      await endsWith(end, 'UNAUTHORIZED');
+    },
+  );
+  test.each(ends.slice(2))(
+    'a subscription ends with FORBIDDEN when the API key of its client %s',
+    async (_, end) => {
+      await endsWith(end, 'FORBIDDEN');
+    },
+  );
 
   async function endsWith(end: (id: string) => Promise<unknown>, code: string) {
     const { companyId, locationId } = await gateway.newTenant();

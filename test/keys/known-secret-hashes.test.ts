@@ -14,7 +14,7 @@ test('the gateway remembers the hashes of 100,000 secrets, and forgets the oldes
   ]);
 });
 
-test('the gateway reads the newest secret hashes at most once in 5 s, and again after a failed read', async () => {
+test('the gateway reads the hashes of the newest secrets from the database at most once in 5 s', async () => {
   const read = vi.fn(async (_limit: number) => ['a']);
   const knownSecretHashes = createKnownSecretHashes(read);
   read.mockRejectedValueOnce(new Error('The database is unreachable'));

@@ -10,7 +10,7 @@ const soon = new Date(Date.now() + 3_600_000);
 const later = new Date(soon.getTime() + 1000);
 
 describe("grants of an operator's key", () => {
-  test("an operator's key can issue keys without a scope, and keys with higher limits than its own", async () => {
+  test("an operator's key can issue keys without a scope, and keys with higher rate limits than its own", async () => {
     const limits = { hourlyLimit: 10_000_000, burstLimit: 10_000_000 };
     expect((await keys.create(operator, limits)).apiKey).toMatchObject({
       ...limits,
@@ -39,7 +39,7 @@ describe("grants of an operator's key", () => {
     expect(status.status).toBe(200);
   });
 
-  test("an operator's key cannot be issued with companies or locations", async () => {
+  test("a new operator's key cannot be limited to companies or locations", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const refusal = { code: 'VALIDATION_ERROR', details: { field: 'unrestricted' } };
     for (const scope of [{ companyIds: [companyId] }, { locationIds: [locationId] }]) {
@@ -47,7 +47,7 @@ describe("grants of an operator's key", () => {
     }
   });
 
-  test("an operator's key cannot get companies or locations later", async () => {
+  test("an existing operator's key cannot be limited to companies or locations", async () => {
     const { companyId } = await gateway.newTenant();
     const { apiKey } = await keys.create(operator, { unrestricted: true });
     expect(await keys.update(operator, apiKey.id, { companyIds: [companyId] })).toMatchObject({
@@ -79,7 +79,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: later, unrestricted: true }],
   ])(
-    "an operator's key with few permissions cannot issue a key with more than its own %s",
+    "an operator's key with few permissions cannot issue a key that exceeds its own %s",
     async (field, more) => {
       expect(await keys.create(await newLimited(), more)).toMatchObject({
         code: 'FORBIDDEN',
@@ -93,7 +93,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     ['expiresAt', { expiresAt: later }],
     ['expiresAt', { expiresAt: null }],
   ])(
-    "an operator's key with few permissions cannot give any key more than its own %s",
+    "an operator's key with few permissions cannot change a key to exceed its own %s",
     async (field, more) => {
       const key = await newLimited();
       const { apiKey } = await keys.create(key, { unrestricted: true });
@@ -103,7 +103,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     },
   );
 
-  test("an operator's key can issue and change keys with its own permissions, and those keys get its expiry", async () => {
+  test("an operator's key that expires can issue a key with its own permissions, and the new key expires too", async () => {
     const key = await newLimited();
     const { apiKey, secret } = await keys.create(key, {
       permissions: ['ADMIN', 'READ_LOCATIONS'],
@@ -115,7 +115,7 @@ describe("grants of an operator's key that has few permissions and an expiry", (
     expect(await keys.statusWith(secret)).toBe(200);
   });
 
-  test("an operator's key can grant higher limits than its own, and can change and rotate keys with higher limits", async () => {
+  test("an operator's key can issue, change and rotate keys with higher rate limits than its own", async () => {
     const key = await newLimited();
     const limits = { hourlyLimit: 5000, burstLimit: 500 };
     const { apiKey } = await keys.create(key, limits);

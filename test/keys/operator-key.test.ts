@@ -10,7 +10,8 @@ import {
   testServerUrl,
 } from '../support/scratch-database.ts';
 
-// These values look like issued secrets. A value of another form works only while the variable names that value.
+// The values have the form of issued secrets. A value in another form works only while OPERATOR_API_KEY contains the
+// value.
 const [first, second, third, fourth, fifth] = Array.from({ length: 5 }, () => newSecret('development')) as [
   string,
   string,
@@ -52,7 +53,7 @@ const statusWith = async ({ app }: Gateway, key: string) =>
   (await app.request('/api/companies', { headers: { 'X-API-Key': key } })).status;
 
 describe('the key of OPERATOR_API_KEY', () => {
-  test('the old key of OPERATOR_API_KEY is revoked when the variable names another key, and stays revoked', async () => {
+  test('the previous key of OPERATOR_API_KEY is revoked when the variable contains another key', async () => {
     expect(await statusWith(await restart(first), first)).toBe(200);
 
     const replaced = await restart(second);
@@ -71,12 +72,12 @@ describe('the key of OPERATOR_API_KEY', () => {
     expect(await statusWith(await restart(second), second)).toBe(200);
   });
 
-  test('the key of OPERATOR_API_KEY stays valid when the variable is removed', async () => {
+  test('the API key from the variable OPERATOR_API_KEY stays valid when an operator removes the variable', async () => {
     await restart(second);
     expect(await statusWith(await restart(), second)).toBe(200);
   });
 
-  test('the key of OPERATOR_API_KEY gets every permission at each start, also permissions of a newer version', async () => {
+  test('at each start, the key of OPERATOR_API_KEY gets every permission, including permissions that a newer version added', async () => {
     const { database } = await restart(second);
     await database.prisma.apiKey.updateMany({
       where: { fromConfiguration: true },
@@ -109,7 +110,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two 
     await expect.poll(() => statusWith(earlier, fourth)).toBe(401);
   });
 
-  test('processes that start at the same time with one OPERATOR_API_KEY create one key', async () => {
+  test('processes that start at the same time with the same OPERATOR_API_KEY create one key', async () => {
     await closeAll();
     const value = newSecret('development');
     const gateways = await Promise.all([start(value), start(value), start(value)]);
@@ -121,7 +122,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('OPERATOR_API_KEY of two 
 
 // The embedded database runs in the gateway process and uses the clock of that process.
 test.runIf(testServerUrl)(
-  'a replaced OPERATOR_API_KEY ends by the clock of the database when the clock of the process is wrong',
+  'a replaced OPERATOR_API_KEY expires by the clock of the database, even when a process has a wrong clock',
   async () => {
     const [former, next] = [newSecret('development'), newSecret('development')];
     const hour = 3_600_000;

@@ -4,7 +4,7 @@ import { type Answer, newEntry, openTestGateway } from '../support/harness.ts';
 import { locksOf } from '../support/locks.ts';
 import { testServerUrl } from '../support/scratch-database.ts';
 
-// These tests need locks that another connection holds, and the embedded database has only one connection.
+// The tests need locks that another database connection holds, and the embedded database has only one connection.
 describe.runIf(testServerUrl)(
   'heavy requests while PostgreSQL locks of some companies are held',
   async () => {
@@ -50,7 +50,7 @@ describe.runIf(testServerUrl)(
     const newTenants = (count: number) =>
       Promise.all(Array.from({ length: count }, () => gateway.newTenant()));
 
-    test('imports of other companies finish, even large ones, once PostgreSQL has held the locks for 8 s', async () => {
+    test('large imports of other companies finish while PostgreSQL holds locks of some companies', async () => {
       const tenants = await newTenants(3);
       const unlock = await lock(tenants.map(({ locationId }) => locationId));
       const works = Promise.all([importMany(tenants[0]!), importMany(tenants[1]!), replace(tenants[2]!)]);
@@ -61,7 +61,7 @@ describe.runIf(testServerUrl)(
       await works;
     });
 
-    test('requests of other companies with bodies of any size are answered within seconds while some companies are locked', async () => {
+    test('while PostgreSQL holds locks of some companies, requests of other companies are answered within seconds, whatever their size', async () => {
       const tenants = await newTenants(2);
       const unlock = await lock(tenants.map(({ locationId }) => locationId));
       const works = Promise.all(tenants.map(importMany));
@@ -78,7 +78,7 @@ describe.runIf(testServerUrl)(
       await works;
     });
 
-    test('expensive queries of other companies are answered within seconds while some companies are locked', async () => {
+    test('while PostgreSQL holds locks of some companies, expensive queries of other companies are answered within seconds', async () => {
       const ask = (field: string, { key, locationId }: Place) =>
         gateway.graph(
           `query ($id: ID!) { a: ${field}(locationId: $id, first: 100) { nodes { id locationId plateType plateCode plateNumber } } }`,
@@ -98,12 +98,13 @@ describe.runIf(testServerUrl)(
       for (const { body } of await Promise.all(works)) expect(body).toEqual({ data: { a: { nodes: [] } } });
     });
 
-    test("a key's usage queries, which may return many rows, run one at a time", async () => {
+    test('queries for the usage of an API key run one at a time, because the result can be large', async () => {
       const [one, another] = [await gateway.newTenant(), await gateway.newTenant()];
       const unlock = await lockTable('UsageTotal');
       const works: Promise<Answer>[] = [];
       const ask = ({ key }: Place) => works.push(gateway.graph('{ viewer { usage { hour } } }', { key }));
-      // The usage records of earlier requests go into the same table, and also wait for the lock.
+      // The gateway stores the usage records of earlier requests in the locked table, so these writes also wait for the
+      // lock.
       const waitingQuestions = () => waitingConnections('AS refused');
       ask(one);
       await expect.poll(waitingQuestions).toBe(1);

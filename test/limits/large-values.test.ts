@@ -30,7 +30,7 @@ test('REST reads a list of companies with large settings page by page', async ()
   expect(bytes).toBeLessThan(companies * (settingsCharacters + 2_000));
 });
 
-test('the graph refuses settings that are too large for one response, and still lists the companies without settings', async () => {
+test('the graph refuses a list of companies whose settings are too large for one response', async () => {
   const refused = await gateway.graph('{ companies { nodes { id settings } } }', { key });
   expect(refused.body.errors[0]).toMatchObject({
     message: expect.stringContaining('smaller pages'),
@@ -47,7 +47,7 @@ test('the graph refuses settings that are too large for one response, and still 
   expect(listed.body.data.companies.nodes).toHaveLength(companies);
 });
 
-test('REST returns settings with many values unchanged, and the graph refuses such settings', async () => {
+test('REST returns company settings with very many values, and the graph refuses settings with very many values', async () => {
   const id = newId();
   const values = 200_000;
   await gateway.database.sql.query(
@@ -73,7 +73,7 @@ test('REST returns settings with many values unchanged, and the graph refuses su
 });
 
 test.each(['', 'a'])(
-  'REST returns large settings with surrogate pairs unchanged when the text starts with "%s"',
+  'REST returns large company settings with surrogate pairs unchanged when the text starts with "%s"',
   async (start) => {
     const id = newId();
     const text = start + '\u{1f697}'.repeat(150_000);

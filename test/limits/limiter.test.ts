@@ -50,7 +50,7 @@ const backends = {
 describe.each(Object.entries(backends))('rolling windows of the rate limit in %s', (_, create) => {
   const hour = { windowSeconds: 3600, burstWindowSeconds: 60 };
 
-  test('the remaining points of both windows count down, and refusals over the hourly limit cost no points', async () => {
+  test('each request reduces the remaining points of both rate limit windows, and a refused request costs no points', async () => {
     const limiter = await create(hour);
     const subject = newSubject(3, 100);
     const taken = [];
@@ -66,7 +66,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(Math.abs(taken[4]!.hour.resetAtMs - Date.now() - 3_600_000)).toBeLessThan(5000);
   });
 
-  test('the burst limit refuses requests although the hourly limit has points left', async () => {
+  test('the burst limit refuses requests even when the hourly limit has points left', async () => {
     const limiter = await create(hour);
     const subject = newSubject(100, 2);
     await limiter.take(subject, 2);
@@ -76,7 +76,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(refused.retryAfterMs).toBeGreaterThan(55_000);
   });
 
-  test('the limiter charges a request either all of its points or none', async () => {
+  test('the rate limiter charges a request either all of its points or none', async () => {
     const limiter = await create(hour);
     const subject = newSubject(5, 5);
     expect(await limiter.take(subject, 3)).toMatchObject({ allowed: true, hour: { used: 3 } });
@@ -92,7 +92,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
-  test('the limiter decides concurrent requests one after the other, in their order', async () => {
+  test('the rate limiter decides on concurrent requests one after the other, in their order', async () => {
     const limiter = await create(hour);
     const [one, other] = [newSubject(2, 2), newSubject(10, 1)];
     const taken = await Promise.all([
@@ -105,7 +105,7 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false, false, true]);
   });
 
-  test('each point of the rate limit is free again one window after the limiter charged it', async () => {
+  test('each rate limit point is available again exactly one window after a request used the point', async () => {
     // The window is long enough for all concurrent calls on a busy machine.
     const limiter = await create({ windowSeconds: 6, burstWindowSeconds: 6 });
     const subject = newSubject(2, 2);
@@ -120,14 +120,14 @@ describe.each(Object.entries(backends))('rolling windows of the rate limit in %s
   });
 });
 
-test('the rolling windows of a process agree with a full list of all requests', async () => {
+test('the rolling rate limit windows of a process decide exactly like a complete list of all requests', async () => {
   const windows = { windowSeconds: 60, burstWindowSeconds: 10 };
   const step = fc.record({
     wait: fc.integer({ min: 0, max: 20_000 }),
     points: fc.integer({ min: 1, max: 4 }),
   });
   let now = 0;
-  // All runs of the test share one limiter, because allocating room for 100,000 subjects takes a while.
+  // All runs of the test share one rate limiter, because a new rate limiter first allocates memory for 100,000 keys.
   const limiter = new MemoryRollingLimiter(windows, () => now);
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -187,7 +187,7 @@ describe('rate limit headers of a response', () => {
     ]);
   });
 
-  test('Retry-After follows the rolling window that takes longer to free points', async () => {
+  test('Retry-After is the time until both rolling rate limit windows have enough points', async () => {
     const subject = newSubject(1000, 1);
     await limiter.consume(subject);
     expect(rateLimitHeaders(await limiter.consume(subject))).toMatchObject({
@@ -200,7 +200,7 @@ describe('rate limit headers of a response', () => {
     expect(rateLimitHeaders(await limiter.consume(spent))).toMatchObject({ 'Retry-After': '3600' });
   });
 
-  test('reading the state of a rate limit gives the same headers as a request', async () => {
+  test('reading the state of a rate limit returns the same headers as a request that uses points', async () => {
     const subject = newSubject(10, 5);
     expect((await limiter.read(subject)).hour).toMatchObject({ remaining: 10, resetSeconds: 0 });
     await limiter.consume(subject, 5);
@@ -210,7 +210,7 @@ describe('rate limit headers of a response', () => {
   });
 });
 
-test('100,000 addresses do not remove the rolling window of a key from the memory of a process', async () => {
+test("requests from 100,000 client addresses do not displace the rolling window of a key from a process's memory", async () => {
   const limiter = new MemoryRollingLimiter(hourOf());
   const subject = newSubject(1, 1);
   expect(await limiter.take(subject, 1)).toMatchObject({ allowed: true });
@@ -237,7 +237,7 @@ describe('refusals that the limiter remembers', () => {
   test.each([
     ['at most 5 seconds', 3_600_000, 5_000],
     ['the time until the window has room', 700, 700],
-  ])('the limiter repeats a refusal from memory for %s', (_, endMs, repeatedMs) => {
+  ])('the rate limiter repeats a refusal from memory for %s', (_, endMs, repeatedMs) => {
     const refusals = new RememberedRefusals();
     const subject = newSubject(1, 1);
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
@@ -249,7 +249,7 @@ describe('refusals that the limiter remembers', () => {
     expect(refusals.find(subject, 1)).toBeUndefined();
   });
 
-  test('the limiter remembers refusals of 10,000 keys and of 10,000 addresses', () => {
+  test('the rate limiter remembers its refusals of 10,000 API keys and of 10,000 client addresses', () => {
     const refusals = new RememberedRefusals();
     const now = performance.now();
     const subjects = Array.from({ length: 10_001 }, () => newSubject(1, 1));
@@ -262,7 +262,7 @@ describe('refusals that the limiter remembers', () => {
 });
 
 describe.runIf(redisUrl)('rate limits in Redis', () => {
-  test('two limiters share one budget in Redis, and a key at its limit takes about 10 KB of memory', async () => {
+  test('two rate limiters share the rate limit of a key in Redis, and the key takes about 10 KB', async () => {
     const [first, second] = [await backends.redis!(hourOf()), await backends.redis!(hourOf())];
     const subject = newSubject(1000, 1000);
     const taken = await Promise.all(
@@ -273,11 +273,11 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(bytes).toBeLessThan(16_000);
   });
 
-  test('the Redis script gives the same results as a plain count, for any history of requests', async () => {
+  test('the rate limit script in Redis decides exactly like a plain count of the requests', async () => {
     const redis = await newRedisClientReady();
     const limiter = await backends.redis!(hourOf());
-    // The times are whole seconds, away from now and from the window edges, so that the speed of the test has no
-    // effect.
+    // All times in the test are whole seconds, and none is close to the current time, so that the speed of the test has
+    // no effect.
     const age = fc.integer({ min: 0, max: 4000 }).map((seconds) => seconds * 1000 + 500);
     const history = fc.record({
       ages: fc.array(
@@ -323,7 +323,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     );
   });
 
-  test('the limiter repeats a refusal without asking Redis until the limits of the key change', async () => {
+  test('the rate limiter repeats a refusal without calling Redis until the rate limits of the key change', async () => {
     const redis = await newRedisClientReady();
     const limiter = createRateLimiter({ ...hourOf(), redis, log });
     const subject = newSubject(1, 10);
@@ -337,7 +337,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     expect(await limiter.consume({ ...subject, hourlyLimit: 2 })).toMatchObject({ allowed: true });
   });
 
-  test('no request fails while Redis is unreachable, because each process then uses a budget of its own', async () => {
+  test('while Redis is unreachable, no request fails, and each process counts the rate limits on its own', async () => {
     const server = await startRedis();
     const redis = newRedisClient(server.url, { commandTimeout: 150 });
     await once(redis, 'ready');
@@ -377,7 +377,7 @@ describe.runIf(redisUrl)('rate limits in Redis', () => {
     await limiter.close();
   });
 
-  test('a refused log-in at Redis does not write the password to the log', async () => {
+  test('the gateway does not log the Redis password when Redis refuses the password', async () => {
     const server = await startRedis(undefined, '--requirepass', 'the-right-one');
     const lines: string[] = [];
     const written = pino({}, { write: (line) => void lines.push(line) });

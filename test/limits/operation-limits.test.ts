@@ -9,8 +9,8 @@ const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /**
- * A chain of fragments. Each fragment spreads the next fragment twice, so the operation has 2 to the power of `depth`
- * fields.
+ * Returns a GraphQL operation with a chain of fragments. Each fragment spreads the next fragment twice, so the
+ * operation has 2 to the power of `depth` fields.
  */
 const bomb = (depth: number) =>
   `{ ...F0 } ${times(depth, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)}
@@ -75,7 +75,7 @@ describe('operations over the limits of the graph', () => {
     expect(statements).toEqual([]);
   });
 
-  test('the graph also refuses an operation for a page size in its variables', async () => {
+  test('the graph refuses an operation when the page size in its variables makes the operation too expensive', async () => {
     const query = `query ($n: Int) { companies(first: $n) { nodes { locations(first: $n) { nodes {
       whitelist(first: $n) { nodes { id } } } } } } }`;
     const { key } = await gateway.newTenant();
@@ -84,7 +84,7 @@ describe('operations over the limits of the graph', () => {
     expect((await gateway.graph(query, { key, variables: { n: 5 } })).body.errors).toBeUndefined();
   });
 
-  test('the graph refuses an import when each row selects a nested page of pages', async () => {
+  test('the graph refuses an import whose selection reads nested pages for each row', async () => {
     const { key, locationId } = await gateway.newTenant();
     const importing = (selection: string) =>
       gateway.graph(

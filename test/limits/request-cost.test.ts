@@ -12,7 +12,7 @@ const gateway = await sharedTestGateway();
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-/** The number of points that a request takes from the hourly budget of a new key. */
+/** Returns how many points of the hourly rate limit a request costs. */
 async function pointsOf(send: (key: string) => Promise<{ headers: Headers }>, companyIds: string[] = []) {
   const key = await gateway.newKey({ companyIds, hourlyLimit: 1000, burstLimit: 1000 });
   const { headers } = await send(key);
@@ -72,7 +72,7 @@ describe('charges of GraphQL requests', () => {
   test.each([
     [1, 250],
     [2, 251],
-  ])('a request is charged %i points for counting %i vehicles', async (points, vehicles) => {
+  ])('a setInside request costs %i points for a count of %i vehicles', async (points, vehicles) => {
     const { companyId, locationId } = await gateway.newTenant();
     const plates = Array.from({ length: vehicles }, (_, index) => ({
       ...{ plateType: 'DXB', plateCode: 'A', plateNumber: String(index) },
@@ -95,7 +95,7 @@ describe('charges of GraphQL requests', () => {
   test.each([
     [1, 1000],
     [2, 1001],
-  ])('a request is charged %i points for an import of %i rows', async (points, rows) => {
+  ])('a request costs %i points for an import of %i rows', async (points, rows) => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: rows }, () => newEntry());
     const variables = { locationId, entries };
@@ -114,7 +114,7 @@ describe('charges of GraphQL requests', () => {
     }
   });
 
-  test('a GraphQL response shows its cost when the client asks for the cost', async () => {
+  test('a GraphQL response shows the cost of the request when the client asks for the cost', async () => {
     const { key } = await gateway.newTenant();
     const headers = { 'X-Query-Cost': 'true' };
     for (let time = 0; time < 4; time += 1) {
@@ -125,7 +125,7 @@ describe('charges of GraphQL requests', () => {
   });
 });
 
-test('the error messages of a request do not each copy a long invalid value', async () => {
+test('a long invalid value is not copied into each error message of a request', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -135,7 +135,7 @@ test('the error messages of a request do not each copy a long invalid value', as
   expect(JSON.stringify(body).length).toBeLessThan(50_000);
 });
 
-test('error messages cut invalid names that are too long', async () => {
+test('an error message shortens an invalid name that is too long', async () => {
   const { key, locationId } = await gateway.newTenant();
   const query = `query ($plate: PlateInput!) {
     plateAccess(locationId: "${locationId}", plate: $plate) { allowed } }`;
@@ -163,7 +163,7 @@ test('the gateway detects a value that is too long for an error message without 
   }
 });
 
-test('the gateway reads a text of escaped quotes only up to the maximum length of a text', () => {
+test('the gateway stops reading a text of escaped quotes at the maximum length of a text', () => {
   const millisecondsOf = (quotes: number) => {
     const text = `{"a":"${'\\"'.repeat(quotes)}"}`;
     text.charCodeAt(0); // The call of charCodeAt turns the concatenated text into one flat text
@@ -175,7 +175,7 @@ test('the gateway reads a text of escaped quotes only up to the maximum length o
   expect(least(4_000_000)).toBeLessThan(20 * Math.max(least(20_000), 0.1));
 });
 
-test('a page of the whitelist feed costs one point with plain fields, and its nested fields cost more per entry', async () => {
+test('a page of the whitelist feed costs one point, and nested fields of its entries cost more', async () => {
   const { companyId, locationId } = await gateway.newTenant();
   const feed = (first: number, fields: string) =>
     `{ whitelistChanges(locationId: "${locationId}", first: ${first}) { upserts { ${fields} } removals { id plateType plateCode plateNumber } } }`;
@@ -196,7 +196,7 @@ describe('cost of fields that read the database for each row or item', () => {
       `{ total rows { index outcome error { code message field value } ${selection} } }`,
     );
 
-  test('a nested field in the result of an import counts for each row of the import', async () => {
+  test('the cost of a nested field in the result of an import is multiplied by the imported rows', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const entries = Array.from({ length: 1000 }, () => newEntry());
     const points = (selection: string, rows: number) => {
@@ -218,7 +218,7 @@ describe('cost of fields that read the database for each row or item', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('a nested field counts for each quota that a call sets, and for each item of a page', async () => {
+  test('the cost of a nested field is multiplied by the page size, or by the number of set quotas', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const quotas = Array.from({ length: 1000 }, (_, index) => ({ referenceId: `unit-${index}`, inside: 1 }));
     const setting = (selection: string) =>
@@ -241,7 +241,7 @@ describe('cost of fields that read the database for each row or item', () => {
 });
 
 describe('equal selections in one GraphQL request', () => {
-  test('a list whose total is selected under 28 aliases is counted once', async () => {
+  test("the database counts a list once when a query selects the list's total under 28 aliases", async () => {
     const { key } = await gateway.newTenant();
     const query = `{ ${times(28, (index) => `a${index}: locations { totalCount }`)} }`;
     // The gateway compiles an operation at its third execution.
@@ -256,7 +256,7 @@ describe('equal selections in one GraphQL request', () => {
     }
   });
 
-  test('a page that is selected under 28 aliases is read and counted once', async () => {
+  test('the database reads and counts a page once when a query selects the page under 28 aliases', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const selection = '{ totalCount nodes { action } }';
@@ -273,7 +273,7 @@ describe('equal selections in one GraphQL request', () => {
     expect(await statementsFor(28)).toBe(await statementsFor(1));
   });
 
-  test('selections of different lists in one request get their own results', async () => {
+  test('when one request selects several lists, each selection gets the items of its own list', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
     const { body } = await gateway.graph(
@@ -349,7 +349,7 @@ describe('request bodies that are refused before parsing', () => {
   });
 });
 
-test('names with a meaning in JavaScript are refused as names of GraphQL variables', async () => {
+test('a GraphQL variable is refused when its name has a special meaning in JavaScript', async () => {
   const { key } = await gateway.newTenant();
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     const query = `query ($${name}: Int) { locations(first: $${name}) { nodes { id } } }`;
@@ -412,7 +412,7 @@ const newRequest = (headers: Record<string, string>, text: () => Promise<string>
     body: bodyOf(async () => new TextEncoder().encode(await text())),
   }) as Partial<Request> as Request;
 
-test('a large request body that does not arrive within 30 s is refused, and the next body is read', async () => {
+test('a large request body that does not arrive within 30 s is refused, and the next waiting body is read', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -429,7 +429,7 @@ test('a large request body that does not arrive within 30 s is refused, and the 
   expect(await next).toEqual({});
 });
 
-test('two keys that send large bodies slowly delay the bodies of other keys by at most 2 s', async () => {
+test('two API keys that send large bodies slowly delay the bodies of other keys by at most 2 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const answerBody = createBodyAnswerer();
@@ -449,7 +449,7 @@ test('two keys that send large bodies slowly delay the bodies of other keys by a
   expect(await Promise.all(slow)).toEqual(Array(2).fill('VALIDATION_ERROR'));
 });
 
-test('the limits of a JSON body are the same for a body in chunks and a whole body', () => {
+test('a JSON body has the same limits whether the body arrives in chunks or as a whole', () => {
   const long = (characters: number) => 'x'.repeat(characters);
   const texts = [
     `{"${long(1_000)}" \n : 1}`,
@@ -486,7 +486,7 @@ test('the limits of a JSON body are the same for a body in chunks and a whole bo
   ]);
 });
 
-test('a large request body that breaks a limit is refused before all of it has arrived', async () => {
+test('a large request body that exceeds a limit is refused before the whole body has arrived', async () => {
   const body = bodyOf(async () => new TextEncoder().encode('[{},'.repeat(16 * 1024)), { ends: false });
   const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
   await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
@@ -494,7 +494,7 @@ test('a large request body that breaks a limit is refused before all of it has a
   });
 });
 
-test('a large request body that is not UTF-8 is refused before all of it has arrived', async () => {
+test('a large request body that is not UTF-8 is refused before the whole body has arrived', async () => {
   const body = bodyOf(async () => new Uint8Array(64 * 1024).fill(0xff), { ends: false });
   const request = { headers: new Headers({ 'Transfer-Encoding': 'chunked' }), body } as Request;
   await expect(createBodyAnswerer()(request, 'a', async () => undefined)).rejects.toMatchObject({
@@ -502,7 +502,7 @@ test('a large request body that is not UTF-8 is refused before all of it has arr
   });
 });
 
-test('large request bodies are read and answered one at a time, and only few bodies of one key may wait', async () => {
+test('large request bodies of one API key are processed one at a time, and only a few may wait', async () => {
   const answerBody = createBodyAnswerer();
   let arrive = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -519,7 +519,7 @@ test('large request bodies are read and answered one at a time, and only few bod
   expect(await Promise.all([...waiting, ofAnother])).toEqual(Array(12).fill({}));
 });
 
-test('request bodies of medium size are answered one at a time for each key', async () => {
+test('request bodies of medium size are processed one at a time for each API key', async () => {
   const answerBody = createBodyAnswerer();
   const running: string[] = [];
   const ends: (() => void)[] = [];

@@ -47,7 +47,7 @@ async function startServer(limits: Partial<RequestLimits>) {
 }
 
 describe('concurrent requests of one key in a process', () => {
-  test('requests of a key over its concurrency limit wait, oldest first, and requests of other keys do not wait', async () => {
+  test('requests of a key over its concurrency limit wait in order, and requests of other keys do not wait', async () => {
     const { send, paths, answerOf } = await startServer({ maxRunningPerKey: 2 });
     for (const [index, path] of ['/a/1', '/a/2'].entries()) {
       send(path);
@@ -64,7 +64,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(paths()).not.toContain('/a/4');
   });
 
-  test('the gateway refuses a request when too many wait, and a waiting client that disconnects frees its place', async () => {
+  test('the gateway refuses a request when the queue is full, and a disconnected client leaves the queue', async () => {
     const { send, paths, answerOf, refused } = await startServer({
       maxRunningPerKey: 1,
       maxWaitingPerKey: 1,
@@ -84,7 +84,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/4');
   });
 
-  test('a waiting request does not count when its client disconnects before the request begins', async () => {
+  test('a waiting request whose client disconnects no longer counts towards the concurrency limit', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, maxRunningPerKey: 1 });
     const server = createServer(async (_incoming, answer) => {
       await once(answer, 'close');
@@ -104,7 +104,7 @@ describe('concurrent requests of one key in a process', () => {
     expect(requests.begin('key', undefined)).toBeTypeOf('function');
   });
 
-  test('requests of a key wait while its client does not read responses, and continue when that connection closes', async () => {
+  test('requests of a key wait while a client of the key does not read its responses', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytesPerKey: 1_000_000,
       checkIntervalMs: 5,
@@ -120,7 +120,7 @@ describe('concurrent requests of one key in a process', () => {
     await expect.poll(paths).toContain('/a/2');
   });
 
-  test('requests of a key wait while the process holds responses of the key that no connection has sent yet', async () => {
+  test('requests of a key wait while the process holds too much unsent data in responses to the key', async () => {
     const requests = createRequestsInProgress({ ...requestLimits, checkIntervalMs: 5 });
     let held = requestLimits.maxUnreadBytesPerKey + 1;
     const end = await requests.begin('a', undefined, () => held);
@@ -136,7 +136,7 @@ describe('concurrent requests of one key in a process', () => {
     end();
   });
 
-  test('a process that holds too much data closes the connection with the most unread data, of the key with the most', async () => {
+  test('a process with too much unread response data closes one connection of the key with the most unread data', async () => {
     const { send, paths, answerOf } = await startServer({
       maxUnreadBytes: 50_000_000,
       maxUnreadBytesPerKey: 1_000_000_000,
@@ -154,7 +154,7 @@ describe('concurrent requests of one key in a process', () => {
 describe('the concurrency limit over HTTP', async () => {
   const gateway = await openTestGateway();
 
-  test('a request beyond the queue limit gets status 429 with Retry-After, and the metrics count the refusal', async () => {
+  test('a request gets status 429 with Retry-After when the queue of its key is full', async () => {
     const { key, locationId } = await gateway.newTenant();
     const ask = () => gateway.rest('GET', '/health', { key });
     await ask(); // From now on the key is cached, so requests of the key begin as soon as the requests arrive
@@ -185,7 +185,7 @@ describe('concurrent requests whose bodies are only half sent', async () => {
   const gateway = await openTestGateway();
   const url = await serve(gateway);
 
-  test('a key with the maximum number of half-sent requests must wait, and another key is answered', async () => {
+  test('half-sent requests of one API key do not delay the requests of another key', async () => {
     const [busy, other] = await Promise.all([gateway.newTenant(), gateway.newTenant()]);
     const readWith = (key: string) =>
       fetch(`${url}/api/locations`, { headers: { 'X-API-Key': key } }).then(({ status }) => status);
@@ -207,7 +207,7 @@ describe('concurrent requests whose bodies are only half sent', async () => {
     await Promise.all(
       bodies.map((sent) => new Promise<void>((resolve) => sent.write(text.slice(0, 10), () => resolve()))),
     );
-    // The connection delivers bytes in order, so these bytes arrive after all earlier bytes.
+    // The connection delivers bytes in order, so the last bytes arrive after all earlier bytes.
     expect(await readWith(other.key)).toBe(200);
     let waited: number | undefined;
     void readWith(busy.key).then((status) => (waited = status));

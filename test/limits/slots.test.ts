@@ -5,7 +5,7 @@ import { createSlots } from '../../src/scheduling/slots.ts';
 
 const described = { task: 'tests', owner: 'key', reason: '' } as const;
 
-/** These limits resemble the limits of work for the processor. */
+/** Limits like the limits of the gateway for tasks that use the processor. */
 const shortLimits = {
   ...described,
   runningPerOwner: 1,
@@ -13,7 +13,7 @@ const shortLimits = {
   yields: true,
 } satisfies Partial<SlotLimits>;
 
-/** These limits resemble the limits of work for the database. */
+/** Limits like the limits of the gateway for tasks that use the database. */
 const ownerLimits = {
   ...described,
   runningPerOwner: 1,
@@ -39,7 +39,7 @@ function startTasks(running: number) {
   return { slots, begun, run, end: (task: string) => ends.get(task)!() };
 }
 
-test('with one slot, tasks of different owners run alternately', async () => {
+test('when only one task may run, tasks of different owners run alternately', async () => {
   const { begun, run, end } = startTasks(1);
   const tasks = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(run);
   const order = ['a1', 'a2', 'b1', 'c1', 'a3', 'b2'];
@@ -50,7 +50,7 @@ test('with one slot, tasks of different owners run alternately', async () => {
   await Promise.all(tasks);
 });
 
-test('with two slots, tasks of two different owners run at the same time', async () => {
+test('when two tasks may run, tasks of two different owners run at the same time', async () => {
   const { begun, run, end } = startTasks(2);
   const tasks = ['a1', 'a2', 'b1', 'c1'].map(run);
   expect(begun).toEqual(['a1', 'b1']);
@@ -62,13 +62,13 @@ test('with two slots, tasks of two different owners run at the same time', async
   await Promise.all(tasks);
 });
 
-test('a task that fails frees its slot', async () => {
+test('a failed task frees its slot, so that the next waiting task starts', async () => {
   const { slots } = startTasks(1);
   await expect(slots.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(await slots.run('a', () => Promise.resolve('done'))).toBe('done');
 });
 
-test('a slow task frees its slot for tasks of other owners, but not for tasks of its own owner', async () => {
+test('a slow task frees its slot for tasks of other owners, but not for tasks of the same owner', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { begun, run, end } = startTasks(1);
@@ -90,7 +90,7 @@ test('a slow task frees its slot for tasks of other owners, but not for tasks of
   await Promise.all(tasks);
 });
 
-test('a task that waited for a slot runs in the async context of its caller, so that its spans belong to the right request', async () => {
+test("a task that waited for a slot runs in its caller's asynchronous context, and therefore in its trace", async () => {
   const request = new AsyncLocalStorage<string>();
   const { slots, run, end } = startTasks(1);
   const first = request.run('first', () => run('a1'));
@@ -108,7 +108,7 @@ function deferred() {
 }
 
 describe('slots of an owner when all owners together have no limit', () => {
-  test('tasks of one owner run in order, also after a failed task, and tasks of other owners do not wait', async () => {
+  test('tasks of one owner run in order, and tasks of other owners run at the same time', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 10, refusal: 'Too many' } });
     const started: string[] = [];
     const first = deferred();
@@ -128,7 +128,7 @@ describe('slots of an owner when all owners together have no limit', () => {
     expect(started).toEqual(['a1', 'b1', 'a2', 'a3']);
   });
 
-  test('slots refuse new tasks beyond their limit, and accept tasks again after others end', async () => {
+  test('a new task is refused while too many tasks wait, and accepted again after other tasks end', async () => {
     const slots = createSlots({ ...ownerLimits, waiting: { perOwner: 2, refusal: 'Too many' } });
     const end = deferred();
     const tasks = [1, 2, 3].map(() => slots.run('a', () => end.promise));

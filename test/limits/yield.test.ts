@@ -16,7 +16,7 @@ async function workInTurns(turns: number): Promise<void> {
   }
 }
 
-/** Returns the order in which a long task and ten turns of other work end. */
+/** Runs a long task beside other work of ten event loop turns, and returns the order in which both end. */
 async function orderOfEnds(): Promise<string[]> {
   const order: string[] = [];
   await Promise.all([
@@ -31,12 +31,12 @@ function beginRequests(others: number): void {
   for (let request = 0; request <= others; request += 1) onTestFinished(beginRequest());
 }
 
-test('a long task continues after another request that takes several turns of the event loop', async () => {
+test('a long task that yields waits for another request, even over several turns of the event loop', async () => {
   beginRequests(1);
   expect(await orderOfEnds()).toEqual(['others', 'long work']);
 });
 
-test('a long task waits for one turn of the event loop when no other request is in progress', async () => {
+test('a long task that yields waits for one turn of the event loop when no other request is in progress', async () => {
   beginRequests(0);
   expect(await orderOfEnds()).toEqual(['long work', 'others']);
 });

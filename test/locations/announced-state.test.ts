@@ -23,7 +23,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
     { capacities: [null, 0, null, 0], states: ['location.full'] },
     { capacities: [null, 5, null, 5], states: [] },
   ])(
-    'a location with the capacities $capacities in this order announces the states $states',
+    'a location whose capacity changes to $capacities one after the other announces the states $states',
     async ({ capacities, states }) => {
       const { key, locationId } = await gateway.newTenant();
       for (const capacity of capacities) {
@@ -48,7 +48,7 @@ describe.each(surfaceNames)('capacity changes over %s', (name) => {
 });
 
 describe('a location without a capacity', () => {
-  test('the last announced state of a location without a capacity stays while vehicles enter and leave', async () => {
+  test('a location without a capacity keeps its last announced state while vehicles enter and leave', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 1, slug: newSlug() });
     const { see, change } = openActivity(gateway, key);

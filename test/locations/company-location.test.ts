@@ -128,7 +128,7 @@ describe.each(surfaceNames)('registering a company over %s', (surface) => {
 describe.each(surfaceNames)('creating and changing a location over %s', (surface) => {
   const call = surfaces[surface];
 
-  test('companyId is optional for a key with one company, and required for a key with several companies', async () => {
+  test('a new location needs companyId only when the key has several companies', async () => {
     const [first, second] = [await gateway.newCompany(), await gateway.newCompany()];
     const input = () => ({ name: 'Gate', slug: newSlug() });
     const one = await gateway.newKey({ companyIds: [first] });
@@ -141,7 +141,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     });
   });
 
-  test('a key with only locations, or a key of another company, cannot create a location', async () => {
+  test('a key that is limited to locations or belongs to another company cannot create a location', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const input = { name: 'Gate', slug: newSlug(), companyId };
     const guest = await gateway.newKey({ locationIds: [locationId] });
@@ -174,7 +174,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
     },
   );
 
-  test('a location cannot get a slug that another location of its company has, at creation or at an update', async () => {
+  test('a location cannot get the slug of another location of the same company', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -210,7 +210,7 @@ describe.each(surfaceNames)('creating and changing a location over %s', (surface
 });
 
 describe('companies and locations that a key can see', () => {
-  test('a key sees only the companies and locations in its scope, also in nested fields and through aliases', async () => {
+  test('an API key sees only the companies and locations in its scope, even in nested fields', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const sibling = await gateway.newLocation(companyId);
     const outsider = await gateway.newTenant();
@@ -247,7 +247,7 @@ describe('companies and locations that a key can see', () => {
     }
   });
 
-  test('a search for part of a name finds the location, and the characters % and _ are no wildcards', async () => {
+  test('a search for part of a name finds the location, and treats the characters % and _ as text', async () => {
     const { companyId, key } = await gateway.newTenant();
     const names = [
       'Marina Gate Tower',
@@ -277,7 +277,7 @@ describe('companies and locations that a key can see', () => {
     expect((await found('')).count).toBe(names.length + 1);
   });
 
-  test('REST lists every location, even when the list takes several pages of the graph', async () => {
+  test('REST lists every location, even when the gateway reads the list in several pages', async () => {
     const companyIds = await Promise.all(Array.from({ length: 105 }, () => gateway.newCompany()));
     const companyId = companyIds[0]!;
     await gateway.database.prisma.$executeRaw`
@@ -298,7 +298,7 @@ describe('companies and locations that a key can see', () => {
     );
   });
 
-  test('every selected field of a mutation needs its permission, and the gateway checks that before the change', async () => {
+  test('a mutation changes nothing when the key lacks the permission for a selected field', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({
       companyIds: [companyId],
@@ -313,7 +313,7 @@ describe('companies and locations that a key can see', () => {
     expect(await gateway.database.prisma.whitelistEntry.count({ where: { locationId } })).toBe(0);
   });
 
-  test('every change of a location is in the audit log of the keys that administer the location', async () => {
+  test('keys that administer a location find every change of the location in the audit log', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.rest('PUT', `/locations/${locationId}`, { key, body: { name: 'Renamed' } });
     await gateway

@@ -47,7 +47,7 @@ describe('updateCompany', () => {
     ]);
   });
 
-  test('updateCompany checks fields like a registration, and refuses an update without fields', async () => {
+  test('updateCompany and registerCompany refuse the same invalid fields, and updateCompany refuses an update without fields', async () => {
     const { key, companyId } = await gateway.newTenant();
     const tooDeep = Array.from({ length: 11 }).reduce<object>((inner) => ({ inner }), {});
     for (const [input, field] of [

@@ -43,7 +43,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     return body.errors?.[0].extensions.code ?? body.data.plateAccess.reason;
   };
 
-  test('40 events of a locked location hold one database connection, and another company can decide, record and import', async () => {
+  test('40 events of a locked location hold one database connection, and requests of another company succeed', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const unlock = await lock([tenant.locationId]);
@@ -60,7 +60,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     expect(new Set(await events)).toEqual(new Set(['recorded']));
   });
 
-  test('imports of one key into many locked locations hold one database connection, and another company can import', async () => {
+  test('imports of one key into many locked locations hold one database connection, so another company can import', async () => {
     const tenant = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = await Promise.all(
@@ -87,7 +87,7 @@ describe.runIf(testServerUrl)('a location that is locked by a stopped process', 
     expect(new Set(results)).toEqual(new Set([1, 'RATE_LIMIT_EXCEEDED']));
   });
 
-  test('REST and GraphQL refuse changes of a location beyond its queue limit, and REST sends Retry-After', async () => {
+  test('REST and GraphQL refuse a change of a location when too many changes of the location wait', async () => {
     const tenant = await gateway.newTenant();
     const { locationId, companyId, key } = tenant;
     // One key cannot run so many requests at once, so the test uses several keys.

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { createLocationNotices } from '../../src/location-access/notices.ts';
 import { anyChange, createLocalPubSub } from '../../src/redis/pub-sub.ts';
 
-/** Creates notices about whitelists, with spies on the channel that carries the notices. */
+/** Creates an object that publishes whitelist notices, with spies on its Redis channel. */
 function newNotices() {
   const pubSub = createLocalPubSub();
   const publish = vi.spyOn(pubSub, 'publish');
@@ -17,7 +17,7 @@ const comes = (watched: AsyncIterator<string>, withinMs = 100) =>
     new Promise<boolean>((resolve) => setTimeout(() => resolve(false), withinMs)),
   ]);
 
-test('rapid changes of one or several locations are published in one message', async () => {
+test('the gateway publishes rapid changes of one or several locations in one message', async () => {
   const { notices, publish } = newNotices();
   for (const id of ['a', 'b', 'a', 'a', 'c']) notices.publish(id);
   await expect.poll(() => publish.mock.calls).toEqual([['whitelist', 'a,b,c']]);
@@ -25,7 +25,7 @@ test('rapid changes of one or several locations are published in one message', a
   await expect.poll(() => publish.mock.calls.at(-1)).toEqual(['whitelist', 'a']);
 });
 
-test('a watcher receives only the notices of the location that it watches', async () => {
+test('a subscriber receives notices only about the location of its subscription', async () => {
   const { notices } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
   notices.publish('one');
@@ -33,14 +33,14 @@ test('a watcher receives only the notices of the location that it watches', asyn
   expect(await comes(other)).toBe(false);
 });
 
-test('every watcher gets a notice when any location may have changed', async () => {
+test('a notice that any location may have changed reaches every subscriber', async () => {
   const { notices, pubSub } = newNotices();
   const watched = [await notices.watch(['one']), await notices.watch(['other'])];
   await pubSub.publish('whitelist', anyChange);
   expect(await Promise.all(watched.map((each) => comes(each)))).toEqual([true, true]);
 });
 
-test('a process stays subscribed to the channel while the process has a watcher', async () => {
+test('a process stays subscribed to the Redis channel while the process has a client that watches a location', async () => {
   const { notices, subscribe, publish } = newNotices();
   const [one, other] = [await notices.watch(['one']), await notices.watch(['other'])];
   expect(subscribe).toHaveBeenCalledTimes(1);
@@ -54,7 +54,7 @@ test('a process stays subscribed to the channel while the process has a watcher'
   expect(await comes(again)).toBe(true);
 });
 
-test('a watcher of several locations learns the id of each changed location once', async () => {
+test('a subscriber to several locations gets the id of each changed location once', async () => {
   const { notices, pubSub } = newNotices();
   const watched = await notices.watch(['one', 'other', 'one'], { presentFirst: true });
   const next = async () => (await watched.next()).value;

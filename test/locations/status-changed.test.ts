@@ -14,8 +14,8 @@ const statusSubscription = `subscription ($id: ID!) {
 type StatusStream = EventStream<{ locationStatusChanged: { occupied: number } }>;
 
 /**
- * Waits for a status with this number of vehicles. The gateway may send the previous status again when notices may have
- * been lost.
+ * Waits for a status with the given number of vehicles. When notices may have been lost, the gateway may send the
+ * previous status again.
  */
 async function heard(stream: StatusStream, occupied: number): Promise<void> {
   for (;;) {
@@ -74,7 +74,7 @@ describe('locationStatusChanged', () => {
     await stream.cancel();
   });
 
-  test('locationStatusChanged sends nothing about other locations', async () => {
+  test('locationStatusChanged sends nothing when another location changes', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
     const stream = await watchFromNow(key, locationId);
@@ -149,7 +149,7 @@ describe('locationStatusChanged', () => {
   });
 
   describe.runIf(testServerUrl && process.env.REDIS_URL)('subscriptions on two processes', () => {
-    test('a process pushes events that another process recorded, and continues to push after a Redis failure', async () => {
+    test('a subscription on one process receives events from another process, even after a Redis failure', async () => {
       const proxy = await startProxy(process.env.REDIS_URL!);
       afterAll(() => proxy.close());
       const second = await openTestGateway({

@@ -10,7 +10,10 @@ const { sql } = gateway.database;
 
 const run = <Row>(text: string, values: unknown[] = []) => sql.query<Row>({ name: '', text }, values);
 
-/** The stored numbers and the counted numbers of one location, read in one snapshot. */
+/**
+ * Returns the numbers that the gateway stores for a location, and the numbers of actual rows, from one database
+ * snapshot.
+ */
 async function numbersOf(locationId: string) {
   const [numbers] = await run<Record<'entries' | 'countedEntries' | 'open' | 'countedOpen', number>>(
     `SELECT coalesce(sum(entries), 0)::int AS entries, coalesce(sum("openSessions"), 0)::int AS open,
@@ -30,7 +33,7 @@ async function expectExact(locationId: string): Promise<void> {
 const status = async (locationId: string, key: string) =>
   (await gateway.rest('GET', `/locations/${locationId}/status`, { key })).body.data;
 
-/** There are only few plates, so that concurrent writers often use the same plate. */
+/** The test uses only few plates, so that concurrent writers often use the same plate. */
 const plates = Array.from({ length: 12 }, (_, index) => ({
   plateType: 'DXB',
   plateCode: 'A',
@@ -50,7 +53,7 @@ const steps = fc.oneof(
   },
 );
 
-test('the numbers of a status are exact at any time under concurrent writes to the location', async () => {
+test("the numbers in a location's status are exact at any time during concurrent writes to the location", async () => {
   const { locationId, key } = await gateway.newTenant();
   const { ask } = openActivity(gateway, key);
   let minutes = 0;
@@ -120,7 +123,7 @@ test('the numbers of a status are exact at any time under concurrent writes to t
   );
 });
 
-test('the numbers of a status stay unchanged when a transaction is rolled back', async () => {
+test("the numbers in a location's status stay unchanged when a transaction is rolled back", async () => {
   const { locationId, key } = await gateway.newTenant();
   await gateway.rest('POST', `/locations/${locationId}/whitelist`, { key, body: newEntry() });
   const duplicated = newEntry();
@@ -134,7 +137,7 @@ test('the numbers of a status stay unchanged when a transaction is rolled back',
   expect((await status(locationId, key)).whitelistedVehicles).toBe(1);
 });
 
-test('the gateway merges the tally rows of a location from time to time', async () => {
+test("the gateway merges the rows that count a location's vehicles from time to time", async () => {
   const { locationId, key } = await gateway.newTenant();
   await run(
     `INSERT INTO "LocationTally" ("locationId", entries, "openSessions")
@@ -154,7 +157,7 @@ test('the gateway merges the tally rows of a location from time to time', async 
 });
 
 test.runIf(testServerUrl)(
-  'a transaction neither waits for nor loses tally rows that another transaction merges',
+  'a transaction does not wait while another transaction merges tally rows, and no tally row is lost',
   async () => {
     const { locationId, key } = await gateway.newTenant();
     const fold = 'SELECT 1 FROM fold_location_tally($1)';

@@ -16,7 +16,7 @@ import { record, recordedCase, worseThanRecorded } from '../../bench/recorded.ts
 import type { CaseResult } from '../../bench/report.ts';
 
 describe('spread of a benchmark figure', () => {
-  // These are the bounds of the sign test at 95%: https://en.wikipedia.org/wiki/Sign_test
+  // The expected ranks are the bounds of the sign test at 95%: https://en.wikipedia.org/wiki/Sign_test
   test.each([
     [3, 1, 3],
     [6, 1, 6],
@@ -25,14 +25,14 @@ describe('spread of a benchmark figure', () => {
     [12, 3, 10],
     [20, 6, 15],
   ])(
-    'the spread of %i measured values goes from the value at rank %i to the value at rank %i',
+    'the spread of %i sorted values goes from the value at rank %i to the value at rank %i',
     (count, low, high) => {
       const values = Array.from({ length: count }, (_, place) => place + 1);
       expect(spreadOf(inRandomOrder(values))).toMatchObject({ low, high });
     },
   );
 
-  test('the spread is computed from the ratio of each pair, so a slowdown of both sides does not change the spread', () => {
+  test('the spread of a benchmark uses the ratio of each pair, so a slowdown of both sides changes nothing', () => {
     expect(ratioOfPairs([100, 50, 10], [50, 25, 5])).toEqual({ value: 2, low: 2, high: 2 });
   });
 });
@@ -53,7 +53,10 @@ describe('goals of a benchmark', () => {
 });
 
 describe('number of pairs that a benchmark measures', () => {
-  /** Measures a benchmark whose goals are decided after the given numbers of pairs. */
+  /**
+   * Runs a benchmark whose goals are decided after the given numbers of pairs of runs, and returns the number of
+   * measured pairs.
+   */
   async function pairsOf(range: { least: number; most: number }, ...decidedAt: number[]): Promise<number> {
     let pairs = 0;
     await measureUntilDecided(
@@ -76,17 +79,17 @@ describe('number of pairs that a benchmark measures', () => {
     ['the number doubles until the last goal is decided', [1, 10], 18],
     ['the number doubles again', [25], 36],
     ['the number stops at the maximum when a goal stays undecided', [Infinity], maxPairs],
-  ])('the benchmark measures pairs until the goals are decided: %s', async (_, decidedAt, pairs) => {
+  ])('a benchmark measures pairs of runs until its goals are decided: %s', async (_, decidedAt, pairs) => {
     expect(await pairsOf({ least: 9, most: maxPairs }, ...decidedAt)).toBe(pairs);
   });
 
-  test('a benchmark measures at most 40 pairs', () => expect(maxPairs).toBe(40));
+  test('a benchmark measures at most 40 pairs of runs', () => expect(maxPairs).toBe(40));
 
-  test('a benchmark measures one pair when a profile asks for one pair', async () => {
+  test('a benchmark measures one pair of runs when its settings ask for one pair', async () => {
     expect(await pairsOf({ least: 1, most: 1 }, Infinity)).toBe(1);
   });
 
-  test('a benchmark measures twice as many pairs for a goal that was missed in the end', async () => {
+  test('a benchmark confirms a missed goal with twice as many pairs of runs', async () => {
     const ratios: number[] = [];
     const figures = (): Figure[] => [{ text: 'ratio', ...spreadOf(ratios), least: 1 }];
     await measureUntilDecided(
@@ -120,7 +123,7 @@ describe('benchmarks that became slower', () => {
     [1.05, 0.8, ['gate: requests/s to peer 0.95 to 1.15, recorded 1.2 to 1.4']],
     [1.3, 1.1, ['gate: p99 to peer 1 to 1.2, recorded 0.7 to 0.9']],
   ])(
-    'a benchmark is reported as slower when its spread lies outside the recorded spread: %d, %d',
+    'a benchmark is reported as slower only when its whole spread is worse than the recorded spread: %d, %d',
     (ratio, p99, lines) => {
       expect(worseThanRecorded(resultOf(ratio, p99), recordedCase(resultOf(1.3, 0.8)))).toEqual(lines);
     },
@@ -146,7 +149,7 @@ describe('recorded benchmark figures', () => {
     expect(recordedCase({ ...resultOf(1, 1), figures: [] })).toBeUndefined();
   });
 
-  test('recording keeps the figures of other benchmarks and of the other database, and removes unknown benchmarks', async () => {
+  test('recording a benchmark keeps the figures of other benchmarks, and removes the figures of unknown benchmarks', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bench-figures-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = pathToFileURL(join(folder, 'recorded.json'));

@@ -39,7 +39,7 @@ describe('demo data', () => {
     expect(locationOf('creek-harbour').status).toMatchObject({ state: 'AVAILABLE', available: 1 });
   });
 
-  test('each of the last days in the demo data has completed stays with their events', async () => {
+  test('the demo data contains completed stays, with their events, for each of the last days', async () => {
     const sessions = await prisma.parkingSession.findMany();
     const daysAgo = new Set(
       sessions.map(({ enteredAt }) => Math.floor((startedAt - enteredAt!.getTime()) / 86_400_000)),
@@ -53,7 +53,7 @@ describe('demo data', () => {
     expect(await prisma.parkingEvent.count({ where: { occurredAt: { gt: new Date() } } })).toBe(0);
   });
 
-  test('no vehicle of the demo data enters twice or leaves without an entry, for any hour of the start', () => {
+  test('no vehicle of the demo data enters twice without an exit, or leaves without an entry', () => {
     for (let hour = 0; hour < 24; hour += 1) {
       const now = Date.parse('2026-03-01T00:30:00Z') + hour * 3_600_000;
       for (const rhythm of Object.values(rhythms)) {
@@ -66,7 +66,7 @@ describe('demo data', () => {
     }
   });
 
-  test('the demo data has a unit at its quota, a half-used pass, an expired plate, and entries that expire today', async () => {
+  test('the demo data contains a unit at its quota, a half-used pass and an expired whitelist entry', async () => {
     expect(locationOf('marina-gate').quotas.nodes).toEqual([
       { referenceId: 'unit-0510', inside: 2, used: 2 },
     ]);

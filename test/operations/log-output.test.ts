@@ -14,7 +14,7 @@ const newFile = () => join(folder, `${files++}.log`);
 const textOf = (file: string) => readFile(file, 'utf8').catch(() => '');
 
 describe('log lines', () => {
-  test('log lines are written soon, in their order and in one write', async () => {
+  test('the log writes several lines soon, in order and in one write', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     for (const line of ['one\n', 'two\n', 'three\n']) output.write(line);
@@ -28,12 +28,12 @@ describe('log lines', () => {
     const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of many\n`);
     for (const line of lines) output.write(line);
     const written = () => textOf(file).then(({ length }) => length);
-    // These are all log lines except the last lines, which are written later.
+    // The output contains all log lines except the last lines, which are written later.
     await expect.poll(written).toBeGreaterThan(lines.join('').length - 17_000);
     await expect.poll(() => textOf(file)).toBe(lines.join(''));
   });
 
-  test('all log lines are written before a flush calls back', async () => {
+  test('the callback of a flush runs after all log lines are written', async () => {
     const file = newFile();
     const output = createLogOutput(file);
     const lines = 'a line that is longer than others\n'.repeat(10_000);
@@ -46,7 +46,7 @@ describe('log lines', () => {
   test.each([
     ['process.exit(0)', 'ends itself'],
     ['', 'runs out of work'],
-  ])('log lines are written before a process ends: the process %s', async (end) => {
+  ])('all log lines are written before a process ends: the process %s', async (end) => {
     const module = new URL('../../src/observability/log-output.ts', import.meta.url).href;
     const script = `import(${JSON.stringify(module)}).then(({ createLogOutput }) => {
       const output = createLogOutput();

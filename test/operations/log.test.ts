@@ -75,20 +75,23 @@ const refusals: [string, (locationId: string) => Promise<unknown>][] = [
 ];
 
 describe('log lines of database errors', () => {
-  test.each(refusals)('the log of a database error contains no value of a client: %s', async (_, refuse) => {
-    const { locationId } = await gateway.newTenant();
-    const error: unknown = await refuse(locationId).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(Error);
-    const { log, text } = readableLog();
-    log.child({ requestId: 'r' }).error({ err: new Error('outer', { cause: error }) }, 'failed');
-    const { err } = JSON.parse(text());
-    expect(err.cause).toMatchObject({ message: expect.stringMatching(/./), stack: expect.any(String) });
-    expect(text()).not.toContain(secretText);
-    expect(text()).not.toContain(plateNumber);
-  });
+  test.each(refusals)(
+    'the log of a database error contains no value that a client sent: %s',
+    async (_, refuse) => {
+      const { locationId } = await gateway.newTenant();
+      const error: unknown = await refuse(locationId).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect(error).toBeInstanceOf(Error);
+      const { log, text } = readableLog();
+      log.child({ requestId: 'r' }).error({ err: new Error('outer', { cause: error }) }, 'failed');
+      const { err } = JSON.parse(text());
+      expect(err.cause).toMatchObject({ message: expect.stringMatching(/./), stack: expect.any(String) });
+      expect(text()).not.toContain(secretText);
+      expect(text()).not.toContain(plateNumber);
+    },
+  );
 });
 
 describe('request lines on a terminal', () => {

@@ -32,7 +32,7 @@ test.each([
   ['rest', 'other', '405', (key: string) => gateway.rest('PATCH', '/health', { key })],
   ['graphql', 'query health', '200', (key: string) => gateway.graph('{ health { status } }', { key })],
   ['graphql', 'other', '200', (key: string) => gateway.graph('{ health { status } viewer { id } }', { key })],
-])('the metrics count a request with its duration: %s, %s, %s', async (surface, operation, status, ask) => {
+])('the metrics count a request and its duration: %s, %s, %s', async (surface, operation, status, ask) => {
   const key = await gateway.newKey();
   const labels = `surface="${surface}",operation="${operation}"`;
   const timed = growthOf(`gateway_request_duration_seconds_count{${labels}}`, () => ask(key));
@@ -56,16 +56,16 @@ describe.each(['rest', 'graphql'])(
     const refused = (reason: string, act: () => Promise<unknown>) =>
       growthOf(`gateway_refusals_total{surface="${surface}",reason="${reason}"}`, act);
 
-    test('the metrics count refusals without a valid key', async () => {
+    test('the metrics count requests that are refused because they have no valid key', async () => {
       expect(await refused('no_valid_key', () => askHealth[surface]!('no key'))).toBe(1);
     });
 
-    test('the metrics count refusals without a permission', async () => {
+    test('the metrics count requests that are refused because the key lacks a permission', async () => {
       const key = await gateway.newKey({ permissions: ['READ_STATUS'] });
       expect(await refused('no_permission', () => askCompanies[surface]!(key))).toBe(1);
     });
 
-    test('the metrics count refusals over the limit of a key', async () => {
+    test('the metrics count requests that are refused because of the rate limit of the key', async () => {
       const key = await gateway.newKey({ burstLimit: 1 });
       await askHealth[surface]!(key);
       expect(await refused('limit_of_key', () => askHealth[surface]!(key))).toBe(1);
@@ -73,7 +73,7 @@ describe.each(['rest', 'graphql'])(
   },
 );
 
-test('the metrics count the refusals of an address over its budget with their reason', async () => {
+test('the metrics count requests that are refused because of the rate limit of the client address', async () => {
   const series = 'gateway_refusals_total{surface="rest",reason="limit_of_address"}';
   const headers = { 'X-Forwarded-For': 'flood-of-the-metrics' };
   const ask = () => gateway.rest('GET', '/health', { headers });
@@ -81,7 +81,7 @@ test('the metrics count the refusals of an address over its budget with their re
   expect(await growthOf(series, ask)).toBe(1);
 });
 
-test('the metrics show whether Redis or the process itself limits requests', async () => {
+test('the metrics show whether Redis or the process itself counts the rate limits', async () => {
   const own = process.env.REDIS_URL ? 'redis' : 'memory';
   expect(await valueOf(`gateway_rate_limiter_backend{backend="${own}"}`)).toBe(1);
   expect(await valueOf('gateway_rate_limiter_backend{backend="fallback"}')).toBe(0);
@@ -140,14 +140,14 @@ test.runIf(testServerUrl)('the metrics show the size and the usage of each Postg
       sql.query({ name: '', text: 'SELECT pg_advisory_xact_lock(1234567)::text' }, []),
     );
     await expect.poll(() => valueOf('gateway_database_pool_in_use{pool="general"}')).toBe(size);
-    // Queries of the gateway's own background work may also wait for a connection.
+    // Queries of background jobs in the gateway may also wait for a database connection.
     expect(await valueOf('gateway_database_pool_waiting{pool="general"}')).toBeGreaterThanOrEqual(2);
     void Promise.all(waiting);
   });
   await expect.poll(() => valueOf('gateway_database_pool_waiting{pool="general"}')).toBe(0);
 });
 
-test('the metrics count the attempts to deliver to webhooks by outcome', async () => {
+test('the metrics count the delivery attempts of webhooks by outcome', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   const attempts = (outcome: string) =>
     valueOf(`gateway_webhook_attempt_duration_seconds_count{outcome="${outcome}"}`);
@@ -159,7 +159,7 @@ test('the metrics count the attempts to deliver to webhooks by outcome', async (
   await expect.poll(() => attempts('retry')).toBe(retried + 1);
 });
 
-test('the metrics show the backlog of the webhooks, and many scrapes read the backlog with one query', async () => {
+test('the metrics show the webhook backlog, and many scrapes cause one database query for the backlog', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   await addEntry(key, locationId);
@@ -173,7 +173,7 @@ test('the metrics show the backlog of the webhooks, and many scrapes read the ba
   expect(asked.filter((text) => text.includes('"oldestSeconds"')).length).toBeLessThanOrEqual(1);
 });
 
-test('the metrics count the backlog of the webhooks only up to a limit', async () => {
+test('the metrics count waiting webhook deliveries only up to a limit', async () => {
   const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
   receiver.answer = 500;
   for (let count = 0; count < 3; count += 1) await addEntry(key, locationId);
@@ -181,7 +181,7 @@ test('the metrics count the backlog of the webhooks only up to a limit', async (
   expect((await readBacklog(gateway.database, 2)).pending).toBe(2);
 });
 
-test('the backlog metric is 0 without deliveries, and NaN when the database cannot be read', async () => {
+test('the metric of waiting webhook deliveries is 0 without deliveries, and NaN when the database is unreachable', async () => {
   expect(await valueOf('gateway_webhook_backlog', withoutRedis)).toBe(0);
   expect(await valueOf('gateway_webhook_oldest_pending_age_seconds', withoutRedis)).toBe(0);
   const metrics = createMetrics({ limiter: { backend: 'memory' }, webhookBacklog: async () => undefined });

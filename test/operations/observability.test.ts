@@ -48,7 +48,7 @@ const choices: [string, string][] = dashboard.templating.list
   .map(({ query }) => [query, /^label_values\((.+), \w+\)$/.exec(query)![1]!]);
 
 describe('the dashboard and the alert rules', () => {
-  test('this test finds every expression of the dashboard and the alert rules', () => {
+  test('the test of expressions reads every expression of the dashboard and of the alert rules', () => {
     expect(panels.length).toBeGreaterThan(10);
     expect(alerts).toHaveLength(read(alertsPath).match(/expr:/g)!.length);
   });
@@ -62,7 +62,7 @@ describe('the dashboard and the alert rules', () => {
     },
   );
 
-  test('an expression with a renamed metric is reported as an error', () => {
+  test('a dashboard expression with a renamed metric is reported as an error', () => {
     expect(metricsIn('sum by (le) (rate(gateway_old_total{code="X"}[5m])) / up > 0.01')).toEqual([
       'gateway_old_total',
       'up',

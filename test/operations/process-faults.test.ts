@@ -11,7 +11,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.reverse()) await cleanUp();
 });
 
-/** Starts a gateway that runs a statement when it gets SIGUSR2. */
+/** Starts a gateway that runs a JavaScript statement when the process gets the signal SIGUSR2. */
 async function startGateway(statement: string): Promise<GatewayProcess> {
   const scratch = await createScratchDatabase();
   const module = `process.on("SIGUSR2", () => { ${statement} })`;

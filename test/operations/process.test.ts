@@ -75,7 +75,7 @@ async function keyFileOf({ output }: RunningGateway): Promise<{ file: string }> 
 }
 
 describe('a gateway on its embedded database', () => {
-  test('the first start of a gateway writes keys and commands to a file, logs no key, and the next start keeps the data', async () => {
+  test('the first start of a gateway writes its API keys to a file, and never to the log', async () => {
     const dataDir = newFolder();
     const first = await start({ DATA_DIR: dataDir });
     const { file } = await keyFileOf(first);
@@ -111,7 +111,7 @@ describe('a gateway on its embedded database', () => {
     expect(await gateway.stop()).toBe(0);
   });
 
-  test('a gateway that is stopped while it creates demo data still writes the file of keys, and exits cleanly', async () => {
+  test('a gateway that is stopped while creating demo data still writes its file of API keys, and exits cleanly', async () => {
     const gateway = await start({ DATA_DIR: await migratedFolder() });
     expect(await gateway.stop()).toBe(0);
     const { file } = await keyFileOf(gateway);
@@ -130,7 +130,7 @@ describe('a gateway on its embedded database', () => {
 });
 
 test.runIf(testServerUrl && process.env.REDIS_URL)(
-  'a gateway in staging without a key creates no key, and says how to create one',
+  'a new gateway in staging creates no API key, and says how to create an API key',
   async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
@@ -155,7 +155,7 @@ describe('invalid configuration', () => {
     [{ APP_ENV: 'staging' }, 'REDIS_URL'],
     [{ RATE_LIMIT_WINDOW_SECONDS: '-1' }, 'RATE_LIMIT_WINDOW_SECONDS'],
   ])(
-    'the value %j of a variable stops the start, and the message names the variable',
+    'the gateway does not start with the value %j in a variable, and the message names the variable',
     async (env, variable) => {
       const { child, output } = run(env);
       const [code] = await once(child, 'exit');
@@ -167,7 +167,7 @@ describe('invalid configuration', () => {
 });
 
 test.each(['PORT', 'METRICS_PORT'])(
-  'a %s that is already in use stops the start, and the message names it',
+  'the gateway does not start when the port in %s is in use, and the message names the port',
   async (variable) => {
     const taken = createServer().listen(0, '127.0.0.1');
     cleanUps.push(() => taken.close());
@@ -178,7 +178,7 @@ test.each(['PORT', 'METRICS_PORT'])(
     const [code] = await once(child, 'exit');
     expect(code).toBe(1);
     expect(output()).toContain(` ${variable} ${port}`);
-    // The gateway has done and logged nothing before this error.
+    // The gateway does and logs nothing before this configuration error.
     expect(output().trim().split('\n')).toHaveLength(1);
     expect(readdirSync(dataDir)).toEqual([]);
   },
@@ -191,7 +191,7 @@ const graph = async (gateway: RunningGateway, query: string) =>
   ).json();
 
 describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one PostgreSQL and one Redis', () => {
-  test('two gateways can start at the same time on an empty database, and share limits and revocations', async () => {
+  test('two gateways that start together on an empty database share rate limits and revocations of keys', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     cleanUps.push(() => scratch.drop());
     const env = {
@@ -220,7 +220,8 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     const { secret } = other.data.createApiKey;
     expect((await second.call('/api/locations', { key: secret })).status).toBe(200);
     await graph(first, `mutation { revokeApiKey(id: "${other.data.createApiKey.apiKey.id}") { id } }`);
-    // A cached key expires after 5 seconds. The key stops working sooner, so the notice has revoked the key.
+    // A process caches a key for 5 seconds. The key stops working sooner, so a notice from the other process has
+    // revoked the key.
     await expect
       .poll(async () => (await second.call('/api/locations', { key: secret })).status, { timeout: 4000 })
       .toBe(401);
@@ -228,7 +229,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await Promise.all([first.stop(), second.stop()])).toEqual([0, 0]);
   });
 
-  test('two gateways answer INTERNAL_ERROR while PostgreSQL is unreachable, and recover without a restart', async () => {
+  test('gateways answer INTERNAL_ERROR while PostgreSQL is unreachable, and later recover without a restart', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);
@@ -297,7 +298,7 @@ describe.runIf(testServerUrl && process.env.REDIS_URL)('two gateways on one Post
     expect(await second.stop()).toBe(0);
   });
 
-  test('gateways exit within 12 s while PostgreSQL hangs, and at once after a second signal', async () => {
+  test('a stopped gateway exits within 12 s while PostgreSQL hangs, and at once after a second signal', async () => {
     const scratch = await createScratchDatabase();
     cleanUps.push(() => scratch.drop());
     const proxy = await startProxy(scratch.databaseUrl!);

@@ -19,7 +19,7 @@ describe('warnings about the configuration', () => {
   });
 
   test.each(['https://*.example.com', 'https://app..example', 'https://$app.example'])(
-    'the origin %s in CORS_ORIGINS causes a warning, because no browser sends it',
+    'the origin %s in CORS_ORIGINS causes a warning, because no browser sends this origin',
     (origin) => {
       const list = `https://app.example,${origin}`;
       expect(configWarnings(loadConfig({ CORS_ORIGINS: list }))).toEqual([
@@ -28,7 +28,7 @@ describe('warnings about the configuration', () => {
     },
   );
 
-  test("a secure operator's key and valid origins cause no warning", () => {
+  test('a secure OPERATOR_API_KEY and valid CORS_ORIGINS cause no warning', () => {
     const origins =
       'https://app.example,http://localhost:5173,http://127.0.0.1:8080,http://[::1]:81,https://a_b.example';
     const secrets = Array.from({ length: 1_000 }, () => newSecret('production'));

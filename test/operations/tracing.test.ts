@@ -58,7 +58,7 @@ describe('tracing with an OpenTelemetry SDK', () => {
     expect(attempt.attributes['http.response.status_code']).toBe(204);
   });
 
-  test('trace spans contain no value that a client sent', async () => {
+  test('no span of a trace contains a value that a client sent', async () => {
     addSdk();
     const { key, locationId } = await gateway.newTenant();
     const entry = newEntry({ note: 'a note that nobody else reads' });

@@ -45,7 +45,7 @@ async function openAsBefore() {
   return { ...database, insert, migrate: () => applyMigrations(database, log, migrationsFolder) };
 }
 
-/** The usage records and the usage totals of a key by hour. Both must be equal. */
+/** Returns the numbers of a key's usage by hour, from the usage records and from the totals. Both must be equal. */
 async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKeyId: string) {
   const ask = (text: string) => sql.query<{ hour: Date; requests: number }>({ name: '', text }, [apiKeyId]);
   return {
@@ -59,7 +59,7 @@ async function hoursOf({ sql }: Awaited<ReturnType<typeof openAsBefore>>, apiKey
 
 const sum = (rows: { requests: number }[]) => rows.reduce((total, { requests }) => total + requests, 0);
 
-test('the migration to daily partitions keeps and counts the usage records from before', async () => {
+test('the migration to daily partitions keeps and counts the existing usage records', async () => {
   const database = await openAsBefore();
   const apiKeyId = newId();
   const times = [-50 * 24, -30 * 24, -2, -1, 0, 1, 30 * 24].flatMap((hours) =>
@@ -88,7 +88,7 @@ test('the migration to daily partitions keeps and counts the usage records from 
 });
 
 test.runIf(testServerUrl)(
-  'the previous version of the gateway can still record usage after the migration',
+  'the previous version of the gateway can record usage after the migration to daily partitions',
   async () => {
     const database = await openAsBefore();
     const apiKeyId = newId();

@@ -31,14 +31,14 @@ const written = () => query.mock.calls.map(([, values]) => values[3]!);
 
 afterEach(() => vi.clearAllMocks());
 
-test('the usage recorder writes at most 500 records in one statement, in the order of the requests', async () => {
+test('the usage recorder writes at most 500 usage records in one SQL statement, in the order of the requests', async () => {
   recordAll(idsFrom(1, 1200));
   await recorder.flush();
   expect(written().map((ids) => ids.length)).toEqual([500, 500, 200]);
   expect(written().flat()).toEqual(idsFrom(1, 1200));
 });
 
-test('the usage recorder writes at once when enough records for one statement wait', async () => {
+test('the usage recorder writes immediately when enough records for one SQL statement are waiting', async () => {
   recordAll(idsFrom(1, 500));
   await expect.poll(written).toEqual([idsFrom(1, 500)]);
 });
@@ -55,7 +55,7 @@ test('the usage recorder keeps records while the database is unreachable, and se
   expect(next).toEqual([first![0], Number(first![1]) + 1]);
 });
 
-test('the usage recorder drops a record that the database refuses, and writes the other records once', async () => {
+test('the usage recorder drops a usage record that the database refuses, and writes each other record once', async () => {
   query.mockImplementation(async (_, values) => {
     if (values[3]!.includes('bad'))
       throw Object.assign(new Error('invalid byte sequence'), { code: '22021' });

@@ -56,7 +56,7 @@ async function write(usage: Usage): Promise<void> {
 }
 
 describe('totals of usage records', () => {
-  test('the usage totals equal the usage records when three processes write, time out and repeat batches', async () => {
+  test('the usage totals equal the usage records, even when three processes repeat batches after timeouts', async () => {
     const keys = [1, 2, 3].map(() => newId());
     const operations = ['GET /a', 'GET /b', 'query c'];
     // Either the response is lost after the database has written the batch, or the statement never reaches the
@@ -109,7 +109,7 @@ describe('totals of usage records', () => {
     expect(totals.reduce((sum, total) => sum + total.requests, 0)).toBe(requests.length);
   });
 
-  test('the field `usage` still has the totals after the usage records are deleted', async () => {
+  test('the field `usage` returns the totals even after the usage records are deleted', async () => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });
     const apiKeyId: string = body.data.viewer.id;
@@ -119,7 +119,7 @@ describe('totals of usage records', () => {
     expect(answer.body.data.viewer.usage).toContainEqual({ operation: 'GET /gone', requests: 1 });
   });
 
-  test('usage totals are kept for the configured number of days', async () => {
+  test('usage totals are kept for the number of days in the configuration', async () => {
     const [old, recent] = [newId(), newId()];
     await write(use({ apiKeyId: old, createdAt: daysFromNow(-21) }));
     await write(use({ apiKeyId: recent, createdAt: daysFromNow(-19) }));
@@ -157,7 +157,7 @@ describe('daily partitions of usage records', () => {
     expect(await partitions()).toContain(day);
   });
 
-  test('usage records of a day without a partition are kept, and that day gets no partition while the records exist', async () => {
+  test('usage records of a day without a database partition are kept', async () => {
     const day = partitionName(daysFromNow(4));
     await ask(`DROP TABLE "${day}"`);
     const usage = use({ createdAt: daysFromNow(4) });
@@ -169,7 +169,7 @@ describe('daily partitions of usage records', () => {
     expect(await prepareUsagePartitions(sql)).toBe(1);
   });
 
-  test('a daily partition is dropped when its last record is too old, and not earlier', async () => {
+  test('a daily partition of usage records is dropped only when its last record is too old', async () => {
     const midnight = (days: number) => new Date(Math.floor(Date.now() / dayMs + days) * dayMs).toISOString();
     const ages = [-12, -11, -10];
     for (const age of ages) {

@@ -19,7 +19,10 @@ async function keyWithId(options = {}) {
   return { key, id };
 }
 
-/** Records requests as the guard does. Each request has a time, an operation, a status, a surface and an error code. */
+/**
+ * Stores usage records as the gateway does for requests. Each record has a time, an operation, a status, a surface and
+ * an error code.
+ */
 async function used(apiKeyId: string, ...requests: [Date, string, number, string?, string?][]) {
   await prisma.usageRecord.createMany({
     data: requests.map(([createdAt, operation, status, surface = 'rest', errorCode]) => ({
@@ -38,7 +41,7 @@ async function used(apiKeyId: string, ...requests: [Date, string, number, string
 
 const bucket = '{ hour surface operation requests refused errors }';
 
-/** The usage of the key itself between two times. */
+/** Returns the usage of the requesting key between two times. */
 async function ownUsage(key: string, from?: Date, to?: Date) {
   const { body } = await gateway.graph(
     `query ($from: DateTime, $to: DateTime) { viewer { usage(from: $from, to: $to) ${bucket} } }`,
@@ -48,7 +51,7 @@ async function ownUsage(key: string, from?: Date, to?: Date) {
 }
 
 describe('equal selections of usage in one request', () => {
-  test('equal selections of `usage` in one request have the same result', async () => {
+  test('equal selections of the field `usage` in one request have the same result', async () => {
     const { key, id } = await keyWithId();
     await used(id, [at(-1, 5), 'GET /status', 200]);
     const aliases = Array.from({ length: 20 }, (_, n) => `usage${n}: usage ${bucket}`).join(' ');
@@ -59,7 +62,7 @@ describe('equal selections of usage in one request', () => {
     }
   });
 
-  test('equal selections of `usage` in one request query the database once', async () => {
+  test('equal selections of the field `usage` in one request cause one database query', async () => {
     const { id } = await keyWithId();
     const runs: (readonly unknown[])[] = [];
     const { sql } = gateway.database;
@@ -79,7 +82,7 @@ describe('equal selections of usage in one request', () => {
   });
 });
 
-test('a response with more than 20,000 usage rows is refused', async () => {
+test('a query whose response has more than 20,000 usage rows is refused', async () => {
   const { key, id } = await keyWithId();
   const rows = 12_000;
   await gateway.database.sql.query(
@@ -106,7 +109,7 @@ test('a response with more than 20,000 usage rows is refused', async () => {
   expect(errors[0].message).toBe('The usage has more than 20000 rows; request a shorter time range');
 });
 
-test('every alias of `usage` gets each of thousands of rows once and in order', async () => {
+test('every alias of the field `usage` returns each of thousands of rows once and in order', async () => {
   const { key, id } = await keyWithId();
   await gateway.database.sql.query(
     {
@@ -141,7 +144,7 @@ test('every alias of `usage` gets each of thousands of rows once and in order', 
 });
 
 describe('usage of a key', () => {
-  test('`usage` counts requests, refusals and errors by hour, operation and surface', async () => {
+  test('the field `usage` counts requests, refusals and errors by hour, by operation, and by REST or GraphQL', async () => {
     const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
     await used(
       id,
@@ -175,7 +178,7 @@ describe('usage of a key', () => {
     ]);
   });
 
-  test('`usage` without a time range covers the last 24 hours', async () => {
+  test('the field `usage` covers the last 24 hours when the query names no time range', async () => {
     const { key, id } = await keyWithId();
     await used(id, [at(-26), 'old', 200], [at(-20), 'new', 200]);
     const operations = (await ownUsage(key)).map(({ operation }: { operation: string }) => operation);
@@ -185,7 +188,7 @@ describe('usage of a key', () => {
     expect(earlier.map(({ operation }: { operation: string }) => operation)).toEqual(['old']);
   });
 
-  test('`usage` also counts requests that the guard refused', async () => {
+  test('the field `usage` counts requests that the gateway refused before execution', async () => {
     const { key, id } = await keyWithId({ burstLimit: 3 });
     await gateway.rest('GET', '/health', { key });
     await gateway.rest('GET', '/health', { key });
@@ -209,7 +212,7 @@ describe('usage of a key', () => {
     ['an end before the start', at(0), at(-1)],
     ['a start in the future', at(48), undefined],
     ['more than 31 days', at(-31 * 24 - 1), at(0)],
-  ])('`usage` refuses a time range with %s', async (_, from, to) => {
+  ])('the field `usage` refuses a time range with %s', async (_, from, to) => {
     const { key } = await keyWithId();
     expect(await ownUsage(key, from, to)).toMatchObject({
       code: 'VALIDATION_ERROR',
@@ -217,12 +220,12 @@ describe('usage of a key', () => {
     });
   });
 
-  test('`usage` accepts a time range of 31 days', async () => {
+  test('the field `usage` accepts a time range of 31 days', async () => {
     const { key } = await keyWithId();
     expect(await ownUsage(key, at(-31 * 24), at(0))).toEqual([]);
   });
 
-  test('the usage of a page of keys takes one SQL statement', async () => {
+  test('the gateway reads the usage of a page of API keys in one SQL statement', async () => {
     const { companyId } = await gateway.newTenant();
     const { key: admin } = await keyWithId({ companyIds: [companyId], permissions: ['ADMIN'] });
     const own = await Promise.all([1, 2, 3].map(() => keyWithId({ companyIds: [companyId] })));
@@ -254,7 +257,7 @@ describe('reading one key by its id', () => {
     return body.errors?.[0].extensions ?? body.data.apiKey;
   };
 
-  test('a key is visible to its administrators, and other keys get NOT_FOUND for its id', async () => {
+  test('an API key is visible to its administrators, and other keys get NOT_FOUND for its id', async () => {
     const { companyId } = await gateway.newTenant();
     const { id } = await keyWithId({ companyIds: [companyId] });
     const admin = await gateway.newKey({ companyIds: [companyId], permissions: ['ADMIN'] });
@@ -269,7 +272,7 @@ describe('reading one key by its id', () => {
     }
   });
 
-  test('a key needs the permission ADMIN even to read itself by its id', async () => {
+  test('an API key needs the permission ADMIN even to read itself by its id', async () => {
     const { key, id } = await keyWithId({ permissions: ['READ_STATUS'] });
     expect(await find(key, id)).toMatchObject({ code: 'FORBIDDEN' });
   });

@@ -42,7 +42,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     browser = await openBrowser();
   });
 
-  test('a new user of the console gets from the first start to a nearly full garage, a refused plate, and the queries behind them', async () => {
+  test('with demo data, a new console user finds a nearly full garage, a refused plate, and their GraphQL queries', async () => {
     const started = await startDemoProcess();
     onTestFinished(() => started.end());
     const { demoKey } = started;
@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the console shows the history of a location before the gateway started, and the vehicles inside', async () => {
+  test("with demo data, the console shows a location's history from before the first start of the gateway", async () => {
     const { page } = await openConsole(browser, url, { key, place: `sites/${marina.id}` });
     await page.getByRole('heading', { name: 'Marina Gate Tower' }).waitFor();
     await page.getByRole('radio', { name: 'Week' }).click();

@@ -27,7 +27,7 @@ describe.runIf(hasBrowser)('the console', () => {
     browser = await openBrowser();
   });
 
-  test('the console reports an invalid key, and forgets a key with the tab unless the user asks to remember the key', async () => {
+  test('the console forgets an API key when the tab closes, unless the user asks to remember the key', async () => {
     const { key } = await gateway.newTenant();
     const { page } = await openConsole(browser, url);
     await page.getByRole('button', { name: 'Open' }).click();
@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)('the console', () => {
     await expect.poll(() => operations.filter((name) => name === 'SitesLive').length).toBeGreaterThan(1);
   });
 
-  test('the console signs out with the reason when the key is revoked', async () => {
+  test('the console signs out and shows the reason when its API key is revoked', async () => {
     const { key, companyId } = await gateway.newTenant();
     const { page } = await openConsole(browser, url, { key });
     const { id } = await prisma.apiKey.findFirstOrThrow({
@@ -137,7 +137,7 @@ describe.runIf(hasBrowser)('the console', () => {
     },
   );
 
-  test('the console counts down the seconds after the key reaches its rate limit, and then continues', async () => {
+  test('when the key reaches its rate limit, the console counts down the seconds and then continues', async () => {
     const { companyId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 1000, burstLimit: 1000 });
     const { page } = await openConsole(browser, url, { key });
@@ -220,7 +220,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(Math.max(...answers)).toBeLessThan(60_000);
   });
 
-  test('the console can issue a key for a location that is not on the first page of 200 locations', async () => {
+  test('the console can issue a key for a location that is not on the first page of the list', async () => {
     const { companyId, key } = await gateway.newTenant();
     const ids = Array.from({ length: 200 }, () => newId());
     await prisma.location.createMany({
@@ -243,7 +243,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect(issued.locations.map(({ id }) => id)).toEqual([ids[199]]);
   });
 
-  test('opening a location in the console costs at most five points, and a page without user actions costs none', async () => {
+  test('opening a location in the console costs at most five points, and an idle page costs no points', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { page, goTo, operations } = await openConsole(browser, url, { key });
     await page.getByText('Live').waitFor();

@@ -59,7 +59,7 @@ describe.runIf(hasBrowser)('the console', () => {
     browser = await openBrowser();
   });
 
-  test('the console shows the live status of each location, its last day, and the GraphQL query behind the view', async () => {
+  test("the console shows each location's live status and last day, and the GraphQL query for these data", async () => {
     const { key, locationId, see } = await newWorld();
     const { page, complaints, foreignRequests } = await openConsole(browser, url, { key });
     const tile = page.getByRole('listitem').filter({ hasText: 'Harbour Garage' });
@@ -210,7 +210,7 @@ describe.runIf(hasBrowser)('the console', () => {
     expect((await exported).suggestedFilename()).toBe('whitelist.csv');
   });
 
-  test('the console shows the limits and the requests of the key', async () => {
+  test('the console shows the rate limits and the requests of the API key', async () => {
     const { key, locationId } = await newWorld();
     await gateway.rest('GET', `/locations/${locationId}/residents`, { key });
     const { page } = await openConsole(browser, url, { key, place: 'key' });
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('the console', () => {
       .toContain('GET /locations/{locationId}/residents');
   });
 
-  test('the console shows webhooks with their deliveries, sends a test message and resends the deliveries of a period', async () => {
+  test('the console shows webhook deliveries, sends a test message and resends the deliveries of a period', async () => {
     const { key, companyId } = await newWorld();
     const created = await gateway.graph(
       `mutation ($id: ID!) { createWebhook(input: { url: "http://127.0.0.1:9/hook", events: [WHITELIST_CREATED], companyId: $id }) { webhook { id } } }`,
@@ -301,7 +301,7 @@ describe.runIf(hasBrowser)('the console', () => {
     },
   );
 
-  test('every page of the console fits a screen of 390 px', async () => {
+  test('every page of the console fits a screen that is 390 px wide', async () => {
     const { key, locationId, companyId, list } = await newWorld();
     const { page, goTo } = await openConsole(browser, url, { key, viewport: { width: 390, height: 780 } });
     const created = await gateway.graph(

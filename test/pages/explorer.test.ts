@@ -9,7 +9,7 @@ import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);
 
-test('every example of the explorer runs with the values that the explorer fills in', async () => {
+test('every example query of the explorer runs with the values that the explorer fills in', async () => {
   const { key, locationId } = await gateway.newTenant();
   const entry = newEntry();
   const { plateType, plateCode, plateNumber } = entry;
@@ -95,7 +95,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     return { ...tenant, entry };
   }
 
-  test('the explorer offers documentation and completion before the user enters a key', async () => {
+  test('the GraphQL explorer offers documentation and completion before the user enters an API key', async () => {
     const { page, complaints } = await open();
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     await page.getByRole('link', { name: 'Query', exact: true }).click();
@@ -107,7 +107,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the explorer uses one key in every tab, fills the examples with data of the key, and does not store the key', async () => {
+  test('the GraphQL explorer uses one API key in every tab, and does not store the key', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints, foreignRequests } = await open();
     await typeKey(page, key);
@@ -134,7 +134,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(foreignRequests).toEqual([]);
   });
 
-  test('the explorer replaces the ids in the variables when the user enters another key', async () => {
+  test('the GraphQL explorer replaces the ids in the variables when the user enters another API key', async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     const { page } = await open();
     await openTab(page, 'MayEnter');
@@ -144,7 +144,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => textOf(page, 'variables')).toContain(second.locationId);
   });
 
-  test('the explorer remembers the key only when the user asks for that', async () => {
+  test('the GraphQL explorer remembers the API key only when the user asks the explorer to remember the key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     await typeKey(page, key);
@@ -162,13 +162,13 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(await storageOf(page)).not.toContain(key);
   });
 
-  test('the explorer explains what is wrong with a key', async () => {
+  test('the GraphQL explorer explains why an API key does not work', async () => {
     const { page } = await open();
     await page.getByLabel('API key').fill('pms_test_unknown');
     await page.locator('#key-status', { hasText: 'Invalid or missing API key' }).waitFor();
   });
 
-  test('the explorer opens a query from a link, and the page address still has the query after a run and a reload', async () => {
+  test('the GraphQL explorer opens the query in a link, and keeps the query in the page address', async () => {
     const { key, locationId } = await newTenant();
     const query = 'query Linked($id: ID!) { location(id: $id) { name } }';
     const parameters = new URLSearchParams({ query, variables: JSON.stringify({ id: locationId }) });
@@ -199,7 +199,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
-  test('the explorer shows the results of a subscription live', async () => {
+  test('the GraphQL explorer shows the results of a subscription as they arrive', async () => {
     const { key, locationId, entry } = await newTenant();
     const { page, complaints } = await open();
     await typeKey(page, key);
@@ -250,7 +250,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('the explorer says where to find a key until the gateway accepts a key', async () => {
+  test('the GraphQL explorer says where to find an API key until the gateway accepts a key', async () => {
     const { key } = await newTenant();
     const { page } = await open();
     const steps = page.getByRole('region', { name: 'Two steps to the first answer' });
@@ -267,44 +267,47 @@ describe.runIf(hasBrowser)('the explorer', () => {
   test.each([
     { width: 1280, height: 800, colorScheme: 'light' },
     { width: 390, height: 780, colorScheme: 'dark' },
-  ] as const)('the explorer can run an operation before its editors are loaded, %o', async (screen) => {
-    const { key, locationId } = await newTenant();
-    const { width, height, colorScheme } = screen;
-    const context = await newUser(browser, { viewport: { width, height }, colorScheme });
-    const page = await context.newPage();
-    let load = () => {};
-    const loading = new Promise<void>((resolve) => (load = resolve));
-    await page.route(/assets\/explorer\.\w+\.js$/, async (route) => {
-      await loading;
-      await route.continue();
-    });
-    await page.goto(`${url}/graphql`, { waitUntil: 'commit' });
-    const operation = page.getByRole('textbox', { name: 'Operation' });
-    await expect.poll(() => operation.inputValue()).toContain('query Locations');
-    const answer = page.getByRole('region', { name: 'Answer' });
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await answer.getByText('API key is required').waitFor();
-    await page.getByLabel('API key').fill(key);
-    await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await answer.getByText(locationId).waitFor();
-    expect(await violations(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  ] as const)(
+    'the GraphQL explorer can run an operation before its editors are loaded, %o',
+    async (screen) => {
+      const { key, locationId } = await newTenant();
+      const { width, height, colorScheme } = screen;
+      const context = await newUser(browser, { viewport: { width, height }, colorScheme });
+      const page = await context.newPage();
+      let load = () => {};
+      const loading = new Promise<void>((resolve) => (load = resolve));
+      await page.route(/assets\/explorer\.\w+\.js$/, async (route) => {
+        await loading;
+        await route.continue();
+      });
+      await page.goto(`${url}/graphql`, { waitUntil: 'commit' });
+      const operation = page.getByRole('textbox', { name: 'Operation' });
+      await expect.poll(() => operation.inputValue()).toContain('query Locations');
+      const answer = page.getByRole('region', { name: 'Answer' });
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await answer.getByText('API key is required').waitFor();
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await answer.getByText(locationId).waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
 
-    const typed = '{ viewer { name } }';
-    await operation.fill(typed);
-    load();
-    await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
-    await expect.poll(() => textOf(page, 'query')).toBe(typed);
-    await expect.poll(() => textOf(page, 'result')).toContain(locationId);
-    await page.locator('.graphiql-query-editor .CodeMirror-focused').waitFor();
-    await page.keyboard.press('Control+End');
-    await page.keyboard.type(' # more');
-    await expect.poll(() => textOf(page, 'query')).toBe(`${typed} # more`);
-    await openTab(page, 'MayEnter');
-    await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
-  });
+      const typed = '{ viewer { name } }';
+      await operation.fill(typed);
+      load();
+      await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
+      await expect.poll(() => textOf(page, 'query')).toBe(typed);
+      await expect.poll(() => textOf(page, 'result')).toContain(locationId);
+      await page.locator('.graphiql-query-editor .CodeMirror-focused').waitFor();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type(' # more');
+      await expect.poll(() => textOf(page, 'query')).toBe(`${typed} # more`);
+      await openTab(page, 'MayEnter');
+      await expect.poll(() => textOf(page, 'variables')).toContain(locationId);
+    },
+  );
 
-  test('the explorer says why its editors do not load, and loads them when the gateway allows it', async () => {
+  test('the GraphQL explorer says why its editors do not load, and retries until the editors load', async () => {
     const page = await (await newUser(browser)).newPage();
     let refused = 0;
     let isAllowed = false;
@@ -322,21 +325,21 @@ describe.runIf(hasBrowser)('the explorer', () => {
     await page.locator('.graphiql-query-editor .CodeMirror').waitFor();
   });
 
-  test('the explorer links the home page and the guide', async () => {
+  test('the GraphQL explorer links the home page and the guide', async () => {
     const { page } = await open();
     for (const path of ['/', '/moving-to-graphql']) {
       expect(await page.locator(`header a[href="${path}"]`).count(), path).toBeGreaterThan(0);
     }
   });
 
-  test('the explorer shows the reason when a subscription is refused', async () => {
+  test('the GraphQL explorer shows the reason when the gateway refuses a subscription', async () => {
     const { page } = await open();
     await openTab(page, 'LiveStatus');
     await run(page);
     await expect.poll(() => textOf(page, 'result')).toContain('API key is required');
   });
 
-  test('the explorer works on a narrow screen', async () => {
+  test('the GraphQL explorer works on a narrow screen', async () => {
     const { key } = await newTenant();
     const { page } = await open('/graphql', { width: 390, height: 780 });
     const width = () => page.evaluate(() => document.documentElement.scrollWidth);
@@ -373,7 +376,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the API reference copies code, highlights the current entry in its list, and is accessible', async () => {
+  test('the API reference has a copy button for code, highlights the current section, and is accessible', async () => {
     const browser = await openBrowser();
     const context = await newUser(browser);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -398,7 +401,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test('keyboard users can skip to the content of the API reference, and can focus its code', async () => {
+  test('keyboard users can skip to the content of the API reference, and can focus the code examples', async () => {
     const browser = await openBrowser();
     const page = await (await newUser(browser)).newPage();
     await page.goto(`${url}/reference`);
@@ -417,7 +420,7 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
     expect(await code.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  test('the API reference is short on a phone, and opens the section that a link names', async () => {
+  test('on a phone, the first view of the API reference is short, and a link opens its section', async () => {
     const browser = await openBrowser();
     const page = await (
       await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })

@@ -14,7 +14,7 @@ const say = (reason: Decision['reason'], fields: Partial<Entry> = {}, quota?: nu
 const hours = (days: Entry['hours'][number]['days'], from: string, to: string) => ({ days, from, to });
 
 describe('sentences that the intercom page shows', () => {
-  test("the intercom sentence names the start or end of a permit in the location's local time", () => {
+  test("the intercom page names the start or end of a permit in the location's local time", () => {
     const year = new Date().getUTCFullYear();
     expect(say('EXPIRED', { validUntil: `${year}-03-21T21:30:00Z` })).toMatch(
       /^Your permit ended on \w+day 22 March at 01:30\. Please ask for a new one\.$/,
@@ -50,7 +50,7 @@ describe('sentences that the intercom page shows', () => {
     );
   });
 
-  test('the intercom sentence names the quota of the unit', () => {
+  test('the intercom page names the quota of the unit when the quota is full', () => {
     expect(say('QUOTA_REACHED', {}, 2)).toBe(
       'unit-12 may have 2 vehicles inside at a time, and all its places are taken. You can enter as soon as one leaves.',
     );
@@ -58,7 +58,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('QUOTA_REACHED')).toContain('All places of your unit are taken');
   });
 
-  test('the intercom sentence names the number of entries of a pass, and the number left', () => {
+  test('the intercom page names the number of entries that a pass allows, and the number left', () => {
     expect(say('USED_UP', { maxEntries: 1, entriesRecorded: 1 })).toBe(
       'Your pass was for 1 entry and has been used up. Please ask for a new one.',
     );
@@ -66,7 +66,7 @@ describe('sentences that the intercom page shows', () => {
     expect(say('LISTED', { maxEntries: 4, entriesRecorded: 3 })).toContain('the last entry of your pass');
   });
 
-  test('the intercom sentence stays general without an entry or a limit', () => {
+  test('the intercom page shows a general sentence when no whitelist entry or limit explains the decision', () => {
     expect(
       intercomSentence({ reason: 'NOT_LISTED', entry: null }, { zone: 'UTC', quota: undefined }),
     ).toContain('not on the list');

@@ -23,7 +23,10 @@ const gateway = await sharedTestGateway();
 
 const asBrowser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-/** Sends each request from its own client address, because pages use the budget of the address. */
+/**
+ * Sends each request from its own client address, because requests for pages count towards the rate limit of the
+ * address.
+ */
 const get = async (path: string, headers: Record<string, string> = asBrowser) =>
   gateway.app.request(path, {
     headers: { 'X-Forwarded-For': newAddress(), ...headers },
@@ -36,7 +39,7 @@ const decoded = (html: string) =>
   html.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
 
 describe.each([...pages, ...contracts])('the page at %s', (path) => {
-  test('a page needs no key, and a browser that has the page cached gets status 304', async () => {
+  test('a page needs no API key, and a browser that has the page in its cache gets status 304', async () => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
     const etag = answer.headers.get('ETag')!;
@@ -74,7 +77,7 @@ describe.each(pages)('security headers of %s', (path) => {
     expect(html).not.toMatch(/<script(?![^>]+src=)|<style|\son\w+=|style="/);
   });
 
-  test('a page links scripts and styles that browsers may cache for ever', async () => {
+  test('browsers may cache the scripts and styles of a page for ever', async () => {
     const html = await (await get(path)).text();
     const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address!);
     expect(assets).not.toHaveLength(0);
@@ -88,7 +91,7 @@ describe.each(pages)('security headers of %s', (path) => {
 });
 
 describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding) => {
-  /** The bytes of a response as the server sent them, and the decompressed text. */
+  /** Returns the bytes of a response as the server sent the response, and the decompressed text. */
   const load = async (path: string) => {
     const answer = await get(path, { ...asBrowser, 'Accept-Encoding': coding });
     expect(answer.headers.get('Content-Encoding'), path).toBe(coding);
@@ -109,7 +112,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
     for (const address of assets) {
       const { size, text } = await load(address);
       files.set(address, size);
-      // A script names the scripts that it imports.
+      // The browser also loads the scripts that a script imports.
       const names = text.matchAll(/(?:from|import)\s*\(?"\.\/([\w.-]+)"/g);
       for (const [, name] of names) if (!assets.includes(`/assets/${name}`)) assets.push(`/assets/${name}`);
       expect(text).not.toContain('@font-face');
@@ -120,7 +123,7 @@ describe.each(['gzip', 'br'])('size of the explorer compressed with %s', (coding
   });
 });
 
-test('requests for scripts and styles use the budget of the client address', async () => {
+test('requests for scripts and styles of the pages count towards the rate limit of the client address', async () => {
   const html = await (await get('/graphql')).text();
   const [, asset] = /src="(\/assets\/[^"]+)"/.exec(html)!;
   const headers = { 'X-Forwarded-For': newAddress() };
@@ -141,7 +144,7 @@ test('a request for an unknown script or style is answered with status 404', asy
 describe('the path /graphql', () => {
   const query = `?query=${encodeURIComponent('{ health { status } }')}`;
 
-  test('a browser that opens /graphql gets the explorer, also when the address contains an operation', async () => {
+  test('a browser that opens /graphql gets the explorer, even when the address contains a GraphQL operation', async () => {
     for (const path of ['/graphql', `/graphql${query}&variables=%7B%7D`]) {
       expect(await (await get(path)).text()).toContain('X-API-Key');
     }
@@ -160,7 +163,7 @@ describe('the path /graphql', () => {
     }
   });
 
-  test('introspection of the graph needs a key', async () => {
+  test('a client needs an API key for introspection of the graph', async () => {
     const answer = await get('/graphql?query={__schema{types{name}}}', { Accept: 'application/json' });
     expect(answer.status).toBe(401);
   });
@@ -231,7 +234,7 @@ describe('the API reference', () => {
       expect(html).toContain(`<code>${code}</code>`);
   });
 
-  test('every GraphQL document that the reference offers for the explorer is valid and has all of its variables', async () => {
+  test('every GraphQL example of the API reference is valid and has all of its variables', async () => {
     const links = explorerLinks(await (await get('/reference')).text());
     expect(links.length).toBeGreaterThan(routes.length);
     for (const { query, variables } of links) {
@@ -244,7 +247,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('every GraphQL document that the reference offers for the explorer is within the limits of an operation', async () => {
+  test('every GraphQL example of the API reference is within the limits of an operation', async () => {
     const { key, locationId } = await gateway.newTenant();
     const links = explorerLinks(await (await get('/reference')).text());
     for (const { query, variables } of links.filter((link) => link.query.startsWith('query'))) {
@@ -286,7 +289,7 @@ describe('the API reference', () => {
     }
   });
 
-  test('the API reference explains every pattern in words', () => {
+  test('the API reference explains every regular expression in words', () => {
     const patterns = new Set<string>();
     JSON.stringify(createOpenApi(schema), (name, value: unknown) => {
       if (name === 'pattern' && typeof value === 'string') patterns.add(value);
@@ -311,7 +314,7 @@ describe('the API reference', () => {
     expect(total).toBeLessThanOrEqual(60_000);
   });
 
-  test('the API reference escapes every text', async () => {
+  test('the API reference escapes every text in HTML', async () => {
     const html = await (await get('/reference')).text();
     expect(html).not.toMatch(/<(input|script|img)(?![^>]*(type="search"|type="module"))/);
     expect(html).not.toContain('[object Object]');

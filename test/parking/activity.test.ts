@@ -51,8 +51,8 @@ async function sessionsOf(key: string, locationId: string, open?: boolean) {
   );
   const { nodes, totalCount } = body.data.location.sessions;
   expect(totalCount).toBe(nodes.length);
-  // The API lists sessions in the order in which events arrived. The tests compare the content of the sessions in
-  // another order.
+  // The API lists sessions in the order in which their events arrived. The tests sort the sessions by time before the
+  // comparison.
   const said = (session: { enteredAt: string | null; exitedAt: string | null }) =>
     (session.enteredAt ?? session.exitedAt) + JSON.stringify(session);
   return nodes.sort((one: Parameters<typeof said>[0], other: typeof one) =>
@@ -71,7 +71,7 @@ const actionsAt = async (locationId: string) =>
   );
 
 describe('parking events', () => {
-  test('an event is recorded with the whitelist entry of its plate and the decision of the gate', async () => {
+  test("a parking event is recorded with the whitelist entry of its plate and with the gate's decision", async () => {
     const { key, locationId } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -105,7 +105,7 @@ describe('parking events', () => {
     });
   });
 
-  test('an event belongs to the whitelist entry that the gate names, but never to an entry of another location', async () => {
+  test('a parking event gets the whitelist entry that the gate names, but never an entry of another location', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const elsewhere = await gateway.newLocation(companyId);
     const [own, foreign] = await Promise.all(
@@ -127,7 +127,7 @@ describe('parking events', () => {
     });
   });
 
-  test('an event outside the validity of its whitelist entry is recorded as not listed', async () => {
+  test('a parking event outside the validity of its whitelist entry is recorded as not listed', async () => {
     const { key, locationId } = await gateway.newTenant();
     await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -194,7 +194,7 @@ describe('parking events', () => {
     expect(await actionsAt(locationId)).toEqual([]);
   });
 
-  test("recording an event needs WRITE_ACTIVITY, and a location in the key's scope", async () => {
+  test("recording a parking event needs the permission WRITE_ACTIVITY, and a location in the key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -320,7 +320,7 @@ describe('sessions that events of a plate create', () => {
     occurredAt: fc.integer({ min: 0, max: 5 }).map(minute),
   });
 
-  test('the sessions of a plate are equal for any order in which the events arrive', async () => {
+  test('the parking sessions of a plate are equal for any order in which its events arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -347,7 +347,7 @@ describe('sessions that events of a plate create', () => {
     );
   });
 
-  test('the sessions of a plate follow only the corrected version of an event', async () => {
+  test('the parking sessions of a plate use only the corrected version of an event', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(reading, { minLength: 4, maxLength: 12 }), async (readings) => {
         const { companyId, key } = await gateway.newTenant();
@@ -365,7 +365,7 @@ describe('sessions that events of a plate create', () => {
   });
 
   test.runIf(testServerUrl)(
-    'the sessions of a plate are right when the events arrive at the same time',
+    'the parking sessions of a plate are correct when all its events arrive at the same time',
     async () => {
       const { key, locationId } = await gateway.newTenant();
       const events = Array.from({ length: 30 }, (_, index) => ({
@@ -379,7 +379,7 @@ describe('sessions that events of a plate create', () => {
     },
   );
 
-  test.runIf(testServerUrl)('an event that is sent many times at once is recorded once', async () => {
+  test.runIf(testServerUrl)('a parking event that is sent many times at once is recorded once', async () => {
     const { key, locationId } = await gateway.newTenant();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => record(key, locationId, { eventId: 'same' })),
@@ -390,7 +390,7 @@ describe('sessions that events of a plate create', () => {
 });
 
 describe('the status of a location', () => {
-  test('REST and GraphQL show the status of a location that follows from the events', async () => {
+  test('the status of a location agrees with its parking events, over REST and GraphQL', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     expect(await statusOf(key, locationId)).toMatchObject({

@@ -45,7 +45,7 @@ async function letIn(place: Place) {
   expect(body).toEqual({ data: { recordParkingEvent: { listed: false } } });
 }
 
-test('a gate of another location gets its decision between the chunks of a large batch of events', async () => {
+test('a gate gets its decision while the gateway records a large batch of events at another location', async () => {
   const { companyId, ...busy } = await gateway.newTenant();
   const sibling = { key: busy.key, locationId: await gateway.newLocation(companyId) };
   const other = await gateway.newTenant();
@@ -84,7 +84,7 @@ describe.runIf(testServerUrl)('a batch of events that waits for a locked locatio
     return rows[0].count as number;
   }
 
-  test('gates of other locations can decide and record while a batch waits, and other keys can send batches', async () => {
+  test('while a batch waits for a locked location, other locations and other keys are not delayed', async () => {
     const { companyId, ...tenant } = await gateway.newTenant();
     const other = await gateway.newTenant();
     const locationIds = [

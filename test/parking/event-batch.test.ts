@@ -109,7 +109,7 @@ describe('recordParkingEvents', () => {
     expect(await actionsAt(locationId)).toEqual(['parking.entered', 'parking.entered', 'parking.exited']);
   });
 
-  test('a batch of events leaves the same audit records as single events, and announces a change of state once', async () => {
+  test('a batch of parking events announces a changed location state once, and leaves an audit record for each event', async () => {
     const { key, companyId } = await gateway.newTenant();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const events = [1, 2, 3].map((plate) => reading(`in ${plate}`, 'ENTRY', plate, plate));
@@ -125,7 +125,7 @@ describe('recordParkingEvents', () => {
     expect(body.data).toMatchObject({ occupied: 3, state: 'FULL' });
   });
 
-  test('a batch of events leads to the same state as single calls, for any order, duplicates and corrections', async () => {
+  test('a batch of parking events has the same result as single requests, even with duplicates and corrections', async () => {
     const { key, companyId } = await gateway.newTenant();
     const event = fc
       .record({
@@ -161,16 +161,16 @@ describe('recordParkingEvents', () => {
     );
   });
 
-  test('recording a batch of events takes few SQL statements, whatever its size', async () => {
+  test('recording a batch of parking events takes few SQL statements, whatever the size of the batch', async () => {
     const { key, locationId } = await gateway.newTenant();
-    // Each kind of database records this number of events in one transaction.
+    // The batch has as many events as each kind of database records in one transaction.
     const length = gateway.database.kind === 'embedded' ? 25 : 200;
     const events = Array.from({ length }, (_, index) => reading(`${index}`, 'ENTRY', index, index));
     const statements = await statementsOf(() => recordMany(key, locationId, events));
     expect(statements.length).toBeLessThan(20);
   });
 
-  test('a batch has 1 to 1,000 events, and costs one point per started 100 events', async () => {
+  test('a batch contains 1 to 1,000 parking events, and every 100 events or part of 100 cost one point', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], hourlyLimit: 10 });
     for (const count of [0, 1_001]) {
@@ -205,7 +205,7 @@ describe('recordParkingEvents', () => {
   });
 
   describe.runIf(testServerUrl)('batches of events on PostgreSQL', () => {
-    test('5 concurrent requests with 5,000 shuffled and duplicated events lead to the same state as single calls', async () => {
+    test('5 concurrent batches with shuffled and duplicated parking events have the same result as single requests', async () => {
       const { key, companyId, locationId: single } = await gateway.newTenant();
       const batched = await gateway.newLocation(companyId);
       const distinct = Array.from({ length: 1_250 }, (_, index) =>

@@ -10,7 +10,7 @@ const occurredAt = '2026-03-01T08:00:00.000Z';
 
 type Input = Record<string, unknown>;
 
-/** The two ways to record an event of a gate: alone and in a batch. Each function returns the outcome of the event. */
+/** The two ways to record a parking event: alone and in a batch. Each function returns the outcome of the event. */
 const ways = {
   async recordParkingEvent(key: string, locationId: string, input: Input) {
     const { body } = await gateway.graph(
@@ -73,7 +73,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
   const record = ways[way];
 
   test.each(Object.entries(readings))(
-    'an entryId of no entry at the location is ignored, and the event uses %s',
+    'the gateway ignores an entryId that is unknown at the location, and the parking event uses %s',
     async (_, read) => {
       const { key, locationId, absent, event, changes } = await gateWithEntry();
       for (const kind of ['ENTRY', 'EXIT']) {
@@ -93,7 +93,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     },
   );
 
-  test('an event stays unchanged when it is sent again after its whitelist entry was deleted', async () => {
+  test('a parking event that is sent again stays unchanged after its whitelist entry was deleted', async () => {
     const { key, locationId, entryId, event, changes } = await gateWithEntry();
     const named = { eventId: 'named', kind: 'ENTRY', occurredAt, entryId, plate: plateOf('SHJ/A/7') };
     const read = {
@@ -117,7 +117,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('%s with an entryId', 
     expect(await event('named')).toMatchObject({ plateType: 'SHJ', whitelistEntryId: null, listed: false });
   });
 
-  test('an event that is sent again with another entryId of the location corrects the earlier event', async () => {
+  test('a parking event that is sent again with another entryId of the location corrects the earlier event', async () => {
     const { key, locationId, entryId, list, event } = await gateWithEntry();
     const other = await list('DXB/A/1');
     const input = { eventId: 'one', kind: 'ENTRY', occurredAt, plate: plateOf('DXB/A/7') };

@@ -4,7 +4,7 @@ import { openTestGateway } from '../support/harness.ts';
 
 const gateway = await openTestGateway();
 
-test('an entry event of a gate whose clock is fast counts at once, and the exit event ends the stay', async () => {
+test('an entry event from a gate whose clock is fast counts immediately, although its time is in the future', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, status } = openActivity(gateway, key);
   const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
@@ -14,7 +14,7 @@ test('an entry event of a gate whose clock is fast counts at once, and the exit 
   expect(await status(locationId)).toMatchObject({ occupied: 0 });
 });
 
-test('a negative adjustment of occupancy subtracts at most the sessions of that time that are still open', async () => {
+test('after adjustOccupancy, the subtracted number never exceeds the open sessions that began before the call', async () => {
   const { key, locationId } = await gateway.newTenant();
   const { see, adjust, status } = openActivity(gateway, key);
   const at = (minutes: number) => new Date(Date.parse('2026-03-01T08:00:00Z') + minutes * 60_000);

@@ -27,7 +27,7 @@ const anyInstant = fc.date({
   noInvalidDate: true,
 });
 
-test('each day of the occupancy history starts when the date at the location changes, even around clock changes', () => {
+test('each day of the occupancy history starts when the local date changes, even around clock changes', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...timezones),

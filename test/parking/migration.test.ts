@@ -7,8 +7,8 @@ import { openActivity, plateOf } from '../support/activity.ts';
 import { openTestGateway } from '../support/harness.ts';
 import { createScratchDatabase, migrateUpTo, migrationsFolder } from '../support/scratch-database.ts';
 
-// These tests migrate data of an earlier release: locations with entries, events and sessions, as that release derived
-// them.
+// The tests migrate the data of an earlier release: locations with whitelist entries, events, and sessions as the
+// earlier release derived them.
 
 const log = pino({ level: 'silent' });
 
@@ -76,7 +76,7 @@ function addSession(startId: string, times: { enteredAt?: Date; exitedAt?: Date;
   });
 }
 
-/** One location that all tests read, and one for each test that changes it. */
+/** One location that all tests read, and one location for each test that changes its location. */
 const garage = addLocation(3);
 const [withPass, left, corrected, withLongestStay] = [3, 3, null, 3].map(addLocation) as [
   Location,
@@ -151,7 +151,7 @@ async function entriesRecorded(locationId: string): Promise<number[]> {
 }
 
 describe('a database of the previous release after its migration', () => {
-  test('the migration leaves sessions, statuses and decisions unchanged', async () => {
+  test("the migration of a previous release's database leaves sessions, statuses and decisions unchanged", async () => {
     expect(await sessions(garage.id)).toEqual(asBefore);
     expect(await status(garage.id)).toMatchObject({ occupied: 3, state: 'FULL', whitelistedVehicles: 6 });
     expect(await status(corrected.id)).toMatchObject({ occupied: 3, state: 'UNKNOWN' });
@@ -163,7 +163,7 @@ describe('a database of the previous release after its migration', () => {
     expect(await decide(garage.id, 'SHJ/B/9')).toMatchObject({ reason: 'NOT_LISTED', entry: null });
   });
 
-  test('after the migration, the recorded entries of each whitelist entry are counted', async () => {
+  test('after the database migration, each whitelist entry has the number of its recorded entry events', async () => {
     expect(await entriesRecorded(garage.id)).toEqual([1, 1, 2, 0, 2, 0]);
     await ask(
       `mutation ($locationId: ID!, $id: ID!, $input: WhitelistEntryInput!) {
@@ -177,14 +177,14 @@ describe('a database of the previous release after its migration', () => {
     expect(await decide(withPass.id, 'DXB/A/1')).toMatchObject({ reason: 'USED_UP' });
   });
 
-  test('after the migration, a full location counts as announced, and announces when the location has free places again', async () => {
+  test('after the database migration, a full location announces when the location has free places again', async () => {
     const { id } = left;
     await see(id, { kind: 'EXIT', plate: 'DXB/A/2', at: at(12) });
     const records = await gateway.database.prisma.auditRecord.findMany({ where: { locationId: id } });
     expect(records.map(({ action }) => action).sort()).toEqual(['location.available', 'parking.exited']);
   });
 
-  test('after the migration, late and corrected events lead to the same sessions as events in time', async () => {
+  test('after the database migration, late and corrected events lead to the same parking sessions as punctual events', async () => {
     await see(
       corrected.id,
       { eventId: '3-out', kind: 'EXIT', plate: 'DXB/A/3', at: at(9) },
@@ -207,7 +207,7 @@ describe('a database of the previous release after its migration', () => {
     expect(await setInside(corrected.id, ['DXB/A/3'], at(13))).toEqual({ occupied: 1, adjustment: 0 });
   });
 
-  test('after the migration, a longest stay ends old sessions', async () => {
+  test('after the database migration, a maximum stay ends old parking sessions', async () => {
     await change(withLongestStay.id, { longestStayHours: 1 });
     expect(await sessions(withLongestStay.id)).toEqual([
       'DXB/A/1 COMPLETED 03-01T08:00 03-01T09:00',
@@ -223,7 +223,7 @@ describe('a database of the previous release after its migration', () => {
   });
 });
 
-test('a second run of the migration does not count the entries again', async () => {
+test('a second run of the database migration does not count entry events again', async () => {
   const counted = (number: string, recorded: number) => ({
     entryId: garage.entries.get(`DXB/A/${number}`),
     recorded,

@@ -22,7 +22,7 @@ async function newActivity() {
 }
 
 describe('setInside', () => {
-  test('setInside opens sessions for listed vehicles without one, and corrects the sessions of vehicles that are not in the list', async () => {
+  test('setInside opens missing sessions of the given vehicles, and marks the sessions of absent vehicles as CORRECTED', async () => {
     const { locationId, see, setInside, sessions, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 1), entry('DXB/A/3', 1), exit('DXB/A/3', 2));
     const inside = ['DXB/A/2', 'AUH/17/9', 'AUH/17/9'];
@@ -44,7 +44,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('setInside takes account of events that arrive after the count', async () => {
+  test('a late event that happened before a setInside call completes the session that setInside opened', async () => {
     const { locationId, see, setInside, sessions } = await newActivity();
     await setInside(locationId, ['DXB/A/1', 'DXB/A/2'], hour(5));
     await see(locationId, entry('DXB/A/1', 4), entry('DXB/A/3', 4), entry('DXB/A/4', 5), entry('DXB/A/5', 6));
@@ -75,7 +75,7 @@ describe('setInside', () => {
     });
   });
 
-  test('setInside finds the whitelist entries of the vehicles whose sessions it opens', async () => {
+  test('a session that setInside opens has the whitelist entry of its vehicle', async () => {
     const { key, locationId, setInside, ask } = await newActivity();
     const { body } = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -94,7 +94,7 @@ describe('setInside', () => {
     );
   });
 
-  test('sessions that setInside opened end with the longest stay', async () => {
+  test('a session that setInside opened ends when the maximum stay is over', async () => {
     const { locationId, see, setInside, change, sessions, status } = await newActivity();
     await setInside(locationId, ['DXB/A/1'], hour(5));
     await change(locationId, { longestStayHours: 10 });
@@ -104,7 +104,7 @@ describe('setInside', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('setInside accepts the maximum number of vehicles, and refuses one vehicle more', async () => {
+  test('setInside accepts the maximum number of vehicles, and refuses a longer list', async () => {
     const { locationId, setInside, see } = await newActivity();
     const many = Array.from({ length: maxPlatesInside }, (_, index) => `DXB/A/${index}`);
     await see(locationId, entry('DXB/A/77', 1));
@@ -117,7 +117,7 @@ describe('setInside', () => {
 });
 
 describe('adjustOccupancy', () => {
-  test('after adjustOccupancy, vehicles without a session are a separate number, and exits of unknown vehicles reduce that number', async () => {
+  test('adjustOccupancy counts vehicles without a session separately, and an exit of an unknown vehicle reduces the count', async () => {
     const { locationId, see, adjust, status, sessions } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     expect(await adjust(locationId, 3, hour(5))).toEqual({ occupied: 3, adjustment: 2 });
@@ -132,7 +132,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('after adjustOccupancy, sessions without a vehicle are a separate number, and corrected sessions reduce that number', async () => {
+  test('when adjustOccupancy sets fewer vehicles than open sessions, later exits and entries reduce the difference', async () => {
     const { locationId, see, adjust, status } = await newActivity();
     await see(locationId, ...['1', '2', '3', '4'].map((number) => entry(`DXB/A/${number}`, 1)));
     expect(await adjust(locationId, 2, hour(5))).toEqual({ occupied: 2, adjustment: -2 });
@@ -144,7 +144,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 1 });
   });
 
-  test('the next count of vehicles, or of their number, replaces an adjustment of occupancy', async () => {
+  test('the next setInside or adjustOccupancy replaces an earlier occupancy adjustment', async () => {
     const { locationId, see, adjust, setInside, status } = await newActivity();
     await see(locationId, entry('DXB/A/1', 1));
     await adjust(locationId, 9, hour(5));
@@ -159,7 +159,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
   });
 
-  test('late events do not change the occupied number of an adjustment', async () => {
+  test('late events do not change the number of vehicles that adjustOccupancy set', async () => {
     const { locationId, see, adjust, ask } = await newActivity();
     await adjust(locationId, 3, hour(5));
     await see(locationId, entry('DXB/A/1', 1), entry('DXB/A/2', 2));
@@ -170,7 +170,7 @@ describe('adjustOccupancy', () => {
     expect(await status()).toEqual({ occupied: 3, adjustment: 2 });
   });
 
-  test('vehicles of an adjustment that have no session are removed when the longest stay is over', async () => {
+  test('vehicles that adjustOccupancy added without a session no longer count after the maximum stay', async () => {
     const { locationId, see, adjust, change, status } = await newActivity();
     await adjust(locationId, 3, hour(5));
     expect(await status(locationId)).toMatchObject({ occupied: 3 });
@@ -187,7 +187,7 @@ describe('adjustOccupancy', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test('an adjustment of occupancy that fills the location or makes room is announced once', async () => {
+  test('an occupancy adjustment that makes a location full, or no longer full, is announced once', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 2 });
     const { adjust, setInside } = openActivity(gateway, key);
@@ -210,7 +210,7 @@ describe('adjustOccupancy', () => {
   });
 });
 
-test("setInside and adjustOccupancy need WRITE_ACTIVITY, a location in the key's scope, and a time that is not far ahead", async () => {
+test("setInside and adjustOccupancy need the permission WRITE_ACTIVITY, and a location in the key's scope", async () => {
   const { companyId, locationId, setInside, adjust } = await newActivity();
   const without = everyPermission.filter((permission) => permission !== 'WRITE_ACTIVITY');
   const other = openActivity(
@@ -252,12 +252,15 @@ const happening = fc.oneof(
   { weight: 1, arbitrary: fc.record({ occupied: fc.nat(4), hours: anyHour }) },
 );
 
-/** Two events or counts get the same id when one corrects the other. */
+/**
+ * Returns the identity of an event or of a count by a person. A correction has the identity of the corrected event or
+ * count.
+ */
 const identityOf = (item: { hours: number } & object) =>
   'eventId' in item ? String(item.eventId) : `${'inside' in item ? 'inside' : 'occupied'} ${item.hours}`;
 
 describe('the derived occupancy of a location', () => {
-  test('the derived occupancy is equal for any order in which events and counts arrive', async () => {
+  test('the occupancy of a location is equal for any order in which events and counts arrive', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -324,7 +327,7 @@ describe('the derived occupancy of a location', () => {
     return [plate.replaceAll('/', '').replace(/^DXB/, ''), ...rest].join(' ');
   };
 
-  test('the derived occupancy does not depend on when vehicles are listed, or on the order in which events arrive', async () => {
+  test('the occupancy of a location does not depend on the time at which vehicles are added to the whitelist', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc
@@ -342,7 +345,7 @@ describe('the derived occupancy of a location', () => {
             await change(locationId, { longestStayHours });
             const listed = new Map<string, string>();
             for (const item of items) {
-              // The whitelist has no vehicle in the first run. In the other runs the whitelist changes between any two
+              // In the first run the whitelist is empty. In the other runs the whitelist changes between any two
               // events.
               const changing = items === sorted ? [] : listings.next().value;
               for (const plate of changing) {
@@ -365,7 +368,7 @@ describe('the derived occupancy of a location', () => {
   });
 
   test.runIf(testServerUrl)(
-    'the derived occupancy is right when all events and counts arrive at the same time',
+    'the occupancy of a location is correct when all events and counts arrive at the same time',
     async () => {
       const { locationId, see, setInside, sessions } = await newActivity();
       const events = Array.from({ length: 24 }, (_, index): Seen => {

@@ -35,7 +35,7 @@ async function newActivity() {
 }
 
 describe('the occupancy history of a location', () => {
-  test('the occupancy history has the vehicles inside at the start of each hour, and the entries and exits of that hour', async () => {
+  test('for each hour, the occupancy history has the vehicles inside at its start, and its entries and exits', async () => {
     const { locationId, see, history } = await newActivity();
     await see(
       locationId,
@@ -55,7 +55,7 @@ describe('the occupancy history of a location', () => {
     );
   });
 
-  test('the occupancy history shows the counted number at the time of a count, and later exits reduce that number', async () => {
+  test('the occupancy history shows the number that setInside or adjustOccupancy set at the time of the call', async () => {
     const { locationId, see, adjust, setInside, history } = await newActivity();
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: hour(0) });
     await adjust(locationId, 5, hour(1));
@@ -65,7 +65,7 @@ describe('the occupancy history of a location', () => {
     expect(points.map(({ occupied }) => occupied)).toEqual([1, 5, 4, 2]);
   });
 
-  test('the occupancy history starts with the interval of the first instant, and has no point in the future', async () => {
+  test('the occupancy history starts with the interval that contains the requested start, and has no future points', async () => {
     const { locationId, history } = await newActivity();
     const from = new Date(Date.now() - 90 * 60_000);
     const points = await history(locationId, from, new Date(Date.now() + 5 * hourMs));
@@ -108,7 +108,7 @@ describe('the occupancy history of a location', () => {
     expect(body.errors[0].extensions.code).toBe('FORBIDDEN');
   });
 
-  test('the occupancy history is charged by its number of points, also when the time range is in a variable', async () => {
+  test('the cost of an occupancy history depends on its number of points, even for a time range in a variable', async () => {
     const { locationId, key } = await newActivity();
     const costOf = async (query: string, variables: Record<string, unknown>) => {
       const { body } = await gateway.graph(query, { key, variables, headers: { 'X-Query-Cost': 'true' } });
@@ -123,7 +123,7 @@ describe('the occupancy history of a location', () => {
     expect(await costOf(withVariables, { from, to: hour(200) })).toBe(1 + 20 + 200 * 2);
   });
 
-  test('the history of many locations is read in one SQL statement that uses an index', async () => {
+  test('the gateway reads the occupancy history of many locations in one SQL statement that uses an index', async () => {
     const { companyId, key } = await newActivity();
     for (let count = 0; count < 3; count += 1) await gateway.newLocation(companyId);
     const query = `query ($from: DateTime!, $to: DateTime!) { locations { nodes { occupancyHistory(from: $from, to: $to) { occupied } } } }`;
@@ -201,7 +201,7 @@ function occupiedAt(
   return open + Math.max(difference - unknownExits.length, 0);
 }
 
-test('the occupancy history equals the sessions and counts at each instant', async () => {
+test('the occupancy history agrees with the sessions and counts at each instant', async () => {
   const { companyId, key } = await newActivity();
   await fc.assert(
     fc.asyncProperty(
@@ -241,7 +241,8 @@ test('the occupancy history equals the sessions and counts at each instant', asy
         });
         expect(points.length).toBe(Math.ceil(((to - from) * hourMs) / step));
         expect(points).toEqual(expected);
-        // All events happened before the last points of the history, so these points equal the current status.
+        // All events happened before the last points of the occupancy history, so the last points equal the current
+        // status.
         if (to >= 20) expect(points.at(-1)!.occupied).toBe((await status(locationId)).occupied);
       },
     ),
@@ -249,7 +250,7 @@ test('the occupancy history equals the sessions and counts at each instant', asy
   );
 });
 
-test('the history of an old period does not read later sessions', async () => {
+test('a query for the occupancy history of an old period does not read later sessions', async () => {
   const { locationId } = await newActivity();
   const rows = Array.from({ length: 2_000 }, (_, index) => {
     const [enteredAt, exitedAt] = [hour(index), hour(index + 0.5)];

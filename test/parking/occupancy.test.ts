@@ -93,7 +93,7 @@ describe('an exit event whose plate is not inside', () => {
 });
 
 describe('a vehicle that is added to or removed from the whitelist while the vehicle is inside', () => {
-  /** The plates that the whitelist has from then on, in place of the former plates. */
+  /** The plates that replace the whitelist from this step on. */
   type Listing = { listed: string[] };
 
   test.each<[string, (Seen | Listing)[], string[]]>([
@@ -202,7 +202,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(expected);
   });
 
-  test('a vehicle leaves by the text of a camera, although the gate admitted a similar plate', async () => {
+  test('an exit event ends a session when cameras read the same text, although the gate admitted a similar plate', async () => {
     const { locationId, see, sessions, list } = await newActivity();
     const entryId = await list(locationId, 'DXB/B/1');
     await see(locationId, { ...entry('8 I', 1), entryId });
@@ -210,7 +210,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(['DXB/B/1 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('a vehicle leaves although its exit event arrives before its entry event', async () => {
+  test('a vehicle does not count as inside when its exit event arrives before its entry event', async () => {
     const { locationId, see, sessions, list, unlist } = await newActivity();
     const id = await list(locationId, 'DXB/A/7');
     await see(locationId, exit('DXB A 7', 2));
@@ -219,7 +219,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(['//DXBA7 COMPLETED 03-01T01:00 03-01T02:00']);
   });
 
-  test('a vehicle that is listed while inside leaves after the longest stay, like a vehicle that was always listed', async () => {
+  test('a vehicle that is added to the whitelist while inside counts as gone after the maximum stay', async () => {
     const { locationId, see, sessions, change, list } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     await see(locationId, entry('A 12345', 1));
@@ -228,7 +228,7 @@ describe('a vehicle that is added to or removed from the whitelist while the veh
     expect(await sessions(locationId)).toEqual(['//A12345 COMPLETED 03-01T01:00 03-01T20:00']);
   });
 
-  test('a count of plates finds the session of a vehicle that was listed while inside', async () => {
+  test('setInside finds the session of a vehicle that was added to the whitelist while inside', async () => {
     const { locationId, see, sessions, setInside } = await newActivity();
     await see(locationId, entry('DXB A 7', 1), entry('A 12345', 1));
     expect(await setInside(locationId, ['DXB/A/7', 'AUH/9/1'], hour(5))).toMatchObject({ occupied: 2 });
@@ -283,7 +283,7 @@ describe('the longest stay of a location', () => {
     }
   });
 
-  test('sessions that the longest stay ended are open again when the longest stay is removed', async () => {
+  test('sessions that a maximum stay ended are open again when the maximum stay is removed', async () => {
     const { locationId, see, sessions, status, change } = await newActivity();
     await see(locationId, entry('DXB/B/7', 1), exit('DXB/8/7', 20));
     const without = await sessions(locationId);
@@ -297,14 +297,14 @@ describe('the longest stay of a location', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 0 });
   });
 
-  test.each([0, -1, 1.5, 87_601])('a longest stay of %d hours is refused', async (longestStayHours) => {
+  test.each([0, -1, 1.5, 87_601])('a maximum stay of %d hours is refused', async (longestStayHours) => {
     const { locationId, change } = await newActivity();
     expect(await change(locationId, { longestStayHours })).toMatchObject({
       code: expect.stringMatching(/VALIDATION/),
     });
   });
 
-  test('REST does not show the longest stay of a location, and updates by REST keep that value', async () => {
+  test('REST does not show the maximum stay of a location, and updates by REST keep the maximum stay', async () => {
     const { key, locationId, change, ask } = await newActivity();
     await change(locationId, { longestStayHours: 10 });
     const { body } = await gateway.rest('PUT', `/locations/${locationId}`, {
@@ -319,14 +319,14 @@ describe('the longest stay of a location', () => {
     });
   });
 
-  test('the longest stay ends a session by the clock, and the subscribers get one notice', async () => {
+  test('a session ends when its maximum stay is over, without any event, and subscribers get one notice', async () => {
     const { companyId, key } = await newActivity();
     const locationId = await gateway.newLocation(companyId, { capacity: 1 });
     const { see, sessions, status, change } = openActivity(gateway, key);
     await change(locationId, { longestStayHours: 1 });
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/7', at: new Date(hoursAgo(1).getTime() + 4_000) });
     expect(await status(locationId)).toMatchObject({ occupied: 1, state: 'FULL' });
-    // The status of the location changes although no request writes.
+    // The status of the location changes when the maximum stay is over, although no request writes.
     await expect.poll(() => status(locationId)).toMatchObject({ occupied: 0, state: 'AVAILABLE' });
     expect(await sessions(locationId)).toEqual([expect.stringContaining('UNSEEN_EXIT')]);
     await expect
@@ -340,7 +340,7 @@ describe('the longest stay of a location', () => {
       ]);
   });
 
-  test('exactly one of many processes announces the end of a session, and the subscribers of all processes get a notice', async () => {
+  test('exactly one of many processes announces the end of a parking session, and subscribers of all processes are notified', async () => {
     const { locationId, see, change } = await newActivity();
     await change(locationId, { longestStayHours: 1 });
     const soon = new Date(hoursAgo(1).getTime() + 3_000);

@@ -6,7 +6,10 @@ import { openTestGateway } from '../support/harness.ts';
 const gateway = await openTestGateway();
 const { prisma } = gateway.database;
 
-/** Plates with equal ends: short and long plates, plates in parts or as a text, with or without a type. */
+/**
+ * Plates that end in the same characters: short and long plates, plates in parts or as one text, with or without a
+ * plate type.
+ */
 const plates = [
   ...['A/1', 'A/8', 'A/17', 'A/18', 'A/117', 'B/117', 'A/8117'].map((plate) => {
     const [plateCode = '', plateNumber = ''] = plate.split('/');
@@ -37,7 +40,7 @@ const events = fc
     })),
   );
 
-test('events that arrive in several calls leave the same sessions as all events in one call', async () => {
+test('parking events lead to the same sessions, whether they arrive in one request or in several', async () => {
   const { key, companyId } = await gateway.newTenant();
   const record = async (locationId: string, batch: object[]) => {
     const answer = await gateway.graph(

@@ -59,7 +59,7 @@ describe('camera texts of vehicles that are not on the whitelist', () => {
     expect(await other.sessions(late.locationId)).toEqual(sessions);
   });
 
-  test('a camera text belongs to another vehicle when the plate types differ, or when two vehicles match the text', async () => {
+  test("a camera's text counts as a separate vehicle when two vehicles match the text or plate types differ", async () => {
     const { key, locationId } = await gateway.newTenant();
     const { see, sessions } = openActivity(gateway, key);
     await see(

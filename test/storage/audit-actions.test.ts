@@ -60,7 +60,7 @@ describe('the list of audit actions', () => {
     }
   });
 
-  test('the outbox trigger sends the listed events, and limits deliveries to the retry time of the worker', async () => {
+  test('a database trigger creates webhook deliveries for exactly the listed events, and limits their retry time', async () => {
     const companyId = await gateway.newCompany();
     const { id: webhookId } = await prisma.webhook.create({
       data: {

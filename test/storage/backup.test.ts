@@ -58,7 +58,8 @@ describe.runIf(testServerUrl)('backup of PostgreSQL', () => {
     const restored = await openTestGateway(pepper, { database });
     expect((await list(restored)).body.data).toEqual(entries);
     expect(await partitionsOf(restored)).toEqual(await partitionsOf(source));
-    // The same pepper decrypts the secret of the webhook, so the receiver accepts the signature of the message.
+    // A gateway with the same pepper can decrypt the webhook's secret, so the receiver accepts the signature of the
+    // message.
     const { body } = await restored.graph('mutation ($id: ID!) { testWebhook(id: $id) { id } }', {
       key,
       variables: { id: webhook.id },

@@ -12,7 +12,7 @@ const written = (instant: Date) =>
     .replace('T', ' ')
     .replace(/\.?0*Z$/, '+00');
 
-test('times of the years 1 to 9999 are parsed as the pg package parses them', () => {
+test('the gateway and the pg package parse times of the years 1 to 9999 equally', () => {
   const instants = fc.date({
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59.999Z'),
@@ -33,6 +33,6 @@ test.each([
   '-infinity',
   '2026-02-03 04:05:06.123456+00',
   '2026-02-03 09:35:06.5+05:30',
-])('the time %s is parsed as the pg package parses it', (text) =>
+])('the gateway and the pg package parse the time %s equally', (text) =>
   expect(parseTimestamp(text)).toEqual(asPgReads(text)),
 );

@@ -85,7 +85,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     expect((await waiting).map(({ errors }) => errors)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('a locked table does not use up the database connections of gates and probes', async () => {
+  test('requests for a locked table leave database connections free for gates and probes', async () => {
     const gateway = await openTestGateway();
     const tenant = await gateway.newTenant();
     const { database } = gateway;
@@ -108,7 +108,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     await Promise.all(stuck);
   });
 
-  test('heavy requests do not use up the database connections of other requests', async () => {
+  test('heavy requests leave database connections free for other requests', async () => {
     const { prisma, heavy } = await openScratch({ poolSize: 3 });
     const sleeping = Array.from({ length: 10 }, () =>
       heavy.sql.query({ name: 'sleep', text: 'SELECT pg_sleep(0.3)' }, []),
@@ -120,7 +120,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     await Promise.all(sleeping);
   });
 
-  test('the readiness probe reports a database that became read-only, and gates still get decisions', async () => {
+  test('the readiness probe reports a database that became read-only, while gates still get decisions', async () => {
     const gateway = await openTestGateway();
     const tenant = await gateway.newTenant();
     const admin = await connectTo(testServerUrl!);
@@ -169,7 +169,7 @@ describe.runIf(testServerUrl)('faults of PostgreSQL', () => {
     await expect(opened).rejects.toThrow(/DATABASE_URL.*no_such_database/);
   });
 
-  test('behind a pooler, the gateway sets timeouts per transaction, and gives statements no names', async () => {
+  test('behind a connection pooler, the gateway sets timeouts per transaction, and gives SQL statements no names', async () => {
     const { prisma, sql } = await openScratch({ prepareStatements: false, poolSize: 2 });
     const limits = {
       name: 'limits',

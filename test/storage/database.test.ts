@@ -28,7 +28,7 @@ describe('SQL statements', () => {
     await scratch.drop();
   });
 
-  it('SQL statements return the same JavaScript types on PostgreSQL and on the embedded database', async () => {
+  it('SQL statements return equal JavaScript types from PostgreSQL and from the embedded database', async () => {
     const text = `SELECT '2026-02-03T04:05:06.789+04'::timestamptz AS timestamptz, 7::int2 AS int2, 7::int4 AS int4,
       7::int8 AS int8, 7.25::float8 AS float8, 7.25::numeric AS numeric, true AS bool, 'x' AS text, NULL AS nothing,
       ARRAY['a', NULL, 'b,"c'] AS texts, ARRAY[1, NULL] AS ints, '{}'::text[] AS "none",
@@ -145,7 +145,7 @@ describe('SQL statements', () => {
 });
 
 describe.runIf(onServer)('deadlocks', () => {
-  it('a statement that PostgreSQL cancels because of a deadlock is tried again', async () => {
+  it('the gateway repeats an SQL statement that PostgreSQL cancels because of a deadlock', async () => {
     const { sql, scratch } = await openScratchDatabase();
     await sql.query({ name: '', text: 'CREATE TABLE held (id int PRIMARY KEY, value int)' }, []);
     await sql.query({ name: '', text: 'INSERT INTO held VALUES (1, 0), (2, 0)' }, []);
@@ -175,7 +175,7 @@ describe.runIf(onServer)('deadlocks', () => {
 });
 
 describe.runIf(onServer)('failures of the database server', () => {
-  it('only the running queries fail when the database server fails, and later queries use the server again at once', async () => {
+  it('after a failure of the database server, only the running queries fail, and later queries succeed', async () => {
     const database = await openScratchDatabase();
     const other = new pg.Client({ connectionString: testServerUrl });
     await other.connect();
@@ -200,7 +200,7 @@ describe.runIf(onServer)('failures of the database server', () => {
     expect(await database.prisma.$transaction((tx) => tx.company.count())).toBe(0);
   });
 
-  it('a database server that does not answer stops the start within seconds', async () => {
+  it('the gateway ends its start within seconds when the database server does not answer', async () => {
     const mute = createServer().listen(0, '127.0.0.1');
     await once(mute, 'listening');
     onTestFinished(() => void mute.close());

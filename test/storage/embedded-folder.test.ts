@@ -48,7 +48,7 @@ async function newFolder(): Promise<string> {
 }
 
 describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
-  it('only one process can open the folder of an embedded database, and that process only once', async () => {
+  it('the folder of an embedded database can be opened only once, by one process', async () => {
     const { scratch } = await openScratchDatabase();
     const { code, output } = await runMigrate(scratch);
     expect(code).toBe(1);
@@ -56,7 +56,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     await expect(openDatabase({ ...scratch, log })).rejects.toThrow(/DATA_DIR .* is in use/);
   });
 
-  it('one of twenty processes that start together opens the database folder, and every row is kept after that process is killed', async () => {
+  it('exactly one of twenty processes that start together opens the folder of the embedded database', async () => {
     const dataDir = await newFolder();
     const starts = Array.from({ length: 20 }, () => startOwner(dataDir));
     const refused = () => starts.filter(({ child }) => child.exitCode === 1);
@@ -99,7 +99,7 @@ describe.runIf(!testServerUrl)('the folder of an embedded database', () => {
     expect(names.filter((_, index) => (modes[index]! & 0o077) !== 0)).toEqual([]);
   });
 
-  it('a database folder that cannot be opened stops the start, and the message names the folder', async () => {
+  it('the gateway does not start when the database folder cannot be opened, and the message names the folder', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     await rm(join(scratch.dataDir, 'postgres', 'global'), { recursive: true });

@@ -26,7 +26,7 @@ async function fillLog(run: (text: string) => Promise<unknown>, files: number): 
   }
 }
 
-test('an embedded database still accepts writes when its log is longer than the default limit of PostgreSQL', async () => {
+test('an embedded database accepts writes even when its log exceeds the default limit of PostgreSQL', async () => {
   const database = await openEmbedded(await newFolder());
   onTestFinished(() => database.close());
   const run = (text: string) => database.sql.query({ name: '', text }, []);
@@ -34,7 +34,7 @@ test('an embedded database still accepts writes when its log is longer than the 
   expect(await run('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('an embedded database runs a checkpoint when its log is long, so that the files of the log are reused', async () => {
+test('the embedded database reuses the files of its write-ahead log, because the gateway runs checkpoints', async () => {
   const folder = await newFolder();
   const pglite = await PGlite.create({ dataDir: folder });
   onTestFinished(() => pglite.close());

@@ -54,7 +54,7 @@ const HISTORY = {
 };
 
 describe('migrations of the database', () => {
-  it('migrations apply once when four processes start at once', async () => {
+  it('each database migration is applied once when four processes start at the same time', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     onTestFinished(() => scratch.drop());
     const runs = await Promise.all([1, 2, 3, 4].map(() => runMigrate(scratch)));
@@ -69,7 +69,7 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, migrationsFolder)).toEqual([]);
   });
 
-  it('Prisma accepts the history of migrations that the gateway recorded', async () => {
+  it('Prisma accepts the history of database migrations that the gateway recorded', async () => {
     const scratch = await createScratchDatabase();
     onTestFinished(() => scratch.drop());
     const migrationsList = toMigrationList(await readMigrations(migrationsFolder), migrationsFolder);
@@ -84,7 +84,7 @@ describe('migrations of the database', () => {
     });
   });
 
-  it('the gateway continues the migrations where Prisma stopped, and Prisma then finds nothing left to do', async () => {
+  it('the gateway continues the database migrations where Prisma stopped, and Prisma then finds no missing migration', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     onTestFinished(() => scratch.drop());
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
@@ -126,7 +126,7 @@ describe('migrations of the database', () => {
     expect(count).toBe(0);
   });
 
-  it('the gateway splits a migration script like the server, and keeps semicolons in comments, strings and functions', async () => {
+  it('the gateway splits a migration script into statements, but not at semicolons in comments, strings and functions', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_function': `-- one; two
@@ -137,7 +137,7 @@ describe('migrations of the database', () => {
     expect(rows).toEqual([{ answer: 'a;b' }]);
   });
 
-  it('a migration that fails is rolled back, and the next start tries it again', async () => {
+  it('a migration that fails is rolled back, and the next start repeats the migration', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_good': 'CREATE TABLE good (id int);',
@@ -158,7 +158,7 @@ describe('migrations of the database', () => {
     expect(await applyMigrations(database, log, folder)).toEqual(['2_bad', '3_last']);
   });
 
-  it('a migration script that PostgreSQL allows only outside a transaction is run outside', async () => {
+  it('the gateway runs a migration script outside a transaction when PostgreSQL requires this', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({
       '1_table': 'CREATE TABLE plates (number text);',
@@ -180,7 +180,7 @@ describe('migrations of the database', () => {
     expect(await database.sql.query(logs, [])).toEqual([{ logs: expect.stringContaining('unique index') }]);
   });
 
-  it('an applied migration whose script was edited stops the start', async () => {
+  it('the gateway does not start when the script of an applied migration was edited', async () => {
     const database = await openScratchDatabase({ migrated: false });
     const folder = await writeMigrations({ '1_first': 'CREATE TABLE first (id int);' });
     await applyMigrations(database, log, folder);

@@ -8,8 +8,8 @@ import { hasPgBouncer, startPgBouncer } from '../support/system-servers.ts';
 import { webhookTools } from '../support/webhooks.ts';
 
 /**
- * The number of connections to PostgreSQL. The gateway opens more connections to the pooler, so the connections are
- * shared.
+ * The number of connections from the pooler to PostgreSQL. The gateway opens more connections to the pooler, so the
+ * connections to PostgreSQL are shared.
  */
 const serverConnections = 3;
 
@@ -100,7 +100,7 @@ describe.runIf(testServerUrl && hasPgBouncer)(
       expect(events.map(({ kind }) => kind)).toEqual(['ENTRY']);
     });
 
-    test('behind PgBouncer, each message of a webhook is claimed and sent once', async () => {
+    test('behind PgBouncer, each webhook message is claimed and sent once', async () => {
       const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
       const entries = await Promise.all(Array.from({ length: 10 }, () => addEntry(key, locationId)));
       const messages = await received(receiver, entries.length);

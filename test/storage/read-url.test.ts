@@ -30,7 +30,7 @@ describe.runIf(testServerUrl)('DATABASE_READ_URL', () => {
     auditLog(first: 1) { totalCount edges { node { action } } }
     apiKey(id: $key) { id usage(from: $from, to: $to) { requests } deprecations { operation } } }`;
 
-  test('the gateway reads usage and the audit log from the standby, and everything else from the primary', async () => {
+  test('the gateway reads API key usage and the audit log from the standby, and other data from the primary', async () => {
     const { gateway, proxy } = await openOverTwo();
     const { key, locationId, companyId } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });

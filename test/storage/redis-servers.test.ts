@@ -17,7 +17,7 @@ function newLog() {
 describe('configuration of Redis', () => {
   const redisOf = (env: Record<string, string>) => loadConfig(env).redis;
 
-  test('the configuration names Redis by one URL, by the nodes of a cluster, or by sentinels', () => {
+  test('an operator can configure Redis by one URL, by the nodes of a cluster, or by sentinels', () => {
     expect(redisOf({})).toBeUndefined();
     expect(redisOf({ REDIS_URL: 'redis://:a,b@one:6379/2' })).toEqual({ urls: ['redis://:a,b@one:6379/2'] });
     expect(redisOf({ REDIS_URL: 'rediss://u:p@one:7000, rediss://two:7001' })).toEqual({
@@ -43,7 +43,7 @@ describe('configuration of Redis', () => {
     });
   });
 
-  test('a configuration with sentinels and without a URL is valid in production', () => {
+  test('a Redis configuration with sentinels and without a URL is valid in production', () => {
     const production = {
       APP_ENV: 'production',
       DATABASE_URL: 'postgresql://db/parking',
@@ -81,17 +81,20 @@ describe.runIf(process.env.REDIS_URL)('warnings about the configuration of Redis
     ['without a memory limit', ['--maxmemory-policy', 'allkeys-lru'], []],
     ['that is a node of a cluster', ['--cluster-enabled', 'yes'], ['names one node of a Redis Cluster']],
     ['that does not answer INFO', ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-info'], []],
-  ])('a starting gateway warns of a Redis %s when there is a reason', async (_, options, warnings) => {
-    const server = await createRedis(options);
-    await server.start();
-    onTestFinished(server.remove);
-    const { log, warnings: warned } = newLog();
-    const redis = createKeyClient({ urls: [server.url] }, log, { commandTimeout: 5000 });
-    onTestFinished(() => redis.disconnect());
-    await checkSettings(redis, log);
-    expect(warned()).toHaveLength(warnings.length);
-    for (const warning of warnings) expect(warned().join()).toContain(warning);
-  });
+  ])(
+    'a starting gateway checks a Redis %s, and warns only when the settings can lose rate limits',
+    async (_, options, warnings) => {
+      const server = await createRedis(options);
+      await server.start();
+      onTestFinished(server.remove);
+      const { log, warnings: warned } = newLog();
+      const redis = createKeyClient({ urls: [server.url] }, log, { commandTimeout: 5000 });
+      onTestFinished(() => redis.disconnect());
+      await checkSettings(redis, log);
+      expect(warned()).toHaveLength(warnings.length);
+      for (const warning of warnings) expect(warned().join()).toContain(warning);
+    },
+  );
 });
 
 describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster', () => {
@@ -115,7 +118,7 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
     return { redis, startLimiter, warnings };
   }
 
-  test('a starting gateway waits for every node of the Redis cluster, so the first request already uses shared limits', async () => {
+  test('a starting gateway waits for every node of the Redis cluster, so the first request uses shared rate limits', async () => {
     const { redis, startLimiter, warnings } = newClient();
     await connected(redis);
     expect(startLimiter().backend).toBe('redis');
@@ -135,7 +138,7 @@ describe.runIf(process.env.REDIS_URL)('the first connection to a Redis cluster',
     expect(warnings()).toEqual([]);
   });
 
-  test('a starting gateway does not wait for a lost Redis node, logs a warning, and each process limits on its own', async () => {
+  test('a starting gateway does not wait for a lost node of the Redis cluster, and logs a warning', async () => {
     const [lost] = cluster.nodes;
     await lost!.kill();
     const { redis, startLimiter, warnings } = newClient();

@@ -11,8 +11,8 @@ const log = pino({ level: 'silent' });
 const newChannel = (name: string) => `${name}-${process.pid}-${Date.now()}` as Channel;
 
 /**
- * Creates two connected processes on one Redis. The first process uses a proxy that can fail. The end of the test
- * closes both.
+ * Connects two gateway processes to one Redis, and closes both at the end of the test. The first process uses a proxy
+ * that can fail.
  */
 async function connectPair() {
   const proxy = await startProxy(redisUrl!);
@@ -27,7 +27,7 @@ async function connectPair() {
 }
 
 test.runIf(redisUrl)(
-  'a process detects a silent connection to Redis, and notices arrive again after the connection recovers',
+  'a process detects a silent Redis connection, and receives notices of changes again after the connection recovers',
   async () => {
     const { proxy, proxied: silent, direct: sender } = await connectPair();
     const channel = newChannel('silence');
@@ -48,22 +48,25 @@ test.runIf(redisUrl)(
   },
 );
 
-test.runIf(redisUrl)('a notice that could not be sent is sent when Redis is reachable again', async () => {
-  const { proxy, proxied: sender, direct: receiver } = await connectPair();
-  const channel = newChannel('unsent');
-  const messages: string[] = [];
-  await receiver.subscribe(channel, (message) => messages.push(message));
+test.runIf(redisUrl)(
+  'a notice of a change that could not be sent is sent when Redis is reachable again',
+  async () => {
+    const { proxy, proxied: sender, direct: receiver } = await connectPair();
+    const channel = newChannel('unsent');
+    const messages: string[] = [];
+    await receiver.subscribe(channel, (message) => messages.push(message));
 
-  proxy.cut();
-  await expect.poll(() => sender.connected).toBe(false);
-  await sender.publish(channel, 'during');
-  expect(messages).toEqual([]);
-  proxy.mend();
-  await expect.poll(() => messages).toEqual(['during']);
-});
+    proxy.cut();
+    await expect.poll(() => sender.connected).toBe(false);
+    await sender.publish(channel, 'during');
+    expect(messages).toEqual([]);
+    proxy.mend();
+    await expect.poll(() => messages).toEqual(['during']);
+  },
+);
 
 test.runIf(redisUrl)(
-  'several notices that wait for Redis are combined into one notice that anything may have changed',
+  'the gateway combines several notices that wait for Redis into one notice that anything may have changed',
   async () => {
     const { proxy, proxied: sender, direct: receiver } = await connectPair();
     const [once, often] = [newChannel('once'), newChannel('often')];
@@ -81,15 +84,18 @@ test.runIf(redisUrl)(
   },
 );
 
-test.runIf(redisUrl)('the readiness probe says that notices are late while Redis is silent', async () => {
-  const proxy = await startProxy(redisUrl!);
-  onTestFinished(proxy.close);
-  const gateway = await openTestGateway({ REDIS_URL: proxy.url });
-  const notices = async () =>
-    ((await (await gateway.app.request('/readyz')).json()) as { notices: string }).notices;
-  await expect.poll(notices).toBe('ok');
-  proxy.silence();
-  await expect.poll(notices, { timeout: 10_000 }).toBe('late');
-  proxy.mend();
-  await expect.poll(notices).toBe('ok');
-});
+test.runIf(redisUrl)(
+  'the readiness probe reports late notices of changes while Redis does not answer',
+  async () => {
+    const proxy = await startProxy(redisUrl!);
+    onTestFinished(proxy.close);
+    const gateway = await openTestGateway({ REDIS_URL: proxy.url });
+    const notices = async () =>
+      ((await (await gateway.app.request('/readyz')).json()) as { notices: string }).notices;
+    await expect.poll(notices).toBe('ok');
+    proxy.silence();
+    await expect.poll(notices, { timeout: 10_000 }).toBe('late');
+    proxy.mend();
+    await expect.poll(notices).toBe('ok');
+  },
+);

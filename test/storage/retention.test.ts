@@ -14,7 +14,10 @@ const { prisma, sql } = gateway.database;
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-/** Creates a process that keeps usage for 10 days and events for 30 days. */
+/**
+ * Creates the job that removes expired records, as one gateway process does. The job keeps usage for 10 days and events
+ * for 30 days.
+ */
 const open = (over = sql) =>
   createRetention({
     sql: over,
@@ -60,7 +63,7 @@ async function drive(...events: [string, 'ENTRY' | 'EXIT', number][]) {
 }
 
 describe('removal of expired records', () => {
-  test('all usage records that are older than the configured time are removed', async () => {
+  test('the gateway removes all usage records that are older than the configured time', async () => {
     const old = await addUsage(2500, daysAgo(400));
     const recent = await addUsage(3, daysAgo(9));
     const retention = open();
@@ -70,7 +73,7 @@ describe('removal of expired records', () => {
     await retention.close();
   });
 
-  test('expired events are removed with their sessions, except events of vehicles that are still inside', async () => {
+  test('expired parking events are removed with their sessions, except events of vehicles that are still inside', async () => {
     const { key, locationId } = await drive(
       ['1', 'ENTRY', 50],
       ['1', 'EXIT', 49],
@@ -106,7 +109,7 @@ describe('removal of expired records', () => {
     expect(body.data.occupied).toBe(2);
   });
 
-  test('expired counts are removed with their sessions, except the last count and counts of vehicles that are still inside', async () => {
+  test('expired occupancy counts are removed, except the last count and counts of vehicles that are still inside', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { setInside, adjust, sessions, status } = openActivity(gateway, key);
     await setInside(locationId, ['DXB/A/1'], daysAgo(60));
@@ -131,7 +134,7 @@ describe('removal of expired records', () => {
     expect(await status(locationId)).toMatchObject({ occupied: 5 });
   });
 
-  test('events that reduce an adjustment are kept until another count replaces the adjustment', async () => {
+  test('parking events that reduce an occupancy adjustment are kept until another count replaces the adjustment', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { adjust, see, status } = openActivity(gateway, key);
     await see(locationId, { kind: 'ENTRY', plate: 'DXB/A/1', at: daysAgo(70) });
@@ -154,7 +157,7 @@ describe('removal of expired records', () => {
     expect(await eventsLeft()).toBe(1);
   });
 
-  test('expired changes of whitelists are removed a day after their time, however many changes an entry has', async () => {
+  test('expired whitelist changes are removed a day later, however many changes an entry has', async () => {
     const { locationId } = await gateway.newTenant();
     const times = [...Array.from({ length: 1500 }, () => 6.1), 5.9].map(daysAgo);
     await prisma.$executeRaw`
@@ -168,7 +171,7 @@ describe('removal of expired records', () => {
     ).toEqual([{ changedAt: times.at(-1) }]);
   });
 
-  test('audit records are not removed', async () => {
+  test('the removal of expired records removes no audit record', async () => {
     const { locationId } = await drive(['1', 'EXIT', 400]);
     await prisma.auditRecord.updateMany({ where: { locationId }, data: { createdAt: daysAgo(4000) } });
     const retention = open();
@@ -179,7 +182,7 @@ describe('removal of expired records', () => {
   });
 
   test.runIf(testServerUrl)(
-    'the removal from one table continues while another process removes records from another table',
+    'a process removes expired records from one table while another process removes records from another table',
     async () => {
       const statements: Statement[] = [];
       const watched: Sql = {
@@ -206,7 +209,7 @@ describe('removal of expired records', () => {
   );
 
   test.runIf(testServerUrl)(
-    'only one process at a time removes expired records, and any process can do the removal',
+    'any gateway process can remove expired records, but only one process at a time',
     async () => {
       const old = await addUsage(5000, daysAgo(400));
       const processes = [open(), open(), open()];
@@ -218,7 +221,7 @@ describe('removal of expired records', () => {
   );
 });
 
-test("changes of whitelists are kept for RETENTION_CHANGES_DAYS, or for the days in the variable's former name", () => {
+test('whitelist changes are kept for RETENTION_CHANGES_DAYS, or for the days in a variable with the earlier name', () => {
   const days = (env: Record<string, string>) => loadConfig(env).retentionDays.whitelistChanges;
   expect(days({})).toBe(30);
   expect(days({ RETENTION_REMOVALS_DAYS: '7' })).toBe(7);

@@ -13,7 +13,7 @@ function newDatabase() {
   return { asked, ...shareConnection({ query } as unknown as PGlite) };
 }
 
-test('a gate request over a socket runs between the statements of a long task', async () => {
+test('on the embedded database, a gate request runs between the SQL statements of a long task', async () => {
   const { asked, gates, others } = newDatabase();
   const work = (async () => {
     for (let part = 0; part < 20; part += 1) await others.query(`part ${part}`);
@@ -27,7 +27,7 @@ test('a gate request over a socket runs between the statements of a long task', 
   expect(asked.indexOf('gate')).toBeLessThanOrEqual(2);
 });
 
-test('gate queries run before other queries, and queries of one kind run in their order', async () => {
+test('gate queries run before other queries, and queries of the same priority run in their order', async () => {
   const { asked, gates, others } = newDatabase();
   const all = ['a', 'b'].map((text) => others.query(text));
   all.push(...['gate 1', 'gate 2'].map((text) => gates.query(text)));
@@ -53,7 +53,7 @@ describe('transactions on the embedded database', async () => {
     return rows.map(({ number }) => number);
   };
 
-  /** Runs a transaction of two statements, and a gate query between the two statements. */
+  /** Runs a transaction of two SQL statements, and sends a gate query when the first statement has run. */
   async function interrupt(client: Pick<PGlite, 'transaction'>, question: () => Promise<unknown>) {
     await pglite.exec('DELETE FROM numbers');
     let asked: Promise<unknown> = Promise.resolve();
@@ -68,13 +68,13 @@ describe('transactions on the embedded database', async () => {
     return { answeredBeforeSecond, answer: await asked.catch((error: Error) => error.message) };
   }
 
-  test('a gate query interrupts a heavy transaction, and sees the writes of that transaction', async () => {
+  test('on the embedded database, a gate query interrupts a heavy transaction, and sees the writes of the transaction', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(heavy, question)).toEqual({ answeredBeforeSecond: true, answer: [1] });
     expect(await numbersOf(gates)).toEqual([1, 2]);
   });
 
-  test('a heavy transaction continues after a gate query fails', async () => {
+  test('a heavy transaction continues after a gate query that interrupted the transaction fails', async () => {
     const question = () => gates.query('SELECT 1 / 0');
     const outcome = await interrupt(heavy, question);
     expect(outcome).toEqual({ answeredBeforeSecond: true, answer: 'division by zero' });
@@ -88,7 +88,7 @@ describe('transactions on the embedded database', async () => {
     }
   });
 
-  test('a gate query waits for transactions that are not heavy', async () => {
+  test('on the embedded database, a gate query waits for a transaction that is not heavy', async () => {
     const question = () => numbersOf(gates);
     expect(await interrupt(others, question)).toEqual({ answeredBeforeSecond: false, answer: [1, 2] });
   });

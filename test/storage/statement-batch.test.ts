@@ -27,7 +27,7 @@ test.each([
   ['a value that PostgreSQL refuses', '2020-01-01T00:00:00Z'.padEnd(500, '0')],
   ['a text that PostgreSQL cannot hold', '\u0000'],
   ['a date that the driver cannot write', new Date(Number.NaN)],
-])('when several queries are joined into one SQL statement, only the query with %s fails', async (_, bad) => {
+])('when one SQL statement combines several queries, only the query with %s fails', async (_, bad) => {
   const findTime = createTimes(sql);
   const questions = Array.from({ length: 20 }, (_, index) =>
     index === 7 || index === 12 ? bad : year(index),
@@ -39,7 +39,7 @@ test.each([
   expect(answers[19]).toMatchObject({ value: year(19) });
 });
 
-test('look-ups by id succeed although one of the joined ids cannot be looked up', async () => {
+test('when one SQL statement combines several look-ups by id, only the look-up with an invalid id fails', async () => {
   const { companyId } = await gateway.newTenant();
   const byId = createRowById<{ id: string }>(
     sql,
@@ -53,7 +53,7 @@ test('look-ups by id succeed although one of the joined ids cannot be looked up'
   ]);
 });
 
-test('when Prisma runs several queries in one statement, only the invalid query fails', async () => {
+test('when Prisma combines several queries in one SQL statement, only the invalid query fails', async () => {
   const findHash = createQueryBatch(async (hashes: readonly string[]) => {
     const rows = await prisma.$queryRaw<{ hash: string }[]>`
       SELECT hash FROM unnest(${hashes}::text[]) AS given(hash) WHERE hash = ANY(${hashes}::text[])`;
@@ -68,18 +68,21 @@ test.each([
   ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
   ['a lock that is not free', Object.assign(new Error('lock timeout'), { code: '55P03' })],
   ['a statement that takes too long', Object.assign(new Error('statement timeout'), { code: '57014' })],
-])('a joined statement that fails because of %s is not repeated', async (_, failure) => {
-  const query = vi.fn(() => Promise.reject(failure));
-  const findTime = createTimes({ query });
-  const answers = await Promise.allSettled([findTime(year(1)), findTime(year(2))]);
-  expect(answers).toEqual([
-    { status: 'rejected', reason: failure },
-    { status: 'rejected', reason: failure },
-  ]);
-  expect(query).toHaveBeenCalledOnce();
-});
+])(
+  'the gateway does not repeat an SQL statement for several queries when the statement fails because of %s',
+  async (_, failure) => {
+    const query = vi.fn(() => Promise.reject(failure));
+    const findTime = createTimes({ query });
+    const answers = await Promise.allSettled([findTime(year(1)), findTime(year(2))]);
+    expect(answers).toEqual([
+      { status: 'rejected', reason: failure },
+      { status: 'rejected', reason: failure },
+    ]);
+    expect(query).toHaveBeenCalledOnce();
+  },
+);
 
-test('a joined write that returns a failure for each query is not repeated', async () => {
+test('the gateway does not repeat a combined write that returns an error for each of its queries', async () => {
   const refused = Object.assign(new Error('refused'), { code: '22021' });
   const write = vi.fn(async (questions: readonly string[]) => questions.map(() => refused));
   const answers = await Promise.allSettled(['a', 'b'].map(createQueryBatch(write)));
@@ -87,7 +90,7 @@ test('a joined write that returns a failure for each query is not repeated', asy
   expect(write).toHaveBeenCalledOnce();
 });
 
-test('one refused query among a thousand joined queries costs at most two statements for each halving', async () => {
+test('the gateway finds one invalid query among a thousand combined queries with two SQL statements per halving', async () => {
   const query = vi.fn<Sql['query']>((...statement) => sql.query(...statement));
   const findTime = createTimes({ query: query as Sql['query'] });
   const questions = Array.from({ length: 1000 }, (_, index) => (index === 300 ? '\u0000' : year(index % 50)));

@@ -60,7 +60,7 @@ async function newWhitelists() {
 }
 
 describe('hand-written statements', () => {
-  test("the gateway does not read a location outside the key's scope, because the response time would reveal the location", async () => {
+  test("the response time does not reveal a location outside the key's scope, because the gateway does not read it", async () => {
     const [foreign = ''] = await newWhitelists();
     const { sql, kind } = gateway.database;
     let found: readonly object[] = [];
@@ -106,7 +106,7 @@ describe('hand-written statements', () => {
     expect(await list.count()).toBe(0);
   });
 
-  test('a key with very many companies can read their locations, and no others', async () => {
+  test('a key with very many companies can read the locations of exactly those companies', async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const [foreign = ''] = await newWhitelists();
     const companyIds = [...Array.from({ length: 200 }, () => newId()), companyId];
@@ -115,7 +115,7 @@ describe('hand-written statements', () => {
     await expect(locations.find(key, foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test("pages and counts from SQL equal Prisma's results, also when queries are joined", async () => {
+  test("pages and counts from hand-written SQL equal Prisma's results, even when one statement combines several queries", async () => {
     const ids = await newWhitelists();
     const all = await prisma.whitelistEntry.findMany({
       where: { locationId: { in: ids } },
@@ -165,7 +165,7 @@ describe('hand-written statements', () => {
     );
   });
 
-  test("pages and counts of events, sessions and locations equal Prisma's results", async () => {
+  test("pages and counts of events, sessions and locations from hand-written SQL equal Prisma's results", async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     await gateway.newLocation(companyId);
     for (const plateNumber of ['1', '2', '3', '4']) {
@@ -227,7 +227,7 @@ describe('hand-written statements', () => {
     expect(unknown).toMatchObject({ reason: { code: 'NOT_FOUND' } });
   });
 
-  test('the scope in SQL, the scope in Prisma and the check of a row agree on the locations of a key', async () => {
+  test("the SQL filter, the Prisma filter and the check of a row agree on a key's accessible locations", async () => {
     const tenants = [await gateway.newTenant(), await gateway.newTenant()];
     await gateway.newLocation(tenants[0]!.companyId);
     const rows = await prisma.location.findMany({
@@ -286,7 +286,7 @@ describe('look-ups of rows by id', () => {
   }
   const byIds = namedStatement('rows-of-this-test', 'SELECT id FROM rows WHERE id = ANY($ids::text[])');
 
-  test('look-ups in one turn of the event loop share an SQL statement, and each look-up gets its rows in its order', async () => {
+  test('row look-ups in one turn of the event loop share an SQL statement, and each look-up gets its rows', async () => {
     const { sql, asked } = notingSql();
     const rows = createRowsById<{ id: string }>(sql, byIds);
     const found = await Promise.all([rows(['4', '3', '2']), rows([]), rows(['2', '8'])]);
@@ -294,7 +294,7 @@ describe('look-ups of rows by id', () => {
     expect(asked).toEqual([4]);
   });
 
-  test('one SQL statement looks up at most 1,000 ids', async () => {
+  test('one SQL statement looks up rows by at most 1,000 ids', async () => {
     const { sql, asked } = notingSql();
     const found = await createRowsById<{ id: string }>(
       sql,
@@ -360,7 +360,7 @@ describe('nested GraphQL queries', () => {
   });
 });
 
-test('the first 500 statements of Prisma have names, and further statements have no name', () => {
+test("Prisma's first 500 different SQL statements have names, and further SQL statements have no name", () => {
   const nameOf = createStatementNamer();
   const texts = Array.from({ length: 501 }, (_, index) => `SELECT ${index}`);
   const names = texts.map((sql) => nameOf({ sql }));
@@ -369,7 +369,7 @@ test('the first 500 statements of Prisma have names, and further statements have
   expect(texts.map((sql) => nameOf({ sql }))).toEqual(names);
 });
 
-test('a long list is counted and filtered without an index, in chunks on the embedded database', async () => {
+test('the gateway counts a long list with filters, and the embedded database counts the list in chunks', async () => {
   const { locationId } = await gateway.newTenant();
   const add = `INSERT INTO "WhitelistEntry" (id, "locationId", "referenceId", "plateType", "plateCode", "plateNumber", "validUntil")
       SELECT gen_random_uuid()::text, $1, 'r' || i % 2, 'DXB', 'A', i::text, CASE WHEN i % 3 = 0 THEN now() END

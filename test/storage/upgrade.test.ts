@@ -56,7 +56,7 @@ const columnsOf = ({ prisma }: Database) =>
     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'`;
 
 describe('a database of version 1.5.0 that is upgraded', () => {
-  test('a database of version 1.5.0 keeps its data after the upgrade, and still accepts the writes of version 1.5.0', async () => {
+  test('after the upgrade of a 1.5.0 database, its data is unchanged, and version 1.5.0 can still write', async () => {
     const scratch = await createScratchDatabase({ migrated: false });
     const before = await openDatabase({ ...scratch, log });
     await migrateUpTo(before, firstOfNextRelease);
@@ -71,8 +71,8 @@ describe('a database of version 1.5.0 that is upgraded', () => {
       whitelistedVehicles: 1,
     });
 
-    // A downgrade works while the new version removes or changes nothing that the older version uses, and requires
-    // nothing new.
+    // The older version works on the upgraded database only when the migrations remove nothing that the older version
+    // uses.
     const columns = await columnsOf(gateway.database);
     for (const { table, column, type } of oldColumns)
       expect(columns, `${table}.${column}`).toContainEqual(expect.objectContaining({ table, column, type }));

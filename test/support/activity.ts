@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
-/** A short form of an event with the plate as in `DXB/A/7`, or with the text that a camera read. */
+/** A parking event in short form. The plate is a text such as `DXB/A/7`, or the text that a camera read. */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
@@ -97,7 +97,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         )
         .sort();
     },
-    /** The occupancy of a location in the REST status. */
+    /** Returns the number of vehicles inside a location, from the REST status. */
     async status(locationId: string) {
       const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
       return body.data as { occupied: number; state: string };

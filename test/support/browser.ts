@@ -31,7 +31,7 @@ if (!executablePath) {
   console.warn('NO CHROMIUM: the pages are not tested in a browser. Install chromium, or set CHROMIUM_PATH.');
 }
 
-/** Whether a browser is installed. In CI this is always true, so a missing browser fails the suite. */
+/** Whether a browser is installed. In CI the value is always true, so that a missing browser fails the tests. */
 export const hasBrowser = executablePath !== undefined;
 
 /** Starts a headless browser that closes after the last test of the file. */
@@ -45,7 +45,10 @@ export async function openBrowser(): Promise<Browser> {
   return browser;
 }
 
-/** Opens a context whose requests come from an address of their own, so that each user has a budget of an address. */
+/**
+ * Opens a browser context for one user. Its requests have their own client address, so that users do not share a rate
+ * limit.
+ */
 export function newUser(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   return browser.newContext({
     viewport: { width: 1280, height: 800 },

@@ -63,7 +63,7 @@ export function openCommandLine(url: string) {
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
       return JSON.parse(out);
     },
-    /** Writes a file with a new name and returns the path of the file. */
+    /** Writes a text to a new file in the temporary folder of the tests, and returns the path of the file. */
     fileOf(text: string | Buffer): string {
       const path = join(folder, `${files++}.csv`);
       writeFileSync(path, text);

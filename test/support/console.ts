@@ -6,11 +6,11 @@ import { newUser } from './browser.ts';
 /** The console in a browser, with the errors and requests of the page. */
 export interface OpenConsole {
   page: Page;
-  /** Errors and warnings of the browser. */
+  /** The errors and warnings that the browser has logged on its console. */
   complaints: string[];
-  /** Requests to another origin. */
+  /** The requests of the page to other origins than the gateway. */
   foreignRequests: string[];
-  /** The names of the operations that the console has sent to the graph. */
+  /** The names of the GraphQL operations that the console has sent to the gateway so far. */
   operations: string[];
   /** Opens a page of the console such as `sites`, and waits for its title. */
   goTo(place: string): Promise<void>;

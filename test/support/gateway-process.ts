@@ -6,7 +6,7 @@ import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The maximum time until a gateway listens on a busy machine. */
+/** The maximum time until a started gateway accepts connections on a busy machine. */
 const startTimeoutMs = 180_000;
 
 /** A gateway in its own process, which runs the bundle in dist/. */

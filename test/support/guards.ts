@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// The servers of a test must end when Ctrl-C interrupts the test run or a signal kills the run. Without a guard, a
-// frozen server would stay for ever.
+// The servers of a test must end even when Ctrl-C or a signal ends the test run. Without a guard process, a frozen
+// server would run for ever.
 
 /** Runs a shell script as soon as this process has ended for any reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
@@ -21,7 +21,7 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
 export function endWithThisProcess(child: ChildProcess): void {
   if (child.pid === undefined) return; // The process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // After its end, another process may get the same process id.
+  // After the process has ended, another process may get the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 

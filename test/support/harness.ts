@@ -27,7 +27,7 @@ export interface Answer {
   body: any;
 }
 
-/** The permissions, scope and limits of a new key. */
+/** The permissions, scope and rate limits of a new API key. A test may omit every field. */
 export interface KeyOptions {
   permissions?: readonly Permission[];
   companyIds?: readonly string[];
@@ -42,7 +42,7 @@ export interface KeyOptions {
 /** A test gateway with its own database, on the servers in DATABASE_URL and REDIS_URL when these variables are set. */
 export interface TestGateway extends Gateway {
   config: Config;
-  /** Calls the REST surface. A body that is not a string is sent as JSON. */
+  /** Sends a REST request to the gateway. A body that is not a string is sent as JSON. */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Sends a GraphQL operation. */
   graph(query: string, options?: CallOptions & { variables?: Record<string, unknown> }): Promise<Answer>;
@@ -66,7 +66,7 @@ let sequence = 0;
 export const newSlug = () =>
   ['t', ...[process.pid, Date.now(), sequence++].map((number) => number.toString(36))].join('-');
 
-/** The fields of a plate that no other test uses, as a request sends them. */
+/** Returns the fields of a plate that no other test uses, in the form of a request. */
 export function newEntry(overrides: Record<string, unknown> = {}) {
   sequence += 1;
   return {
@@ -96,11 +96,11 @@ function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, s
   };
 }
 
-/** The place of the database of a test gateway. */
+/** Options that choose the database of a test gateway. */
 interface TestDatabase {
   /** The URL of a pooler in front of the test's PostgreSQL. With POOLER_URL, all test files use this pooler. */
   poolerUrl?: string | undefined;
-  /** The database of the gateway, such as a database from an earlier release. */
+  /** An existing database for the test gateway, such as a database from an earlier release. */
   database?: ScratchDatabase;
 }
 
@@ -152,7 +152,7 @@ async function startTestGateway(
     answerOf(
       await app.request(path, {
         ...init,
-        // Each request comes from its own client address, so that two tests never share a budget.
+        // Each request comes from its own client address, so that two tests never share a rate limit.
         headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': newAddress(), ...headers },
       }),
     );
@@ -220,7 +220,7 @@ async function startTestGateway(
   return test;
 }
 
-/** Serves a test gateway on a free port until the last test of the file, and returns its URL. */
+/** Serves a test gateway on a free port and returns the URL. The server closes after the last test of the file. */
 export async function serve(gateway: TestGateway): Promise<string> {
   const { url, close } = await listen(gateway.app, {
     refuseKnown: gateway.refuseKnown,

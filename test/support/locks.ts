@@ -40,7 +40,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests repeat this query until its result is as expected.
+      // Tests repeat the query until the expected number of connections waits for a lock.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

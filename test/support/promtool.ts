@@ -5,8 +5,8 @@ const run = (args: readonly string[], input = '') =>
   spawnSync('promtool', args, { input, encoding: 'utf8', cwd: projectFolder });
 
 /**
- * Whether promtool is installed (Debian package `prometheus`). In CI this is always true, so a missing promtool fails
- * the suite.
+ * Whether promtool is installed (Debian package `prometheus`). In CI the value is always true, so that a missing
+ * promtool fails the tests.
  */
 export const hasPromtool = run(['--version']).status === 0;
 

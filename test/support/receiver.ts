@@ -3,12 +3,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** A webhook message as it arrived at the receiver. */
+/** A webhook message that arrived at the receiver, with its headers and its body. */
 interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The HTTP status of the response. */
+  /** The HTTP status with which the receiver answered the message. */
   answer: Receiver['answer'];
 }
 

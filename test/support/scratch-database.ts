@@ -28,7 +28,7 @@ export const testServerUrl = process.env.DATABASE_URL || undefined;
 /** The folder with the migrations of the gateway. */
 export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
-/** The time that a test waits for a busy server, in seconds. */
+/** The maximum time that a test waits for a busy PostgreSQL server to accept connections, in seconds. */
 const startWaitSeconds = 30;
 
 /**
@@ -103,7 +103,8 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
   await server.query('SELECT pg_advisory_lock($1)', [advisoryLocks.testTemplate]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) {
-    // The template gets its final name when it is complete, so a database with that name is never partial.
+    // A template database gets its final name only when all migrations are applied, so a database with this name is
+    // never incomplete.
     await server.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${name}_unfinished TEMPLATE template1`);
     await makeTemplate({
@@ -131,7 +132,7 @@ async function ensureFolderTemplate(migrated: boolean): Promise<string> {
   const unfinished = await mkdtemp(join(TEMPLATES, 'unfinished-'));
   await makeTemplate({ dataDir: unfinished }, migrated);
   await rename(unfinished, template).catch(async (error: unknown) => {
-    // Another test process has created the template first.
+    // Another test process has already created the template database.
     if (!(await exists(template))) throw error;
     await rm(unfinished, { recursive: true });
   });
@@ -150,7 +151,10 @@ async function makeTemplate(
   }
 }
 
-/** The name of a template depends on the migrations, so other migrations get another template. */
+/**
+ * Returns the name of the template database. The name depends on the migrations, so a new migration leads to a new
+ * template.
+ */
 async function templateName(): Promise<string> {
   const hash = createHash('sha256');
   for (const { name, checksum } of await readMigrations(migrationsFolder))

@@ -29,8 +29,8 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**
- * Returns the SQL statements of a request itself. The list has neither the look-up of the key, which any change of a
- * key repeats, nor the usage of earlier requests, which the gateway writes once a second.
+ * Runs a request and returns its SQL statements, without the statements that look up the API key or store usage
+ * records.
  */
 export const statementsOfRequest = async (work: () => Promise<unknown>): Promise<string[]> =>
   (await statementsOf(work)).filter(

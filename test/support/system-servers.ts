@@ -16,10 +16,10 @@ import { removeWithThisProcess } from './guards.ts';
 
 const run = promisify(execFile);
 
-/** The maximum time until a started server answers. */
+/** The maximum time until a started PostgreSQL or Redis server answers. */
 const startTimeoutMs = 30_000;
 
-/** A server that a test owns. */
+/** A PostgreSQL or Redis server that one test owns and may kill. */
 export interface SystemServer {
   url: string;
   /** Starts the server and waits until the server answers. A restarted server has its data on disk. */
@@ -70,7 +70,7 @@ function processTree(pid: number): number[] {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]];
       } catch {
-        return []; // the process has ended meanwhile
+        return []; // The process has ended in the meantime.
       }
     });
   const tree = [pid];
@@ -93,7 +93,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // the process has ended meanwhile
+      // The process has ended in the meantime.
     }
   }
 }
@@ -106,7 +106,7 @@ function postgresProgram(name: string): string {
   return newest ? join(root, newest, 'bin', name) : name;
 }
 
-/** The user that runs a process. An empty text means the user of this process. */
+/** The operating system user that runs a server. An empty text means the user of the test process. */
 interface ServerUser {
   uid?: number;
   gid?: number;
@@ -145,9 +145,9 @@ export async function createPostgres(settings: Record<string, string> = {}): Pro
   return postgresOver(folder, user, settings);
 }
 
-/** A read-only PostgreSQL server that follows a primary. */
+/** A PostgreSQL standby: a read-only server that follows a primary. */
 export interface Standby extends SystemServer {
-  /** Promotes the standby, and waits until it accepts writes. */
+  /** Makes the standby the new primary, and waits until the new primary accepts writes. */
   promote(): Promise<void>;
 }
 
@@ -307,7 +307,7 @@ export async function createRedis(
 /** The path of PgBouncer in Debian's package, which is not on every user's PATH. */
 const pgBouncer = '/usr/sbin/pgbouncer';
 
-/** Whether PgBouncer is installed. In CI this is always true, so a missing PgBouncer fails its tests. */
+/** Whether PgBouncer is installed. In CI the value is always true, so that a missing PgBouncer fails its tests. */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
 /** A PgBouncer process of one test. */

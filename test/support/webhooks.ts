@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newEntry, type TestGateway } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A webhook delivery as the API shows it. */
+/** A webhook delivery with the fields that the API returns. */
 export interface DeliveryShown {
   id: string;
   type: string;
@@ -104,7 +104,7 @@ export function webhookTools(gateway: TestGateway) {
     return reader;
   }
 
-  /** The deliveries of a webhook as the API shows them, newest first. */
+  /** Returns the deliveries of a webhook from the API, newest first. */
   async function deliveriesOf(key: string, id: string, filter = ''): Promise<DeliveryShown[]> {
     const { deliveries } = await run<{ deliveries: { nodes: DeliveryShown[] } }>(
       key,

@@ -56,7 +56,9 @@ function bare(rule: unknown, isLeaf: boolean): unknown {
   return rule;
 }
 
-/** The scalars inside a type, each with its path and its validation rule, or undefined when the scalar has no rule. */
+/**
+ * Lists the scalars inside an input type. Each scalar has its path and its validation rule, if the scalar has a rule.
+ */
 function leavesOf(
   path: string,
   given: GraphQLInputType,
@@ -96,7 +98,7 @@ describe.each(Object.entries(hostileValues))(
       expect(ofScalar.filter(({ rule }) => rule === undefined).map(({ path }) => path)).toEqual([]);
     });
 
-    test('the validation rule of an argument refuses values that the database cannot store, or makes the values harmless', () => {
+    test('the validation rule of an argument refuses or repairs values that the database cannot store', () => {
       const passed = ofScalar.flatMap(({ path, rule }) =>
         values
           .filter((value) => rule instanceof z.ZodType && rule.safeParse(value).success)
@@ -108,12 +110,13 @@ describe.each(Object.entries(hostileValues))(
   },
 );
 
-test('this test covers every scalar type that clients can send', () => {
+test('the tests of arguments cover every scalar type that clients can send', () => {
   const known = [...Object.keys(hostileValues), 'Boolean'];
   expect(leaves.map(({ scalar }) => scalar).filter((scalar) => !known.includes(scalar))).toEqual([]);
 });
 
-// A validation rule checks texts by code. The contract contains only what the `meta` of the rule says.
+// A validation rule checks texts by code, and the published contract contains only the pattern in the `meta` of the
+// rule.
 describe('texts that the contract describes', () => {
   const ajv = new Ajv2020();
   addFormats.default(ajv);
@@ -122,7 +125,7 @@ describe('texts that the contract describes', () => {
   );
   const texts = ['', ' ', ...Array.from({ length: 0xa0 }, (_, code) => `a${String.fromCharCode(code)}a`)];
 
-  /** The texts that either the contract or the rule accepts, and the other refuses. */
+  /** Returns the texts for which the published contract and the validation rule disagree. */
   const differing = ({ path, rule }: { path: string; rule: z.ZodType }) => {
     const isDescribed = ajv.compile(ruleSchema(rule));
     const accepts = (text: string) => rule.safeParse(text).success;
@@ -133,7 +136,7 @@ describe('texts that the contract describes', () => {
       .map((text) => `${path}: ${JSON.stringify(text)}`);
   };
 
-  test('the contract refuses exactly the empty, blank and control characters that the validation rule refuses', () => {
+  test('the published patterns and the validation rules refuse exactly the same texts', () => {
     expect(rules).not.toEqual([]);
     expect(rules.flatMap(differing)).toEqual([]);
   });

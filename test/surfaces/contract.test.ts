@@ -136,7 +136,7 @@ const rateHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-
 describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
   const call = surfaces[surface];
 
-  test('the documented operation needs a key', async () => {
+  test('the documented operation refuses a request without an API key', async () => {
     for (const operation of (await newCase()).operations) {
       const answer = await call(gateway, operation);
       expect(answer, operation.name).toMatchObject({
@@ -148,7 +148,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation answers an unknown key exactly like a mistyped key', async () => {
+  test('the documented operation returns the same error for an unknown key and for a mistyped key', async () => {
     const unknown = await gateway.newKey({ environment: 'production' });
     for (const operation of (await newCase()).operations) {
       for (const key of [unknown, `${unknown}x`, 'nonsense']) {
@@ -161,7 +161,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation refuses a key without its permission', async () => {
+  test('the documented operation refuses an API key that lacks the documented permission', async () => {
     const { operations: all, companyId } = await newCase();
     for (const operation of all.filter(({ permission }) => permission)) {
       const key = await gateway.newKey({
@@ -176,7 +176,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation answers a location of another company exactly like an unknown location, apart from the request id', async () => {
+  test("the documented operation returns the same error for another company's location as for an unknown location", async () => {
     const outsider = await gateway.newTenant();
     const foreign = await newCase();
     const unknownId = newId();
@@ -199,7 +199,7 @@ describe.each(surfaceNames)('every documented endpoint over %s', (surface) => {
     }
   });
 
-  test('the documented operation succeeds with the documented status, and shows the remaining limit in its headers', async () => {
+  test('the documented operation succeeds with the documented status, and its headers show the remaining rate limit', async () => {
     const { operations: all, key } = await newCase();
     for (const operation of all) {
       const answer = await call(gateway, operation, key);

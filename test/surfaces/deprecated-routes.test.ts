@@ -56,7 +56,7 @@ describe('brownouts of deprecated routes', () => {
     expect(await prisma.whitelistEntry.count({ where: { locationId } })).toBe(isOff ? 0 : 1);
   });
 
-  test('a brownout does not affect other routes, or the GraphQL requests that replace deprecated routes', async () => {
+  test('a brownout (planned outage of deprecated routes) does not affect other routes or GraphQL requests', async () => {
     const { key, locationId } = await gateway.newTenant();
     freezeClock('2027-03-01T15:00:00Z');
     for (const route of routes.filter(({ method, successor }) => method === 'GET' && !successor)) {
@@ -75,20 +75,23 @@ describe('brownouts of deprecated routes', () => {
     ['2027-03-01T15:00:00Z', 2],
     ['2027-03-02T02:00:00Z', 1],
     ['2027-06-01T00:00:00Z', 0],
-  ])('a brownout is announced from %s in a structured header until its end', async (now, announced) => {
-    const { key, locationId } = await gateway.newTenant();
-    freezeClock(now);
-    for (const route of deprecatedRoutes) {
-      const { headers } = await call(route, locationId, key);
-      const times = parseList(headers.get('Brownout') ?? '').map(([time]) => time);
-      expect(times).toEqual(
-        [
-          '2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z',
-          '2027-04-30T20:00:00.000Z/2027-05-01T20:30:00.000Z',
-        ].slice(2 - announced),
-      );
-    }
-  });
+  ])(
+    'responses announce a brownout in a structured header from %s until the end of the brownout',
+    async (now, announced) => {
+      const { key, locationId } = await gateway.newTenant();
+      freezeClock(now);
+      for (const route of deprecatedRoutes) {
+        const { headers } = await call(route, locationId, key);
+        const times = parseList(headers.get('Brownout') ?? '').map(([time]) => time);
+        expect(times).toEqual(
+          [
+            '2027-03-01T14:00:00.000Z/2027-03-02T02:00:00.000Z',
+            '2027-04-30T20:00:00.000Z/2027-05-01T20:30:00.000Z',
+          ].slice(2 - announced),
+        );
+      }
+    },
+  );
 
   test.each([
     '2027-03-01',
@@ -99,13 +102,13 @@ describe('brownouts of deprecated routes', () => {
     '2027-03-01T14:00Z/P',
     '2027-03-01T14:00Z/P1M',
     ',',
-  ])('the value %s of BROWNOUTS stops the start', (text) => {
+  ])('the gateway does not start with the value %s of BROWNOUTS', (text) => {
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(ConfigError);
     expect(() => loadConfig({ BROWNOUTS: text })).toThrow(/^BROWNOUTS must be times with a duration/);
   });
 });
 
-test('a deprecated route links to its successor, and to a guide that needs no key', async () => {
+test("responses of a deprecated route link to the route's successor and to a public guide", async () => {
   const { key, locationId } = await gateway.newTenant();
   for (const route of deprecatedRoutes) {
     const link = (await call(route, locationId, key)).headers.get('Link')!;
@@ -122,7 +125,7 @@ describe('the deprecations list of a key', () => {
   const idOf = async (key: string) =>
     (await gateway.graph('{ viewer { id } }', { key })).body.data.viewer.id as string;
 
-  /** Records requests of a key in the usage, as the guard does. */
+  /** Stores usage records of a key, as the gateway does for requests. */
   const used = (apiKeyId: string, ...requests: [string, Date][]) =>
     prisma.usageRecord.createMany({
       data: requests.map(([operation, createdAt]) => ({
@@ -140,7 +143,7 @@ describe('the deprecations list of a key', () => {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
   const residents = 'GET /locations/{locationId}/residents';
 
-  test('the deprecations list has the deprecated operations of the last 31 days with their successors, for the key and administrators', async () => {
+  test('`deprecations` lists the deprecated operations that a key used in the last 31 days, with their successors', async () => {
     const { companyId, key: administrator } = await gateway.newTenant();
     const key = await gateway.newKey({ companyIds: [companyId], permissions: ['READ_WHITELIST'] });
     const id = await idOf(key);
@@ -178,7 +181,7 @@ describe('the deprecations list of a key', () => {
     expect(denied.body.data.apiKey).toBeNull();
   });
 
-  test('the deprecations list counts real requests to every deprecated route', async () => {
+  test('`deprecations` counts the requests of a key to every deprecated route', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const route of deprecatedRoutes) await call(route, locationId, key);
     await expect

@@ -20,7 +20,7 @@ const environment = {
   PMS_URL: url,
 };
 
-test('docs/configuration.md explains exactly the variables that the gateway reads', () => {
+test('docs/configuration.md explains exactly the environment variables that the gateway reads', () => {
   const { text } = pages.find(({ path }) => path === 'docs/configuration.md')!;
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
   const documented = rows.flatMap((row) =>
@@ -29,11 +29,11 @@ test('docs/configuration.md explains exactly the variables that the gateway read
   expect(documented.toSorted()).toEqual(variableNames.toSorted());
 });
 
-test.each(pages)('the links of $path lead to files that exist', (page) => {
+test.each(pages)('every link in the document $path leads to an existing file', (page) => {
   expect(linkedFiles(page).filter((file) => !existsSync(join(projectFolder, file)))).toEqual([]);
 });
 
-test.each(pages)('every command block of $path is marked as tested or not tested', (page) => {
+test.each(pages)('every command block of the document $path is marked as tested or not tested', (page) => {
   const commands = fencedBlocks(page).filter(({ language }) => language === 'sh');
   expect(commands.filter(({ words }) => !/^(run|manual)$/.test(words.join(' ')))).toEqual([]);
 });
@@ -65,11 +65,11 @@ describe('commands in the documents', () => {
     .filter(({ script }) => script !== '');
 
   test.each(scripts)(
-    'the commands of $path work when a reader pastes them from top to bottom',
+    'the commands of the document $path work when a reader runs all of them from top to bottom',
     async ({ script, path }) => {
       const commands = withFiles(script, path)
         .replaceAll('http://127.0.0.1:3000', url)
-        // The command npx takes seconds to look at all packages.
+        // The test replaces the command npx, because npx takes seconds to look at all packages.
         .replaceAll('npx pms', 'node dist/pms.js');
       const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
         cwd: projectFolder,
@@ -101,7 +101,7 @@ describe('the limits of concurrent tasks', () => {
   const countText = (count: number | undefined) =>
     count === undefined || count === Infinity ? 'any number' : count.toLocaleString('en');
 
-  test('docs/decisions/concurrency.md shows every limit with its reason', () => {
+  test('docs/decisions/concurrency.md shows every concurrency limit with its reason', () => {
     const rows = Object.values<SlotLimits>(slotLimits).map((limits) => [
       limits.task,
       limits.owner,
@@ -120,7 +120,7 @@ describe('the limits of concurrent tasks', () => {
     expect(shown).toEqual(rows);
   });
 
-  test('docs/rate-limits.md shows the limits of requests', () => {
+  test('docs/rate-limits.md shows the concurrency limits of requests', () => {
     const { requests, largeBodies } = slotLimits;
     const text = textOf('docs/rate-limits.md');
     expect(text).toContain(

@@ -19,7 +19,7 @@ async function send(key: string, mutation: string, type: string, input: object, 
 }
 
 describe('empty texts where a client could omit the value', () => {
-  test('an empty url is refused for a webhook', async () => {
+  test('a webhook with an empty url is refused', async () => {
     const { key } = await gateway.newTenant();
     const events = ['WHITELIST_CREATED'];
     const { webhook } = await send(key, 'createWebhook', 'CreateWebhookInput', { url: address, events });
@@ -39,7 +39,7 @@ describe('empty texts where a client could omit the value', () => {
   });
 
   test.each([{ unrestricted: true }, { unrestricted: false }])(
-    "an empty companyId is refused for a webhook (operator's key: $unrestricted)",
+    "a webhook with an empty companyId is refused (operator's key: $unrestricted)",
     async ({ unrestricted }) => {
       const { companyId } = await gateway.newTenant();
       const key = await gateway.newKey(unrestricted ? { unrestricted } : { companyIds: [companyId] });
@@ -57,7 +57,7 @@ describe('empty texts where a client could omit the value', () => {
     },
   );
 
-  test.each(surfaceNames)('an empty companyId is refused for a location over %s', async (name) => {
+  test.each(surfaceNames)('a location with an empty companyId is refused over %s', async (name) => {
     const { key, companyId } = await gateway.newTenant();
     const create = (fields: object) => {
       const input = { name: 'Gate', slug: newSlug(), ...fields };

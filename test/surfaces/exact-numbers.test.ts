@@ -15,7 +15,7 @@ describe('exact numbers in JSON', () => {
     );
   });
 
-  test('a whole JSON number is exact when JSON.stringify writes the same digits', () => {
+  test('an integer in JSON is exact when JSON.stringify writes the same digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 69n), max: 2n ** 69n }), (value) => {
         expect(isExact(String(value))).toBe(JSON.stringify(Number(value)) === String(value));
@@ -33,7 +33,7 @@ describe('exact numbers in JSON', () => {
 describe('JSON objects with inexact numbers', () => {
   const text = `{"a":[1,{"b":1e400}],"c":{"d":[12345678901234567890]},"e":"1e400, -0,","f":{"g":[1.5]},"__proto__":{"h":-0}}`;
 
-  test('the path of an inexact number leads to the object of that number in the parsed value', () => {
+  test('the path to a JSON number that parsing changes leads to the object that contains the number', () => {
     const value = parseExactly(text) as { a: [number, object]; c: { d: object }; f: { g: object } };
     expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
     const { a, c, f } = value;

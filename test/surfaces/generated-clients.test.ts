@@ -51,7 +51,7 @@ export async function run(url: string, key: string, locationId: string, plateNum
 }
 `;
 
-test('a REST client that is generated from the served OpenAPI document type-checks and runs', async () => {
+test("a REST client that is generated from the gateway's OpenAPI document type-checks and runs", async () => {
   const document = new URL('/api/openapi.json', url);
   write('rest.d.ts', astToString(await openapiTypeScript(document)));
   const file = write('rest-client.ts', restClient);
@@ -98,7 +98,7 @@ export async function run(url: string, key: string, locationId: string, plateNum
 }
 `;
 
-test('a GraphQL client that is generated from the served schema type-checks and runs', async () => {
+test("a GraphQL client that is generated from the gateway's schema type-checks and runs", async () => {
   await generate(
     {
       schema: `${url}/graphql/schema.graphql`,

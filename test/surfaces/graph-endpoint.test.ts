@@ -22,7 +22,7 @@ import { maxVariableValues } from '../../src/graphql/limits.ts';
 // These tests run the endpoint over the real schema, with in-memory stores that count their calls, and without guard
 // and database.
 
-/** The part of a larger type that these tests need. */
+/** Lets a test use an object with a few members in place of a larger type. */
 const stub = <T>(parts: object) => parts as T;
 
 const at = new Date('2026-01-31T08:00:00Z');
@@ -144,7 +144,7 @@ describe('requests that are not valid GraphQL', () => {
     ['a form', post('query=x', { 'Content-Type': 'application/x-www-form-urlencoded' }), 415],
     ['an unknown response type', post({ query }, { Accept: 'image/png' }), 406],
   ])(
-    'the response to an invalid GraphQL request has a code, and no text of a parser: %s',
+    'the response to an invalid GraphQL request has an error code, and no message of a parser: %s',
     async (_, request, status) => {
       const answer = await send(request);
       expect(answer.status).toBe(status);
@@ -157,7 +157,7 @@ describe('requests that are not valid GraphQL', () => {
     },
   );
 
-  test('the response to another HTTP method names the allowed methods', async () => {
+  test('the response to an unsupported HTTP method names the allowed methods', async () => {
     const options = new Request('http://gateway/graphql', {
       method: 'OPTIONS',
       headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
@@ -169,7 +169,7 @@ describe('requests that are not valid GraphQL', () => {
 });
 
 describe('invalid GraphQL documents', () => {
-  test('the response to an invalid document has the position of the fault', async () => {
+  test('the response to an invalid GraphQL document contains the position of the fault', async () => {
     const { body } = await send(post({ query: '{\n  helth { status } }' }));
     expect(body.errors).toEqual([
       {
@@ -194,7 +194,7 @@ describe('invalid GraphQL documents', () => {
       null,
     ],
   ])(
-    'the error about a literal in a document names the same field as the error about a variable: %s',
+    'an error about a value in a GraphQL document names the same field as for a variable: %s',
     async (selection, field, value) => {
       const { body } = await send(post({ query: `{ ${selection} }` }));
       const [error] = body.errors!;
@@ -222,9 +222,9 @@ describe('GraphQL variables over the limits', () => {
     ['values', importOf(`[${Array(maxVariableValues).fill('{}').join()}]`), /values/],
     ['faults', importOf(`[${Array(10_000).fill('{}').join()}]`), /more than 100 faults/],
   ])(
-    'the response to variables over the limits has one short error, and no change is charged: %s',
+    'GraphQL variables over the limits get one short error, and the mutation costs no points: %s',
     async (_, body, message) => {
-      // The gateway compiles the third execution.
+      // The gateway compiles a GraphQL document at its third execution.
       for (let time = 0; time < 3; time += 1) {
         const { status, body: answer } = await send(post(body), endpoint);
         expect([status, answer.errors?.length, answer.data]).toEqual([expect.any(Number), 1, undefined]);
@@ -236,7 +236,7 @@ describe('GraphQL variables over the limits', () => {
     },
   );
 
-  test('the response explains each fault when the variables have only a few faults', async () => {
+  test('the response explains each fault of the GraphQL variables when the variables have only a few faults', async () => {
     const { body } = await send(post(importOf('[{}, {}]')), endpoint);
     expect(body.errors![0]!.extensions.details).toMatchObject({
       field: 'entries.0.referenceId',
@@ -246,7 +246,7 @@ describe('GraphQL variables over the limits', () => {
 });
 
 describe('charges of an operation', () => {
-  test('each mutation field after the first is charged, also in fragments and under aliases', async () => {
+  test('each mutation field after the first costs points, even in fragments and under aliases', async () => {
     const change = 'revokeApiKey(id: "x") { id }';
     await send(
       post({
@@ -260,7 +260,7 @@ describe('charges of an operation', () => {
     expect(charge).toHaveBeenCalledTimes(1);
   });
 
-  test('an operation does not run when the rate limit refuses its charge', async () => {
+  test('a GraphQL operation does not run when its points exceed the rate limit', async () => {
     charge.mockRejectedValueOnce(rateLimitExceeded);
     const input = '{ companyId: "x", name: "n", slug: "s" }';
     const change = (alias: string) => `${alias}: createLocation(input: ${input}) { id }`;
@@ -269,7 +269,7 @@ describe('charges of an operation', () => {
     expect(store).not.toHaveBeenCalled();
   });
 
-  test('the other fields of an operation keep their data when one field is over its limit', async () => {
+  test('the other fields of a GraphQL operation keep their data when one field exceeds its limit', async () => {
     store.mockRejectedValueOnce(rateLimitExceeded);
     const query = `{ location(id: "${rows[1]!.id}") { id } health { status } }`;
     const { status, body } = await send(post({ query }));
@@ -277,7 +277,7 @@ describe('charges of an operation', () => {
     expect(body.data).toEqual({ location: null, health: { status: 'ok' } });
   });
 
-  test('an operation without the permission does not run, and its response does not explain the variables', async () => {
+  test('a GraphQL operation without the permission does not run, and the response does not describe invalid variables', async () => {
     const request = post({
       query: 'query ($n: Int) { health { status } locations(first: $n) { totalCount } }',
       variables: { n: 'x' },
@@ -371,10 +371,10 @@ describe('GraphQL operations that a client repeats', () => {
     },
   );
 
-  // Operations that are refused before they run are never compiled.
+  // The gateway never compiles an operation that it refuses before the execution.
   const reachesExecution = ({ data }: Answer['body']) => data !== undefined;
 
-  test('the gateway compiles an operation at its third execution', async () => {
+  test('the gateway compiles a GraphQL operation at its third execution', async () => {
     const endpoint = newEndpoint();
     const compiled: number[] = [];
     for (let time = 1; time <= 4; time += 1) {
@@ -384,7 +384,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(compiled).toEqual([0, 0, 1, 1]);
   });
 
-  test('the response hides the cause of an unexpected error, in compiled and uncompiled operations', async () => {
+  test('the GraphQL response hides the cause of an unexpected error, in compiled and uncompiled operations', async () => {
     const endpoint = newEndpoint();
     for (let time = 1; time <= 4; time += 1) {
       const { body } = await send(post({ query: `{ location(id: "${rows[9]!.id}") { id } }` }), endpoint);
@@ -400,7 +400,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(logged.mock.calls[0]![0]).toContain('lost the database');
   });
 
-  test('the response hides the cause of an error inside the gateway, and the log has the cause', async () => {
+  test('the GraphQL response hides the cause of an internal error, and the log contains the cause', async () => {
     const endpoint = newEndpoint();
     const query = '{ health { version } }';
     await send(post({ query }), endpoint);
@@ -421,7 +421,7 @@ describe('GraphQL operations that a client repeats', () => {
     expect(logged.mock.calls[0]![0]).toContain('secret cause');
   });
 
-  test('the response hides the cause of an error in a plugin or in Yoga, and the log has the cause', async () => {
+  test('the GraphQL response hides the cause of an error in a plugin or Yoga, and the log contains the cause', async () => {
     const broken = stub<GraphExecutor>({
       ...createGraphExecutor(schema),
       execute: () => Promise.reject(new TypeError('secret cause')),
@@ -435,7 +435,7 @@ describe('GraphQL operations that a client repeats', () => {
   });
 });
 
-test('the gateway caches 500 documents by their text, and then drops the least recently used document', async () => {
+test('the gateway caches 500 GraphQL documents by their text, and then drops the least recently used document', async () => {
   const executor = createGraphExecutor(schema);
   const endpoint = createGraphEndpoint(schema, executor, createMetrics({ limiter: { backend: 'memory' } }));
   const texts = Array.from({ length: 501 }, (_, index) => `{ health { status } a${index}: __typename }`);
@@ -443,7 +443,7 @@ test('the gateway caches 500 documents by their text, and then drops the least r
   expect(texts.filter((text) => !executor.knownDocument(text))).toEqual([texts[0]]);
 });
 
-test('a subscription streams its results, and hides the causes of unexpected errors', async () => {
+test('a GraphQL subscription streams its results, and hides the causes of unexpected errors', async () => {
   const ticking = new GraphQLSchema({
     query: new GraphQLObjectType({ name: 'Query', fields: { tick: { type: GraphQLString } } }),
     subscription: new GraphQLObjectType({

@@ -15,7 +15,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../schema/index.ts';
 
-// Clients and their tests rely on these names of the contract. The graph must have these names, and may have more.
+// Clients rely on the names in the contract. The graph must have all of these names, and may have further names.
 const promised = parse(readFileSync(new URL('../fixtures/graph.graphql', import.meta.url), 'utf8'));
 
 const types = promised.definitions.flatMap((node) =>

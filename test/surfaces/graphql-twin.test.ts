@@ -94,7 +94,7 @@ const queryParameters = fc.record(
   { requiredKeys: [] },
 );
 
-/** A request for both tenants. It has a query, a body, and the choice of the entry and of the location in the path. */
+/** A REST request that the test sends for both tenants: its query, its body, and the entry and location in its path. */
 const question = ({ summary, list }: Route) =>
   fc.record({
     query: list ? queryParameters : fc.constant({}),
@@ -107,7 +107,7 @@ type Question = typeof question extends (route: Route) => fc.Arbitrary<infer Ask
 
 const unknownId = newId();
 
-/** The path and the body of a request for one tenant. */
+/** Returns the path and the body of the REST request for one of the two tenants. */
 function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Question, world: World) {
   const parameters = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [
@@ -127,7 +127,7 @@ function requestOf({ path }: Route, { query, body, entry, isKnownLocation }: Que
   };
 }
 
-/** The REST body for a GraphQL response. */
+/** Converts a GraphQL response into the REST body with the same data. */
 function envelopeOf(route: Route, { body }: Answer, query: Record<string, unknown>): unknown {
   const [error] = body.errors ?? [];
   if (error) {
@@ -156,7 +156,7 @@ const ownFields = [
   'lastActivityAt',
 ];
 
-/** A body without the values that differ between two tenants: ids, slugs and times of changes. */
+/** Returns a response body without the values that differ between two tenants: ids, slugs and times of changes. */
 const common = (body: unknown): unknown =>
   JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
@@ -174,7 +174,7 @@ const countRows = async () =>
 
 describe('the equivalent GraphQL request of a REST request', () => {
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'asking for the equivalent GraphQL request of $name changes nothing, and that request has the result of the endpoint',
+    "the equivalent GraphQL request of the endpoint $name has the endpoint's result, and showing the request changes nothing",
     async ({ route }) => {
       const [restWorld, twinWorld] = await newWorlds();
       await fc.assert(

@@ -20,7 +20,7 @@ const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
 /** The number of fields in one request. A mutation may have fewer fields. */
 const fieldsPerRequest = { query: 20, mutation: 10 };
-/** The number of concurrent requests. The gateway joins the queries of concurrent requests. */
+/** The number of concurrent requests. One SQL statement of the gateway may read data for several of these requests. */
 const requestsAtOnce = 8;
 
 const mark = '@@hostile@@';
@@ -70,7 +70,7 @@ const samples: Record<string, () => Record<string, unknown>> = {
   UpdateWebhookInput: () => ({ enabled: true }),
 };
 
-/** A valid value for a required argument, by its name; `id` depends on the field. */
+/** Valid values for required arguments, by the name of the argument. The value of `id` depends on the field. */
 function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   const named = getNamedType(type);
   const sample = samples[named.name]?.();
@@ -87,7 +87,7 @@ function sampleOf(field: string, { name, type }: GraphQLArgument): unknown {
   return entry.id;
 }
 
-/** Objects whose fields have arguments, with queries that lead to the attacker's object. */
+/** The types whose fields have arguments, each with a query for an object of this type in the attacker's company. */
 const parents: Record<string, string> = {
   Location: `location(id: "${attacker.locationId}")`,
   Company: `company(id: "${attacker.companyId}")`,
@@ -122,7 +122,7 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
     const whole = (sample ?? samples[type.name]?.()) as Record<string, unknown>;
     for (const field of Object.values(type.getFields())) {
       for (const [value, scalar] of marked(field.type, whole[field.name])) {
-        // An event has its plate either in parts or as a text.
+        // A parking event has its plate either in parts or as the text that a camera read.
         const { reading: _, ...others } = whole;
         yield [{ ...(field.name === 'plate' ? others : whole), [field.name]: value }, scalar];
       }
@@ -131,8 +131,8 @@ function* marked(given: GraphQLInputType, sample: unknown): Generator<[unknown, 
 }
 
 /**
- * Whether a value has the right JSON type. Such a value reaches the validation rules, and the fields beside the value
- * still succeed.
+ * Whether a value has the right JSON type. A value of the right type reaches the validation rules, and other fields of
+ * the request succeed.
  */
 function takes(type: GraphQLInputType, value: string): boolean {
   try {
@@ -190,7 +190,7 @@ function requestOf({ kind, parent, field, selection, declared, values }: Leaf, h
  * request.
  */
 function requestsOf(leaf: Leaf) {
-  // A change of the longest stay costs most of the points that one operation may cost.
+  // A change of the maximum stay costs most of the points that one operation may cost.
   const most = leaf.field === 'updateLocation' ? 1 : fieldsPerRequest[leaf.kind];
   const taken = partsOf(hostileValues.filter(leaf.takes), most);
   const others = hostileValues.filter((value) => !leaf.takes(value)).slice(0, most);
@@ -202,7 +202,10 @@ function requestsOf(leaf: Leaf) {
 
 const requests = ['Query', 'Mutation', ...Object.keys(parents)].flatMap(leavesOf).flatMap(requestsOf);
 
-/** The requests of another company at the same time: every kind of query that the gateway joins with other queries. */
+/**
+ * Concurrent requests of another company, which need every kind of SQL statement that the gateway shares between
+ * requests.
+ */
 const neighbourQuery = `query ($id: ID!, $after: String) {
   parts: plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }
   similar: plateAccess(locationId: $id, tolerance: 1, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed }
@@ -222,7 +225,7 @@ async function send(body: string): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-test('a hostile value of an argument or input field causes no unexpected error, and no failure for another company', async () => {
+test('a hostile value of any argument causes no unexpected error and no failure for another company', async () => {
   const { key, locationId: id } = neighbour;
   await addEntry(neighbour);
   await run(

@@ -27,7 +27,7 @@ function sectionUnder(heading: string): string {
 }
 
 describe('the guide for moving to GraphQL', () => {
-  test('the guide for moving to GraphQL has exactly one section for each endpoint', () => {
+  test('the guide for moving to GraphQL has exactly one section for each REST endpoint', () => {
     const headings = pages.flatMap(({ text }) =>
       [...text.matchAll(/^## `(.+)`$/gm)].map(([, heading]) => heading),
     );
@@ -35,7 +35,7 @@ describe('the guide for moving to GraphQL', () => {
   });
 
   test.each(routes.map((route) => ({ name: `${route.method} ${route.path}`, route })))(
-    'the guide for moving to GraphQL shows the document of $name, its permission and its deprecation',
+    'the guide for moving to GraphQL shows the GraphQL document and the permission of the endpoint $name',
     async ({ name, route: { method, path, document, successor } }) => {
       const { key } = await gateway.newTenant();
       const twin = await gateway.rest(method, path.replace(/\{\w+\}/g, 'x'), {

@@ -104,7 +104,7 @@ async function newCase() {
   return { ...tenant, call };
 }
 
-test('the OpenAPI document has exactly the operations of the endpoint table', () => {
+test("the OpenAPI document has exactly the operations of the gateway's endpoint table", () => {
   expect(operations.map(({ name }) => name).sort()).toEqual(
     routes.map(({ method, path }) => `${method} ${path}`).sort(),
   );
@@ -131,7 +131,7 @@ test('the OpenAPI document has patterns for engines without Unicode properties, 
   expect(document.servers.map(({ url }) => url)).toEqual(['/api']);
 });
 
-test('the OpenAPI document names the filters of each route', () => {
+test('the OpenAPI document names the filters of each REST list', () => {
   const parameters = (name: string) =>
     named(name).operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
   expect(parameters('GET /locations/{locationId}/whitelist')).toEqual([
@@ -176,7 +176,7 @@ describe.each(operations)('the documented operation $name', (documented) => {
     expectDocumented(documented, again);
   });
 
-  test('the REST operation refuses requests as documented', async () => {
+  test('the REST operation refuses invalid requests with the documented errors', async () => {
     const { call, companyId, locationId } = await newCase();
     const [body] = examplesOf(operation);
     const takesIfMatch = operation.parameters.some(({ name }) => name === 'If-Match');
@@ -298,7 +298,7 @@ describe('request schemas of the OpenAPI document and the gateway', () => {
   async function judge(name: string, changes: Body) {
     const documented = named(name);
     const { call } = await newCase();
-    // The values are converted to JSON, so that undefined members are absent.
+    // The test converts the values to JSON, because JSON omits undefined members.
     const body = JSON.parse(JSON.stringify({ ...examplesOf(documented.operation)[0], ...changes })) as Body;
     const answer = await call(documented, { body });
     return { faults: faultsOf([...documented.at, 'requestBody'], body), status: answer.status };

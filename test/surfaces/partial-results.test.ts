@@ -55,7 +55,7 @@ describe('errors of one root field beside the data of other root fields', () => 
     }
   });
 
-  test('successful query fields keep their data when another field fails, also a field with the same name', async () => {
+  test('successful query fields keep their data when another field fails, even a field with the same name', async () => {
     const { locationId, key } = await gateway.newTenant();
     const query = `query ($here: ID!, $away: ID!) {
       here: location(id: $here) { id }

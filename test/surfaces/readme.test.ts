@@ -16,10 +16,10 @@ await seedDemoData(database.prisma, {
   webhookSecrets: createWebhookSecretBox(config.keyPepper),
 });
 
-/** The text of README.md between the outputs of the commands. */
+/** The test prints this character between the outputs of two commands, to separate the outputs. */
 const separator = '\x1e';
 
-/** A response with normalized identifiers and times. */
+/** Parses a JSON response, and replaces identifiers and times, which differ in every run. */
 const comparable = (answer: string): unknown =>
   JSON.parse(
     answer
@@ -28,7 +28,7 @@ const comparable = (answer: string): unknown =>
       .replace(/it is \w+DAY \d\d:\d\d in/g, 'it is (day and time) in'),
   );
 
-test('the commands of the first minute print the responses that README.md shows, each on a line', async () => {
+test('the first commands in README.md print the responses that README.md shows', async () => {
   const blocks = fencedBlocks(readPages().find(({ path }) => path === 'README.md')!);
   const steps = blocks.flatMap(({ words, text }, index) => {
     if (!words.includes('run')) return [];

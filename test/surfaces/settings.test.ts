@@ -5,7 +5,7 @@ import { surfaceNames } from '../support/surfaces.ts';
 
 const gateway = await openTestGateway({ WEBHOOK_ALLOW_PRIVATE: 'true' });
 
-/** Writes a JSON text as a GraphQL literal, whose member names have no quotes. */
+/** Writes a JSON text as a value in a GraphQL document, in which member names have no quotes. */
 const literalOf = (json: string) => json.replace(/"(\w+)":/g, '$1:');
 
 /** The ways to send the JSON text of settings. Each function returns the company or the error. */
@@ -104,7 +104,7 @@ describe.each(wayNames)('settings of a company sent over %s', (way) => {
     '{"n":-0.0}',
     '{"n": 3.141592653589793238}',
     `{"n":1${'0'.repeat(400)}}`,
-  ])('settings with a number that would lose precision are refused: %s', async (settings) => {
+  ])('company settings with a number that would lose precision are refused: %s', async (settings) => {
     const { error } = await send(settings);
     expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'settings' } });
   });
@@ -116,7 +116,7 @@ describe.each(surfaceNames)('JSON objects sent as settings over %s', (way) => {
     .map((value) => JSON.stringify(value))
     .filter((text) => !/\\u00|\\[bfr]|[\u007f-\u009f]|\\ud/.test(text) && text.length < 10_000);
 
-  test('the gateway returns settings with the members that the client sent', async () => {
+  test('the gateway returns company settings with exactly the members that the client sent', async () => {
     await fc.assert(
       fc.asyncProperty(json, async (settings) => {
         const { key, id, error } = await ways[way](settings);
@@ -131,7 +131,7 @@ describe.each(surfaceNames)('JSON objects sent as settings over %s', (way) => {
   });
 });
 
-test('settings in a GraphQL literal with a variable keep their members, and inexact numbers in them are refused', async () => {
+test('company settings in a GraphQL document with a variable keep their members, and inexact numbers are refused', async () => {
   const { key, companyId: id } = await gateway.newTenant();
   const update = (number: string) =>
     gateway.graph(
@@ -170,7 +170,7 @@ test('a webhook message contains the settings of a company as the client sent th
   expect(body.data.webhook.deliveries.nodes[0].body).toContain('"settings":{"__proto__":{"a":1}}');
 });
 
-test('a number that would lose precision is accepted outside of settings', async () => {
+test('a JSON number that would lose precision is accepted outside of company settings', async () => {
   const { key, locationId } = await gateway.newTenant();
   const answer = await gateway.app.request('/graphql', {
     method: 'POST',

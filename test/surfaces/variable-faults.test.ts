@@ -170,7 +170,7 @@ const cases: Case[] = [
 
 describe('fields that errors in GraphQL variables name', () => {
   test.each(cases)(
-    'the error about the variables $variables names the field $field, and no other field',
+    'the error about the GraphQL variables $variables names only the field $field',
     async ({ operation, variables, field, value, errors = [field] }) => {
       const { body } = await gateway.graph(operation, { key, variables });
       const [error] = body.errors;
@@ -180,7 +180,7 @@ describe('fields that errors in GraphQL variables name', () => {
     },
   );
 
-  test('a client may send the only item of a list without brackets, and may omit values that have defaults', async () => {
+  test('a GraphQL client may send the only item of a list without brackets', async () => {
     const { body } = await gateway.graph(createWebhook, {
       key,
       variables: { input: { ...webhook, events: 'WHITELIST_CREATED', locationIds: locationId } },

@@ -30,7 +30,7 @@ const texts = [
   })),
 ];
 
-test.each(texts)('$path uses the terms of the glossary', ({ text }) => {
+test.each(texts)('the document $path uses no word that the glossary replaces', ({ text }) => {
   const found = text
     .split('\n')
     .flatMap((line) =>
@@ -45,11 +45,11 @@ test.each([
   ['a key that is tied to the company', 'scope'],
   ['when nobody saw it', 'the noun of the actor'],
   ['Redis is away', 'unreachable'],
-])('the sentence "%s" is found, and its term is "%s"', (sentence, expected) => {
+])('the check of words finds the sentence "%s", and suggests the term "%s"', (sentence, expected) => {
   expect(replacedWords.filter(([word]) => word.test(sentence)).map(([, term]) => term)).toEqual([expected]);
 });
 
-test('every page of docs/ begins with its readers and what they can do after it', () => {
+test('every page in docs/ first names its readers and what they can do after reading', () => {
   const pages = readPages().filter(({ path }) => path.startsWith('docs/') && path !== 'docs/README.md');
   const without = pages.filter(({ text }) => {
     const [, introduction = ''] = text.split(/\n\n/);

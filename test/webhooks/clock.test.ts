@@ -9,8 +9,8 @@ const { run, newSubscriber, addEntry, received, skipRetryDelay, soon, prisma } =
 
 const minuteMs = 60_000;
 
-// On the embedded database, the clock of the database is the clock of this process. There, the test only shows that
-// messages are on time.
+// The embedded database uses the clock of this process. With the embedded database, the test only shows that messages
+// are on time.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - minuteMs, shouldAdvanceTime: true });
 });
@@ -28,7 +28,7 @@ test('a gateway whose clock is a minute behind sends a failing webhook message o
       .toBe(attempts);
     const delivery = await prisma.webhookDelivery.findFirstOrThrow({ where: { webhookId } });
     expect(delivery.nextAttemptAt.getTime()).toBeGreaterThan((await databaseNow(prisma)).getTime());
-    // The gateway delivers later messages, so it has read the outbox again. The failing message was not due.
+    // The gateway has delivered later messages, so it has read the outbox again, and the failing message was not due.
     const later = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(later.key, later.locationId);
     await received(later.receiver, 1);

@@ -17,7 +17,7 @@ const { prisma } = gateway.database;
 const { run, newSubscriber, addEntry, deliveriesOf, received, skipRetryDelay, soon } = webhookTools(gateway);
 
 describe('webhook messages', () => {
-  test('a webhook message describes the change, and the Standard Webhooks library accepts its signature', async () => {
+  test('a webhook message describes the change, and the Standard Webhooks library accepts the signature of the message', async () => {
     const { key, companyId, locationId, receiver, secret } = await newSubscriber(['WHITELIST_CREATED']);
     const entry = await addEntry(key, locationId);
     const [said] = await received(receiver, 1);
@@ -33,7 +33,7 @@ describe('webhook messages', () => {
     expect(headers['content-type']).toBe('application/json');
   });
 
-  test('a webhook message has both signatures during the grace period of a rotation, and one signature afterwards', async () => {
+  test('after a rotation of its secret, a webhook sends both signatures until the grace period ends', async () => {
     const { key, receiver, secret, webhookId } = await newSubscriber(['LOCATION_FULL']);
     const rotate = (graceSeconds: number) =>
       run<{ secret: string }>(
@@ -57,7 +57,7 @@ describe('webhook messages', () => {
     expect(() => new Verifier(second).verify(last.body, last.headers as Record<string, string>)).toThrow();
   });
 
-  test('a webhook gets no message for events without subscription, other companies, or failed changes', async () => {
+  test('a webhook gets no message about unsubscribed events, other companies, or failed changes', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_DELETED']);
     const other = await newSubscriber(['WHITELIST_CREATED']);
     await addEntry(key, locationId);
@@ -77,7 +77,7 @@ describe('webhook messages', () => {
 });
 
 describe('webhook deliveries', () => {
-  test('a refused webhook delivery is retried under the same message id, with growing delays', async () => {
+  test('the gateway retries a refused webhook delivery under the same message id, with growing delays', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);
@@ -111,7 +111,7 @@ describe('webhook deliveries', () => {
     });
   });
 
-  test('the retry delay grows with the time already tried, from ten seconds to six hours, times 0.5 to 1.5', () => {
+  test('the delay between delivery attempts grows from ten seconds to six hours, with a random factor', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 3 * 86_400_000 }), (triedForMs) => {
         const middle = Math.min(Math.max(2 * triedForMs, 10_000), 6 * 3_600_000);
@@ -149,7 +149,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('concurrent 410 responses disable the webhook once', async () => {
+  test('several concurrent responses 410 Gone from a receiver disable its webhook once', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 410;
     await Promise.all(Array.from({ length: 6 }, () => addEntry(key, locationId)));
@@ -168,7 +168,7 @@ describe('webhook deliveries', () => {
     ).toBe(1);
   });
 
-  test('a delivery is cancelled when its webhook is disabled, and can be sent again when the webhook is enabled', async () => {
+  test('disabling a webhook cancels its deliveries, and a user can resend the deliveries after enabling the webhook', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 500;
     await addEntry(key, locationId);
@@ -193,12 +193,13 @@ describe('webhook deliveries', () => {
     expect(receiver.messages.at(-1)!.id).toBe(cancelled!.id);
   });
 
-  test('a delivery of a disabled webhook is not sent when the webhook is enabled again', async () => {
+  test('the deliveries that a disabled webhook has missed are not sent when the webhook is enabled again', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 'nothing';
     await addEntry(key, locationId);
     await received(receiver, 1);
-    // A change that is recorded while a request disables the webhook leaves this state.
+    // The database has an active delivery of a disabled webhook when a change is recorded while another request
+    // disables the webhook.
     await prisma.webhook.update({ where: { id: webhookId }, data: { disabledAt: new Date() } });
     await run(key, 'mutation ($id: ID!) { updateWebhook(id: $id, input: { enabled: true }) { id } }', {
       id: webhookId,
@@ -231,7 +232,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'No answer within 15 seconds' }]);
   });
 
-  test('a webhook delivery without a response shows the reason', async () => {
+  test('a webhook delivery that got no response shows the reason', async () => {
     const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     await prisma.webhook.update({ where: { id: webhookId }, data: { url: 'http://127.0.0.1:1/' } });
     await addEntry(key, locationId);
@@ -240,7 +241,7 @@ describe('webhook deliveries', () => {
       .toMatchObject([{ httpStatus: null, error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
   });
 
-  test('a response that changes the protocol counts as no response to a webhook delivery', async () => {
+  test('a webhook delivery fails without a response when the receiver answers with a protocol change', async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     receiver.answer = 'upgrade';
     await addEntry(key, locationId);
@@ -251,7 +252,7 @@ describe('webhook deliveries', () => {
 });
 
 describe('the webhook outbox', () => {
-  test('the identifiers of webhook messages sort by time', async () => {
+  test('the identifiers of webhook messages are in the order of their times', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       const [row] = await gateway.database.sql.query<{ id: string }>(
@@ -266,26 +267,29 @@ describe('the webhook outbox', () => {
     expect(newId().slice(0, 8)).toBe(ids[0]!.slice(0, 8));
   });
 
-  test.runIf(testServerUrl)('a webhook that is deleted during a change gets no message', async () => {
-    const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
-    const other = new pg.Client(gateway.config.databaseUrl!);
-    await other.connect();
-    onTestFinished(() => other.end());
-    await other.query('BEGIN');
-    await other.query('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
-    const added = addEntry(key, locationId);
-    await vi.waitUntil(async () => {
-      const { rows } = await other.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return rows.length === 1;
-    });
-    await other.query('COMMIT');
-    await added;
-  });
+  test.runIf(testServerUrl)(
+    'a webhook that is deleted while a change is written gets no message about the change',
+    async () => {
+      const { key, locationId, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
+      const other = new pg.Client(gateway.config.databaseUrl!);
+      await other.connect();
+      onTestFinished(() => other.end());
+      await other.query('BEGIN');
+      await other.query('DELETE FROM "Webhook" WHERE id = $1', [webhookId]);
+      const added = addEntry(key, locationId);
+      await vi.waitUntil(async () => {
+        const { rows } = await other.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rows.length === 1;
+      });
+      await other.query('COMMIT');
+      await added;
+    },
+  );
 
   test.runIf(testServerUrl)(
-    'several processes empty the outbox, and each webhook message is sent once',
+    'several processes send the waiting webhook messages, and each webhook message is sent once',
     async () => {
       const others = await Promise.all(
         [1, 2].map(() => openGateway(gateway.config, pino({ level: 'silent' }), migrationsFolder)),

@@ -28,9 +28,7 @@ function partlySilent() {
   return { resolve, asked };
 }
 
-/**
- * Starts look-ups of one company that end only when aborted. Their number is the number that may run and wait at once.
- */
+/** For one company, starts as many DNS look-ups as may run and wait at once. The DNS look-ups end only when aborted. */
 function fillShare(lookups: ReturnType<typeof createLookups>, company: string, count: number) {
   const abort = new AbortController();
   const results = Array.from({ length: count }, (_, index) =>
@@ -42,7 +40,7 @@ function fillShare(lookups: ReturnType<typeof createLookups>, company: string, c
 }
 
 describe('look-ups of receiver addresses', () => {
-  test('address look-ups of one company do not wait for the silent name server of another company', async () => {
+  test('DNS look-ups of one company do not wait when the name server of another company does not answer', async () => {
     const { resolve } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'silent', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -53,7 +51,7 @@ describe('look-ups of receiver addresses', () => {
     await Promise.all(results);
   });
 
-  test('each company has a limited number of concurrent look-ups and a limited queue, and further look-ups are refused', async () => {
+  test('a company may have few concurrent and waiting DNS look-ups, and the gateway refuses further DNS look-ups', async () => {
     const { resolve, asked } = partlySilent();
     const lookups = createLookups(resolve);
     const { abort, results } = fillShare(lookups, 'a', maxLookupsPerCompany + maxWaitingPerCompany);
@@ -68,7 +66,7 @@ describe('look-ups of receiver addresses', () => {
     expect(await lookups.addressesOf('b.example', 'a', patient())).toEqual(publicAddresses);
   });
 
-  test('a failure of a name server is cached, but an aborted look-up is not', async () => {
+  test('the gateway caches a failure of a name server, but not an aborted DNS look-up', async () => {
     const asked: string[] = [];
     const lookups = createLookups(async (hostname, signal) => {
       asked.push(hostname);
@@ -90,15 +88,20 @@ describe('look-ups of receiver addresses', () => {
     }
   });
 
-  test('a cached failure of a name server expires after some time', { timeout: 60_000 }, async () => {
-    let asked = 0;
-    const lookups = createLookups(() => Promise.reject(new Error(`failure ${(asked += 1)}`)));
-    const ask = () => lookups.addressesOf('a.example', 'a', patient()).catch((error: Error) => error.message);
-    expect(await ask()).toBe('failure 1');
-    await expect.poll(ask, { timeout: 60_000, interval: 250 }).toBe('failure 2');
-  });
+  test(
+    'a cached DNS failure expires, and the gateway queries the name server again',
+    { timeout: 60_000 },
+    async () => {
+      let asked = 0;
+      const lookups = createLookups(() => Promise.reject(new Error(`failure ${(asked += 1)}`)));
+      const ask = () =>
+        lookups.addressesOf('a.example', 'a', patient()).catch((error: Error) => error.message);
+      expect(await ask()).toBe('failure 1');
+      await expect.poll(ask, { timeout: 60_000, interval: 250 }).toBe('failure 2');
+    },
+  );
 
-  test('the cache of look-up failures drops its oldest failure when the cache is full', async () => {
+  test('the cache of DNS failures drops its oldest failure when the cache is full', async () => {
     let asked = 0;
     const lookups = createLookups(() => {
       asked += 1;
@@ -113,7 +116,7 @@ describe('look-ups of receiver addresses', () => {
   });
 });
 
-test('the gateway reads all addresses of a name from the hosts file, and ignores comments', () => {
+test('the gateway reads all addresses of a host name from the hosts file, and ignores comments', () => {
   const file = [
     '# 10.0.0.9 a.example',
     '10.0.0.1\ta.example  alias # b.example',

@@ -107,7 +107,7 @@ describe('managing webhooks', () => {
     );
   });
 
-  test('a new webhook gets the company of its key when the request names no company', async () => {
+  test('a new webhook belongs to the company of the creating key when the request names no company', async () => {
     const [one, other] = [await gateway.newCompany(), await gateway.newCompany()];
     const both = await gateway.newKey({ companyIds: [one, other] });
     expect(await create(both)).toMatchObject({
@@ -119,7 +119,7 @@ describe('managing webhooks', () => {
     expect(await create(operator, { companyId: one })).toMatchObject({ webhook: { companyId: one } });
   });
 
-  test("a webhook for a company outside the key's scope, for an unknown company, or by a key of locations is refused with FORBIDDEN", async () => {
+  test("creating a webhook is refused with FORBIDDEN for a company that is unknown or outside the key's scope", async () => {
     const { companyId, locationId } = await gateway.newTenant();
     const { key: foreign } = await gateway.newTenant();
     for (const id of [companyId, newId(), 'x']) {
@@ -142,7 +142,7 @@ describe('managing webhooks', () => {
     ['an address of 2001 characters', { url: target.padEnd(2001, 'x') }, 'url'],
     ['no event', { events: [] }, 'events'],
     ['an unknown event', { events: ['EVERYTHING'] }, 'events.0'],
-  ])('a webhook with %s is refused when it is created and when it is updated', async (_, input, field) => {
+  ])('creating or updating a webhook with %s is refused', async (_, input, field) => {
     const { key } = await gateway.newTenant();
     const { id } = (await create(key)).webhook;
     for (const answer of [await create(key, input), await update(key, id, input)]) {
@@ -209,7 +209,7 @@ describe('managing webhooks', () => {
     },
   );
 
-  test('the list of webhooks has no webhooks of other companies or of operators', async () => {
+  test('the list of webhooks shows no webhook of another company or of an operator', async () => {
     const { key } = await gateway.newTenant();
     await create((await gateway.newTenant()).key);
     await create(operator);

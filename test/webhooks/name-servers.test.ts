@@ -24,18 +24,18 @@ const resolve = createNameResolver({ nameServers: [nameServer.address], hostsPat
 const patient = new AbortController().signal;
 
 describe('the DNS resolver of webhooks', () => {
-  test('the resolver of webhooks returns all addresses that the name server knows', async () => {
+  test('the DNS resolver for webhooks returns all addresses that the name server knows', async () => {
     expect((await resolve('two.test', patient)).map(({ address }) => address).toSorted()).toEqual([
       '10.0.0.1',
       '10.0.0.2',
     ]);
   });
 
-  test('the resolver of webhooks reports a name that has no address', async () => {
+  test('the DNS resolver for webhooks reports a host name that has no address', async () => {
     await expect(resolve('unknown.test', patient)).rejects.toThrow('unknown.test has no address');
   });
 
-  test('the resolver of webhooks stops at once when a look-up at a silent name server is aborted', async () => {
+  test('the DNS resolver for webhooks stops at once when the gateway aborts a DNS look-up', async () => {
     const abort = new AbortController();
     const lookup = resolve('aborted.silent.test', abort.signal);
     await expect.poll(() => nameServer.asked, soon).toContain('aborted.silent.test');
@@ -44,14 +44,14 @@ describe('the DNS resolver of webhooks', () => {
   });
 
   test(
-    'the resolver of webhooks gives up when the name server stays silent',
+    'the DNS resolver for webhooks ends a DNS look-up with an error when the name server does not answer',
     { timeout: 60_000 },
     async () => {
       await expect(resolve('long.silent.test', patient)).rejects.toThrow('did not answer');
     },
   );
 
-  test('the resolver of webhooks does not query a name server for names in the hosts file or for localhost', async () => {
+  test('the DNS resolver for webhooks sends no query for localhost or for names in the hosts file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parking-hosts-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const hostsPath = join(folder, 'hosts');
@@ -60,13 +60,13 @@ describe('the DNS resolver of webhooks', () => {
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.3', family: 4 }]);
     expect(await withHosts('localhost', patient)).toContainEqual({ address: '127.0.0.1', family: 4 });
     expect(nameServer.asked.filter((name) => /listed|localhost/.test(name))).toEqual([]);
-    // A change of the hosts file takes effect at once.
+    // The resolver must notice a change of the hosts file at once.
     writeFileSync(hostsPath, '10.1.2.4 listed.silent.test\n');
     expect(await withHosts('listed.silent.test', patient)).toEqual([{ address: '10.1.2.4', family: 4 }]);
   });
 });
 
-test('webhooks of one company with a silent name server delay no message and no createWebhook of another company', async () => {
+test('when the name server of one company does not answer, webhooks and createWebhook of other companies are not delayed', async () => {
   const silent = await gateway.newTenant();
   const other = await gateway.newTenant();
   const names = Array.from({ length: 6 }, (_, index) => `hook-${index}.silent.test`);

@@ -59,7 +59,7 @@ async function fillOutbox(of: {
   }
 }
 
-/** The largest number of claimed deliveries with the same value of a field. */
+/** Groups the claimed deliveries by a field, and returns the size of the largest group. */
 function mostOfOne(claimed: Awaited<ReturnType<typeof claimDue>>, field: 'owner' | 'webhookId'): number {
   const counts = new Map<string, number>();
   for (const delivery of claimed) counts.set(delivery[field], (counts.get(delivery[field]) ?? 0) + 1);
@@ -87,7 +87,7 @@ describe('shares of the webhook deliveries that are due', () => {
     expect(await claimDue(database.sql, claimed)).toHaveLength(5);
   });
 
-  test('webhooks whose receiver failed last get half of the sending slots', async () => {
+  test('webhooks whose last delivery failed get half of the concurrent deliveries of a process', async () => {
     await fillOutbox({ companies: 12, webhooks: 5, deliveries: 7, failing: true });
     const claimed = await claimDue(database.sql, []);
     expect(claimed).toHaveLength(100);

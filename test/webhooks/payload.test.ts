@@ -67,7 +67,7 @@ async function everyChange() {
     );
   }
   const { plateType, plateCode, plateNumber } = newEntry();
-  // The last event corrects the time of the exit.
+  // The last parking event of this list corrects the time of the exit.
   for (const [kind, minute] of [
     ['ENTRY', 1],
     ['EXIT', 2],
@@ -95,7 +95,7 @@ async function everyChange() {
 }
 
 describe('content of webhook messages', () => {
-  test('each subscribed event is sent as a webhook message with the content that the reference describes', async () => {
+  test('each subscribed event is sent as a webhook message with the content in the API reference', async () => {
     const receiver = await startReceiver();
     const { webhook } = await createWebhook(operator, {
       url: receiver.url,
@@ -111,7 +111,7 @@ describe('content of webhook messages', () => {
     const typesSent = async () => new Set((await messages()).map(({ type }) => type));
     await expect.poll(async () => [...(await typesSent())].sort(), soon).toEqual([...messageTypes].sort());
     for (const message of await messages()) {
-      // Both values are equal, so the body has no field that the rule does not have.
+      // The parsed body equals the original body, so the body has no field that is missing in the validation rule.
       expect(messageRule(message.type).parse(message)).toEqual(message);
       const schema = z.toJSONSchema(messageRule(message.type), { io: 'input' });
       const isValid = ajv.compile(schema);
@@ -124,7 +124,7 @@ describe('content of webhook messages', () => {
     await run(operator, 'mutation ($id: ID!) { deleteWebhook(id: $id) { id } }', { id });
   });
 
-  test('every webhook event, and the test event, has a validation rule for its content', () => {
+  test('every webhook event has a validation rule for the content of its messages', () => {
     const events = Object.keys(auditActions)
       .filter(isAuditAction)
       .filter((action) => auditActions[action].isWebhookEvent);

@@ -25,7 +25,7 @@ const redeliver = 'mutation ($id: ID!) { redeliverWebhook(deliveryId: $id) { id 
 const pullAll = 'mutation ($id: ID!) { pullWebhookMessages(webhookId: $id) { id } }';
 
 describe('pulled messages without an acknowledgement', () => {
-  test('a pulled message fails after three days, and can be recovered like a pushed message', async () => {
+  test('a pulled webhook message fails after three days, and a user can recover the message', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const [held] = await pull(readerKey, webhookId, { first: 1, leaseSeconds: 3600 });
     await prisma.webhookDelivery.updateMany({ where: { webhookId }, data: { retryUntil: new Date(0) } });
@@ -60,7 +60,7 @@ describe('pulled messages without an acknowledgement', () => {
     });
   });
 
-  test('a recovery or a redelivery does not take a message from the reader that leased the message', async () => {
+  test('a client keeps the webhook messages that it leased when a user recovers or resends messages', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId);
@@ -73,13 +73,13 @@ describe('pulled messages without an acknowledgement', () => {
 });
 
 describe('acknowledged messages', () => {
-  test('an acknowledged message is delivered again only when a client resends the message', async () => {
+  test('an acknowledged webhook message is delivered again only when a client requests another delivery', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId, { leaseSeconds: 3600 });
     await acknowledge(readerKey, webhookId, [message!]);
     await run(key, redeliver, { id: message!.id });
     expect(await pull(readerKey, webhookId)).toMatchObject([{ id: message!.id }]);
-    // No attempt between the two acknowledgements failed.
+    // No delivery attempt failed between the first and the second acknowledgement.
     await acknowledge(readerKey, webhookId, [message!]);
     const [delivery] = await deliveriesOf(key, webhookId);
     expect(delivery!.attempts.map(({ error }) => error)).toEqual([null, null]);
@@ -87,7 +87,7 @@ describe('acknowledged messages', () => {
 });
 
 describe('pulled messages of large changes', () => {
-  test('large messages are split over several pull responses, and no response exceeds the size limit', async () => {
+  test('large webhook messages are split over several pull responses, and no response exceeds the size limit', async () => {
     const { companyId, readerKey, webhookId } = await newReaderWith(0);
     // The text is random, so that PostgreSQL cannot compress it.
     const listed = Array.from({ length: 10_000 }, () => randomUUID());
@@ -155,7 +155,7 @@ describe.runIf(testServerUrl)('concurrent readers of one pull webhook', () => {
     expect(held.sort()).toEqual(messages.sort());
   });
 
-  test('each pulled message can be acknowledged once', async () => {
+  test('each pulled webhook message can be acknowledged only once', async () => {
     const { readerKey, webhookId } = await newReaderWith(5);
     const messages = await pull(readerKey, webhookId);
     const counts = await Promise.all(

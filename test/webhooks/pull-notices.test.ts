@@ -22,7 +22,7 @@ const noticeOf = (webhookId: string, waiting: number) => ({
 });
 
 describe('webhookMessagesWaiting', () => {
-  test('webhookMessagesWaiting sends the number of waiting messages at once, after new messages, and after an expired lease', async () => {
+  test('webhookMessagesWaiting sends the number of waiting messages at once, after new messages, and after a lease expires', async () => {
     const { key, locationId, readerKey, webhookId } = await newReaderWith(2);
     const stream = await watch(readerKey, webhookId);
     expect(await stream.next()).toEqual(noticeOf(webhookId, 2));
@@ -70,7 +70,7 @@ describe('notices about waiting messages in one process', () => {
     return { query, notices };
   }
 
-  test('a process asks the database once about all watched webhooks, and never without watchers', async () => {
+  test('a process checks all watched webhooks with one database query, and sends no query without subscribers', async () => {
     vi.useFakeTimers();
     try {
       const { query, notices } = newNotices(
@@ -90,7 +90,7 @@ describe('notices about waiting messages in one process', () => {
     }
   });
 
-  test('a notice about the same waiting messages is repeated after half a minute, not each second', async () => {
+  test('webhookMessagesWaiting repeats its notice of the same waiting messages after half a minute', async () => {
     vi.useFakeTimers();
     try {
       const { notices } = newNotices([{ webhookId: 'a', waiting: 3, newest: new Date() }]);

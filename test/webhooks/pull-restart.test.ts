@@ -7,7 +7,7 @@ import type { MessageShown } from '../support/webhooks.ts';
 
 const operator = 'operator-key-of-the-tests-0123456789';
 
-/** A database, and a function that starts a gateway on it after the previous gateway has ended. */
+/** Creates a database, and a function that starts a gateway with the database after the previous gateway has ended. */
 async function newInstallation() {
   const scratch = await createScratchDatabase();
   const started: GatewayProcess[] = [];
@@ -29,7 +29,7 @@ async function newInstallation() {
   };
 }
 
-test('leased messages come again after the reader and the gateway are killed, and acknowledged messages never come again', async () => {
+test('leased webhook messages are delivered again after their reader and the gateway are killed, but acknowledged messages are not', async () => {
   const restart = await newInstallation();
   let ask = await restart();
   const { id: companyId } = await ask<{ id: string }>(
@@ -69,7 +69,7 @@ test('leased messages come again after the reader and the gateway are killed, an
   expect(told(held)).toEqual([...entries].sort());
   const [done, ...lost] = held.map(({ id }) => id);
   expect(await acknowledge([done!])).toBe(1);
-  // The reader and the gateway both end here.
+  // The test kills the reader and the gateway here.
   ask = await restart();
 
   const again: MessageShown[] = [];

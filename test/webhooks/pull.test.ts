@@ -69,7 +69,7 @@ describe('webhooks with pull delivery', () => {
 });
 
 describe('pulled messages', () => {
-  test('a pulled message equals the pushed message of the same change, and the Standard Webhooks library accepts its signature', async () => {
+  test('a pulled webhook message equals the pushed message of the same change', async () => {
     const { key, locationId, receiver } = await newSubscriber(['WHITELIST_CREATED']);
     const { secret, webhook } = await createWebhook(key, { delivery: 'PULL', events: ['WHITELIST_CREATED'] });
     const entry = await addEntry(key, locationId);
@@ -89,7 +89,7 @@ describe('pulled messages', () => {
     expect(new Verifier(secret).verify(pulled!.body, headers)).toEqual(JSON.parse(pushed!.body));
   });
 
-  test('one reader leases a message, and the message comes again after the lease under the same message id', async () => {
+  test('a webhook message without an acknowledgement is delivered again under the same message id after its lease', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const [first] = await pull(readerKey, webhookId, { leaseSeconds: 10 });
     const leaseMs = Date.parse(first!.leaseEndsAt) - Date.now();
@@ -113,7 +113,7 @@ describe('pulled messages', () => {
     expect(failing.failingSince).not.toBeNull();
   });
 
-  test('an acknowledged message is never pulled again', async () => {
+  test('a pull never returns a webhook message that a reader has acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(2);
     const messages = await pull(readerKey, webhookId);
     expect(messages).toHaveLength(2);
@@ -131,7 +131,7 @@ describe('pulled messages', () => {
     );
   });
 
-  test('any reader of the pull webhook can acknowledge a message after its lease', async () => {
+  test('any reader of a pull webhook can acknowledge a message after the lease of the message', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     const [message] = await pull(readerKey, webhookId);
     await skipRetryDelay(webhookId); // this statement ends the lease
@@ -139,14 +139,14 @@ describe('pulled messages', () => {
     expect(await pull(readerKey, webhookId)).toEqual([]);
   });
 
-  test('a pull returns the oldest messages first, and at most the requested number', async () => {
+  test('pullWebhookMessages returns the oldest messages first, and at most the requested number', async () => {
     const { readerKey, webhookId } = await newReaderWith(3);
     const all = [...(await pull(readerKey, webhookId, { first: 2 })), ...(await pull(readerKey, webhookId))];
     expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).sort());
     expect(all).toHaveLength(3);
   });
 
-  test('readers of another webhook can neither pull nor acknowledge the message', async () => {
+  test('readers of another webhook can neither pull nor acknowledge a message', async () => {
     const [one, other] = [await newReaderWith(1), await newReaderWith(0)];
     expect(await pull(other.readerKey, other.webhookId)).toEqual([]);
     const messages = await pull(one.readerKey, one.webhookId);
@@ -155,7 +155,7 @@ describe('pulled messages', () => {
     expect(await acknowledge(one.readerKey, one.webhookId, messages)).toBe(1);
   });
 
-  test('a message that no reader has pulled cannot be acknowledged', async () => {
+  test('a webhook message that no reader has pulled cannot be acknowledged', async () => {
     const { key, readerKey, webhookId } = await newReaderWith(1);
     const waiting = await deliveriesOf(key, webhookId);
     expect(await acknowledge(readerKey, webhookId, waiting)).toBe(0);
@@ -175,7 +175,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     },
   );
 
-  test('pulling and acknowledging messages accept the smallest and largest allowed values', async () => {
+  test('pulling and acknowledging webhook messages accept the smallest and the largest allowed arguments', async () => {
     const { readerKey, webhookId } = await newReaderWith(1);
     expect(await pull(readerKey, webhookId, { first: 100, leaseSeconds: 3600 })).toHaveLength(1);
     const hundred = Array.from({ length: 100 }, () => ({ id: newId() }));
@@ -188,7 +188,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     ).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'ids' } });
   });
 
-  test('pulling and acknowledging messages need RECEIVE_WEBHOOKS, and that permission allows nothing else', async () => {
+  test('pulling and acknowledging webhook messages need RECEIVE_WEBHOOKS, and this permission allows nothing else', async () => {
     const { companyId, readerKey, webhookId: id } = await newReaderWith(0);
     const without = await gateway.newKey({
       companyIds: [companyId],
@@ -206,7 +206,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     }
   });
 
-  test("pulling and acknowledging answer NOT_FOUND outside the key's scope, and refuse a webhook with push delivery", async () => {
+  test("pulling and acknowledging messages answer NOT_FOUND for a webhook outside the key's scope", async () => {
     const { webhookId, locationId } = await newReaderWith(0);
     const foreign = await newReaderWith(0);
     const local = await gateway.newKey({ locationIds: [locationId] });
@@ -237,7 +237,7 @@ describe('pullWebhookMessages and acknowledgeWebhookMessages', () => {
     expect(await refused(readerKey, pullWith(''), { id: webhook.id })).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('pulling and acknowledging cost points according to the number of requested messages', async () => {
+  test('pulling and acknowledging webhook messages cost points according to the number of messages', async () => {
     const { readerKey, webhookId: id } = await newReaderWith(0);
     const costOf = async (first: number) => {
       const query = `mutation ($id: ID!, $first: Int) { pullWebhookMessages(webhookId: $id, first: $first) {

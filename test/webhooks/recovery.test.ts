@@ -39,7 +39,7 @@ const failingForDays = (id: string, days: number) =>
 const attemptsOf = (webhookId: string) => prisma.webhookAttempt.count({ where: { delivery: { webhookId } } });
 
 describe('webhooks whose receiver fails', () => {
-  test('a webhook shows since when its receiver fails, until the receiver accepts a message', async () => {
+  test("a webhook shows the start of its receiver's failures until the receiver accepts a message", async () => {
     const { key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const failingSince = async () =>
       (
@@ -62,7 +62,7 @@ describe('webhooks whose receiver fails', () => {
     await expect.poll(failingSince, soon).toBeNull();
   });
 
-  test("a webhook is disabled after five days of failures, and the company's other webhooks get a message about the change", async () => {
+  test("a webhook is disabled after five days of failures, and the company's other webhooks are notified", async () => {
     const { key, companyId, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const told = await startReceiver();
     await createWebhook(key, { url: told.url, events: ['WEBHOOK_DISABLED'] });
@@ -96,7 +96,7 @@ describe('webhooks whose receiver fails', () => {
     });
   });
 
-  test("an operator's webhook that is disabled after status 410 leaves no audit record in a company", async () => {
+  test("disabling an operator's webhook after status 410 leaves no audit record in a company", async () => {
     const subscriber = await newSubscriber(['WHITELIST_CREATED'], operator);
     const { key, locationId, companyId, receiver, webhookId } = subscriber;
     receiver.answer = 410;
@@ -147,7 +147,7 @@ describe('recoverWebhook', () => {
 });
 
 describe('webhooks limited to locations', () => {
-  test('a webhook that is limited to locations gets only messages of those locations', async () => {
+  test('a webhook that is limited to locations gets only messages about its locations', async () => {
     const { key, companyId, locationId } = await gateway.newTenant();
     const other = await gateway.newLocation(companyId);
     const receiver = await startReceiver();
@@ -186,7 +186,7 @@ describe('webhooks limited to locations', () => {
 });
 
 describe('keys without the permission to read an event', () => {
-  test('a key that may not read an event cannot create a webhook for the event, and cannot read its messages', async () => {
+  test('a key without the permission to read an event can neither create its webhooks nor read its messages', async () => {
     const { companyId, key, locationId, receiver, webhookId } = await newSubscriber(['WHITELIST_CREATED']);
     const without = await gateway.newKey({
       companyIds: [companyId],

@@ -12,15 +12,18 @@ const send =
   'mutation ($id: ID!, $event: WebhookEvent) { testWebhook(id: $id, event: $event) { id type body } }';
 
 describe('sample webhook messages', () => {
-  test.each(webhookEvents)('a sample message of %s follows the schema of its body', (type) => {
-    const record = { action: 'webhook.tested', createdAt: new Date(), companyId: null };
-    const body = messageBody({ ...record, type, locationId: null, targetId: newId(), changes: null });
-    const message = JSON.parse(body);
-    expect(messageRule(type).parse(message)).toEqual(message);
-    expect(message.data.sample).toBe(true);
-  });
+  test.each(webhookEvents)(
+    'a sample webhook message of the event %s follows the documented schema',
+    (type) => {
+      const record = { action: 'webhook.tested', createdAt: new Date(), companyId: null };
+      const body = messageBody({ ...record, type, locationId: null, targetId: newId(), changes: null });
+      const message = JSON.parse(body);
+      expect(messageRule(type).parse(message)).toEqual(message);
+      expect(message.data.sample).toBe(true);
+    },
+  );
 
-  test('a sample message is signed and sent like any message, also for an event without subscription', async () => {
+  test('a sample webhook message is signed and sent like other messages, even for an unsubscribed event', async () => {
     const { key, companyId, readerKey, webhookId } = await newReader(['LOCATION_FULL']);
     const sent = await run<{ id: string; type: string; body: string }>(key, send, {
       id: webhookId,
@@ -48,7 +51,7 @@ describe('sample webhook messages', () => {
   });
 });
 
-test('a key can read which events its webhooks can subscribe to', async () => {
+test('an API key can read which events its webhooks can subscribe to', async () => {
   const { companyId, key } = await gateway.newTenant();
   const eventsOf = (as: string) => run<{ webhookEvents: string[] }>(as, '{ viewer { webhookEvents } }');
   expect((await eventsOf(key)).webhookEvents).toEqual(webhookEvents.map(enumName));

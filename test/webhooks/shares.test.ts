@@ -12,7 +12,7 @@ const { createWebhook, newSubscriber, addEntry, received, skipRetryDelay, soon, 
 const attemptsOf = (companyId: string) =>
   prisma.webhookAttempt.count({ where: { delivery: { webhook: { companyId } } } });
 
-test('receivers of one company that do not answer delay no message of another company', async () => {
+test('when the receivers of one company do not answer, webhook messages of another company are not delayed', async () => {
   const hanging = await gateway.newTenant();
   const receiver = await startReceiver();
   receiver.answer = 'nothing';
@@ -29,7 +29,7 @@ test('receivers of one company that do not answer delay no message of another co
   expect(receiver.mostOpen).toBe(maxInFlightPerCompany);
 });
 
-test('a message to a receiver that failed last is sent after the other messages of its company', async () => {
+test("a message to a receiver whose last delivery failed is sent after the company's other messages", async () => {
   const { key, locationId, companyId } = await gateway.newTenant();
   const failing = await startReceiver();
   const webhookIds: string[] = [];

@@ -14,7 +14,7 @@ const targetWith = (resolve: Resolve) =>
 const post = (url: string, resolve: Resolve) =>
   targetWith(resolve).post(url, 'company', message, AbortSignal.timeout(5000));
 
-/** A look-up of a host name whose name server does not answer. */
+/** A DNS look-up that ends only when aborted, because the name server does not answer. */
 const silent: Resolve = (_hostname, signal) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
 
@@ -49,7 +49,7 @@ const words = (address: string) => {
 };
 
 describe('addresses of webhook receivers', () => {
-  test('loopback, private, link-local, shared, multicast and reserved addresses are not public', () => {
+  test('a webhook may not use loopback, private, link-local, shared, multicast or reserved IP addresses', () => {
     fc.assert(fc.property(privateIpv4, (address) => !isPublicAddress(address)));
   });
 
@@ -122,7 +122,7 @@ describe('addresses of webhook receivers', () => {
     expect(await fault(silent)).toBeUndefined();
   });
 
-  test('the worker checks the address of a webhook again when it connects, because the address of the name may have changed', async () => {
+  test("the webhook worker checks the receiver's address again at each connection, because a DNS name can change", async () => {
     const target = targetWith(resolver(['8.8.8.8'], ['127.0.0.1']));
     const url = `https://rebound.example:${port}/`;
     expect(await target.fault(url, 'company')).toBeUndefined();

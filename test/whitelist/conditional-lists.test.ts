@@ -18,7 +18,7 @@ const read = (key: string, path: string, tag?: string | null, headers = {}) =>
   gateway.rest('GET', path, { key, headers: { ...(tag && { 'If-None-Match': tag }), ...headers } });
 
 describe('reading a whitelist that is unchanged since its ETag', () => {
-  test('the response for an unchanged whitelist is a 304 with the same ETag and the rate limit headers, without a body', async () => {
+  test('the response for an unchanged whitelist is a 304 with the same ETag and without a body', async () => {
     const { key, path } = await newListedTenant();
     const { headers } = await read(key, path);
     const tag = headers.get('ETag')!;
@@ -36,7 +36,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
   });
 
   test.each(['?plateType=DXB', '?referenceId=nobody', '?limit=1'])(
-    'the response for an unchanged whitelist is a 304 with %s too',
+    'the response to a whitelist request with %s is a 304 while the whitelist is unchanged',
     async (query) => {
       const { key, path } = await newListedTenant();
       const tag = (await read(key, `${path}${query}`)).headers.get('ETag');
@@ -44,7 +44,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
     },
   );
 
-  test('deprecated routes answer 304 for an unchanged whitelist, and the response is still marked as deprecated', async () => {
+  test('a deprecated route answers 304 for an unchanged whitelist, with the headers of a deprecated route', async () => {
     const { key, locationId } = await newListedTenant();
     for (const path of ['residents', 'residents/unit-1/vehicles']) {
       const { headers } = await read(key, `/locations/${locationId}/${path}`);
@@ -63,7 +63,7 @@ describe('reading a whitelist that is unchanged since its ETag', () => {
     }
   });
 
-  test('a whitelist has the same weak ETag with and without compression', async () => {
+  test('the response with a whitelist has the same weak ETag with and without compression', async () => {
     const { key, locationId, path } = await newListedTenant();
     await prisma.whitelistEntry.createMany({
       data: Array.from({ length: 250 }, () => ({ ...newEntry(), id: newId(), locationId })),
@@ -102,7 +102,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
         ),
     ],
   ])(
-    'REST sends the whole whitelist when %s since its ETag, even with a filter that excludes the changed entry',
+    'REST sends the whole whitelist when %s since the ETag, even when a filter excludes the changed entry',
     async (_, change) => {
       const tenant = await newListedTenant();
       const { key, path } = tenant;
@@ -120,7 +120,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
     ['the first page', '?limit=1', 'WhitelistEntry-page'],
     ['a later page', '', 'WhitelistEntry-json'],
   ])(
-    'REST sends the whole whitelist when an entry was added before %s of the tagged list was read',
+    'an ETag is outdated when an entry was added before the gateway read %s of the tagged list',
     async (_, query, statementName) => {
       const { key, path, locationId } = await newListedTenant();
       await prisma.whitelistEntry.createMany({
@@ -172,7 +172,7 @@ describe('reading a whitelist that may have changed since its ETag', () => {
   });
 });
 
-test('a key without the permission or the scope is refused, whatever ETag the key sends', async () => {
+test("a whitelist request without the permission or outside the key's scope is refused, whatever ETag the client sends", async () => {
   const { key, path, companyId } = await newListedTenant();
   const tag = (await read(key, path)).headers.get('ETag');
   const { key: outsider } = await gateway.newTenant();

@@ -64,7 +64,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     expect(answer.details?.value).toBe(typeof sent === 'string' ? sent.toWellFormed() : sent);
   });
 
-  test('an error about a whitelist entry names the first fault in the order of the field table, and lists all faults', async () => {
+  test('the error about an invalid whitelist entry names the first invalid field, and lists all invalid fields', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ plateNumber: 'x', plateType: 'x', referenceId: undefined });
     const answer = await call(gateway, create(locationId, input), key);
@@ -75,14 +75,14 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     });
   });
 
-  test('a whitelist entry that ends before it starts is refused', async () => {
+  test('a whitelist entry is refused when its validity ends before the start', async () => {
     const { locationId, key } = await gateway.newTenant();
     const input = newEntry({ validFrom: '2026-02-01T00:00:00Z', validUntil: '2026-01-01T00:00:00Z' });
     const answer = await call(gateway, create(locationId, input), key);
     expect(answer).toMatchObject({ code: 'VALIDATION_ERROR', details: { field: 'validUntil' } });
   });
 
-  test('a plate can be on the whitelist of a location once, and also on the whitelists of other locations', async () => {
+  test('a plate can be on the whitelist of a location only once', async () => {
     const { companyId, locationId, key } = await gateway.newTenant();
     const input = newEntry();
     await call(gateway, create(locationId, input), key);
@@ -97,7 +97,7 @@ describe.each(surfaceNames)('creating a whitelist entry over %s', (surface) => {
     expect(elsewhere.code).toBeUndefined();
   });
 
-  test('plates are compared exactly as the client sent them', async () => {
+  test('the gateway compares plates exactly as clients sent the plates', async () => {
     const { locationId, key } = await gateway.newTenant();
     for (const plate of [
       { plateCode: 'A', plateNumber: '7' },
@@ -189,7 +189,7 @@ describe.each(surfaceNames)('changing a whitelist entry over %s', (surface) => {
     },
   );
 
-  test('a whitelist entry can be deleted once', async () => {
+  test('a second deletion of a whitelist entry is answered with NOT_FOUND', async () => {
     const { locationId, key } = await gateway.newTenant();
     const created = await gateway.rest('POST', `/locations/${locationId}/whitelist`, {
       key,
@@ -227,7 +227,7 @@ describe('listing a whitelist', () => {
   });
 
   test.each([0, 1, 250, 251, 1250, 1251])(
-    'a REST list of %i entries has the same bytes as the pages of the list together',
+    'a REST list of %i entries in one response equals the pages of the list together, byte by byte',
     async (count) => {
       const { locationId, key } = await gateway.newTenant();
       const texts = ['"\\/\t\n', 'مرحبا 🚗', '\u2028\u2029</script>', '', null];
@@ -288,7 +288,7 @@ describe('listing a whitelist', () => {
     });
   });
 
-  test('GraphQL pages a whitelist forward and backward, and entries inserted or deleted meanwhile do not disturb the pages', async () => {
+  test('GraphQL clients read a whitelist forward and backward in pages, even while entries are inserted and deleted', async () => {
     const { locationId, key } = await gateway.newTenant();
     const path = `/locations/${locationId}/whitelist`;
     const ids: string[] = [];
@@ -317,7 +317,7 @@ describe('listing a whitelist', () => {
 });
 
 describe('the deprecated resident routes', () => {
-  test('the deprecated resident routes answer like the whitelist routes, with residentId beside referenceId, and name their successor', async () => {
+  test('the deprecated resident routes answer like the whitelist routes, and add residentId to each entry', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { referenceId, ...rest } = newEntry({ referenceId: 'villa 7/a' });
     const residents = `/locations/${locationId}/residents`;

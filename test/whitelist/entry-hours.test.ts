@@ -41,7 +41,7 @@ async function newEntryAt(timezone: string, fields: Record<string, unknown> = {}
 }
 
 describe('hours of an entry', () => {
-  test("a whitelist entry admits its vehicle only during its hours in the location's local time", async () => {
+  test("a whitelist entry admits its vehicle only during the permit hours, in the location's local time", async () => {
     const { setHours, decide } = await newEntryAt('Asia/Dubai');
     expect(await setHours(office)).toMatchObject({ version: 2, hours: office });
     // 2026-03-02 is a Monday; Dubai is four hours ahead of UTC.
@@ -70,7 +70,7 @@ describe('hours of an entry', () => {
     }
   });
 
-  test('hours of an entry that end before they begin continue after midnight', async () => {
+  test('permit hours of a whitelist entry continue after midnight when their end is before their start', async () => {
     const { setHours, decide } = await newEntryAt('UTC');
     await setHours([{ days: ['SUNDAY'], from: '22:00', to: '06:00' }]);
     expect(await decide('2026-03-01T21:59:00Z')).toMatchObject({ allowed: false });
@@ -90,7 +90,7 @@ describe('hours of an entry', () => {
     // Clocks go forward by half an hour, from 02:00 to 02:30.
     ['Australia/Lord_Howe', '02:00', '02:31', '2026-10-03T15:30:00Z', true, '2026-10-03T15:31:00Z', false],
   ])(
-    'the hours of an entry follow local time on days of a clock change: %s from %s to %s',
+    'permit hours follow the local time on days of a clock change: %s from %s to %s',
     async (timezone, from, to, one, isInAtOne, other, isInAtOther) => {
       const { setHours, decide } = await newEntryAt(timezone);
       await setHours([{ days: ['SUNDAY'], from, to }]);
@@ -106,12 +106,12 @@ describe('hours of an entry', () => {
     ['a start at 24:00', [{ days: ['MONDAY'], from: '24:00', to: '08:00' }], 'hours.0.from'],
     ['equal start and end', [{ days: ['MONDAY'], from: '07:00', to: '07:00' }], 'hours.0.to'],
     ['22 times', Array(22).fill({ days: ['MONDAY'], from: '07:00', to: '08:00' }), 'hours'],
-  ])('an entry with hours that have %s is refused', async (_, hours, field) => {
+  ])('a whitelist entry is refused when its permit hours have %s', async (_, hours, field) => {
     const { setHours } = await newEntryAt('UTC');
     expect(await setHours(hours)).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test("setting the hours of an entry needs an existing entry in the key's scope, and the expected version", async () => {
+  test('a change of permit hours is refused when the whitelist entry is unknown or has another version', async () => {
     const { entry, setHours } = await newEntryAt('UTC');
     const other = await newEntryAt('UTC');
     expect(await setHours(office, { id: other.entry.id })).toMatchObject({ code: 'NOT_FOUND' });
@@ -120,7 +120,7 @@ describe('hours of an entry', () => {
     expect(entry).toMatchObject({ version: 1, hours: [], maxEntries: null });
   });
 
-  test('a change of the hours of an entry leaves an audit record, and is in the whitelist feed', async () => {
+  test("a change of a whitelist entry's permit hours leaves an audit record, and appears in the whitelist feed", async () => {
     const { run, setHours, locationId, entry } = await newEntryAt('Asia/Dubai');
     const feed = (after: string | null) =>
       run(
@@ -141,7 +141,7 @@ describe('hours of an entry', () => {
     });
   });
 
-  test('an event outside the hours of its whitelist entry is recorded as not listed', async () => {
+  test('a parking event outside the permit hours of its whitelist entry is recorded as not listed', async () => {
     const { run, setHours } = await newEntryAt('UTC');
     await setHours(office);
     const record = (eventId: string, occurredAt: string) =>
@@ -158,7 +158,7 @@ describe('hours and number of entries in requests', () => {
   const shown = '{ hours { days from to } maxEntries note }';
   const given = { hours: office, maxEntries: 3 };
 
-  test('a new whitelist entry can have hours and a number of entries, and a replacement without these fields keeps the values', async () => {
+  test('a replaced whitelist entry keeps its permit hours and entry limit when the request omits these fields', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     expect(entry).toMatchObject(given);
     const path = `/locations/${locationId}/whitelist/${entry.id}`;
@@ -181,7 +181,7 @@ describe('hours and number of entries in requests', () => {
     expect(await update({ maxEntries: 0 })).toMatchObject({ details: { field: 'maxEntries' } });
   });
 
-  test('REST neither shows nor stores the hours and the number of entries of a whitelist entry', async () => {
+  test('REST neither shows nor changes the permit hours and the entry limit of a whitelist entry', async () => {
     const { key, locationId, entry, run } = await newEntryAt('UTC', given);
     const path = `/locations/${locationId}/whitelist`;
     const unknown = { hours: 'never', maxEntries: -1 };
@@ -207,7 +207,7 @@ describe('hours and number of entries in requests', () => {
     expect(nodes).toEqual([given, without, without]);
   });
 
-  test('an import changes hours and numbers of entries in the rows that have these fields, and keeps the values in other rows', async () => {
+  test('an import changes permit hours and entry limits only for rows that contain these fields', async () => {
     const { locationId, run } = await newEntryAt('UTC', given);
     await run(
       `mutation ($locationId: ID!, $input: WhitelistEntryInput!) { createWhitelistEntry(locationId: $locationId, input: $input) { id } }`,
@@ -266,7 +266,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     return { ...pass, record, recorded, reason };
   }
 
-  test('a pass no longer admits its vehicle after the allowed number of recorded entries', async () => {
+  test('a pass no longer admits its vehicle after the vehicle has entered the allowed number of times', async () => {
     const { record, recorded, reason, decide, key, locationId } = await newPass(2);
     await record({ eventId: '1' });
     await record({ eventId: '1 out', kind: 'EXIT', occurredAt: at(1) });
@@ -298,7 +298,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
     expect(await recorded()).toBe(1);
   });
 
-  test('a pass does not count the events of other whitelist entries, and is deleted with its entry', async () => {
+  test('a pass does not count the parking events of other whitelist entries', async () => {
     const { key, locationId, entry, record, reason, recorded, run } = await newPass(1);
     await record({ eventId: '1' });
     const uses = () => prisma.whitelistEntryUse.count({ where: { entryId: entry.id } });
@@ -328,7 +328,7 @@ describe('passes (entries that admit a vehicle a limited number of times)', () =
 
 describe('local time of a location', () => {
   test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo', 'Asia/Dubai'])(
-    'the computed local time of every quarter of an hour of a year in %s equals the time in the database',
+    'the gateway and the database compute the same local time in %s, for every quarter hour of a year',
     async (timezone) => {
       const rows = await sql.query<{ at: Date; day: number; time: string }>(
         {
@@ -347,7 +347,7 @@ describe('local time of a location', () => {
     },
   );
 
-  test('a local time is within the hours of an entry when its minute of the week is in one of the ranges', () => {
+  test('a local time is within permit hours when its minute of the week is in one of their ranges', () => {
     const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
     const timeOf = (minutes: number) =>
       `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;

@@ -14,7 +14,7 @@ const log = pino({ level: 'silent' });
 const entries = 1000;
 const idOf = (n: number) => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-test('the migration of the whitelist feed keeps existing entries in place, and followers of the feed start again', async () => {
+test('after the migration of the whitelist feed, existing entries stay, and clients start the list again', async () => {
   const scratch = await createScratchDatabase({ migrated: false });
   const database = await openDatabase({ ...scratch, log });
   onTestFinished(async () => {

@@ -31,7 +31,7 @@ async function newWhitelist() {
 
 const whitelist = newWhitelist();
 
-test('reading 20,000 entries by the whitelist feed, or by pms export, costs at most 4 points', async () => {
+test('reading 20,000 whitelist entries costs at most 4 points, by the whitelist feed or by pms export', async () => {
   const { locationId, newKey } = await whitelist;
   const key = await newKey();
   const ids = new Set<string>();
@@ -54,7 +54,7 @@ test('reading 20,000 entries by the whitelist feed, or by pms export, costs at m
   expect(out.trimEnd().split('\n')).toHaveLength(entryCount + 1);
 });
 
-test('a query for new changes of the whitelist feed reads a few database blocks, for any number of older changes', async () => {
+test('a query for new whitelist changes reads a few database blocks, whatever the number of older changes', async () => {
   const { locationId } = await whitelist;
   const { sql } = gateway.database;
   const asked: { statement: Statement; values: unknown[] }[] = [];

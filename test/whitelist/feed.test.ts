@@ -36,7 +36,7 @@ function createFollower(key: string, locationId: string, first?: number) {
   let cursor: string | undefined;
   return {
     copy,
-    /** Reads all pages that the feed has now. */
+    /** Reads all current pages of the whitelist feed, and applies the changes to the copy. */
     async follow(): Promise<{ resets: number; changes: number }> {
       let [resets, changes] = [0, 0];
       for (let hasMore = true; hasMore;) {
@@ -101,7 +101,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, changes.cursor)).toMatchObject({ upserts: [], removals: [] });
   });
 
-  test('the whitelist feed lists the removal of entries that are removed while a client reads the list', async () => {
+  test('the whitelist feed lists the removal of an entry that is removed while a client reads the list', async () => {
     const { key, locationId } = await gateway.newTenant();
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const page = await readPage(key, locationId, undefined, 1);
@@ -128,7 +128,7 @@ describe('the feed of a whitelist', () => {
     const { key, locationId } = await gateway.newTenant();
     const [changed, removed] = [await addEntry(key, locationId), await addEntry(key, locationId)];
     const { cursor } = await readPage(key, locationId);
-    // The list has more changes than one chunk of a page.
+    // The whitelist has more changes than the gateway reads in one chunk of a page.
     for (const note of Array.from({ length: 600 }, (_, change) => String(change))) {
       await prisma.$executeRaw`UPDATE "WhitelistEntry" SET note = ${note} WHERE "locationId" = ${locationId}`;
     }
@@ -149,7 +149,7 @@ describe('the feed of a whitelist', () => {
     await removeEntry(key, locationId, id);
     const page = await readPage(key, locationId, cursor);
     expect(page).toMatchObject({ upserts: [], removals: [{ id, plateNumber: '4711' }], hasMore: false });
-    // With pages of one change, each page lists the removal.
+    // When a page has only one change, each page lists the removal of the entry.
     const first = await readPage(key, locationId, cursor, 1);
     expect(first).toMatchObject({ upserts: [], removals: [{ id }], hasMore: true });
   });
@@ -175,7 +175,7 @@ describe('the feed of a whitelist', () => {
     expect(await readPage(key, locationId, cursor)).toMatchObject({ upserts: [{ id }], removals: [] });
   });
 
-  test('a client that follows the whitelist feed has the right list after imports that replace the whole list', async () => {
+  test('a client that follows the whitelist feed has the correct whitelist after imports that replace the whole whitelist', async () => {
     const { key, locationId } = await gateway.newTenant();
     const follower = createFollower(key, locationId, 3);
     const kept = newEntry();
@@ -233,7 +233,7 @@ describe('the feed of a whitelist', () => {
 /** The decoded content of a feed cursor that this gateway signed. */
 const decode = (cursor: string) => feedCursors.decode(cursor) as FeedCursor;
 
-/** An unsigned feed cursor, as releases before 1.6.0 wrote it. */
+/** Returns an unsigned feed cursor in the form of releases before 1.6.0. */
 const unsigned = (cursor: object) => Buffer.from(JSON.stringify(cursor)).toString('base64url');
 
 /** A signed feed cursor whose position is changed in one part. */
@@ -288,7 +288,7 @@ describe('feed cursors that the gateway did not sign', () => {
     });
   });
 
-  test('an unsigned feed cursor of a release before 1.6.0 starts the list again, for any record ids in the cursor', async () => {
+  test('an unsigned feed cursor from a release before 1.6.0 starts the whitelist again', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { key: neighbour, locationId: neighbouring } = await gateway.newTenant();
     await addEntry(neighbour, neighbouring);
@@ -333,7 +333,7 @@ describe('feed cursors that the feed cannot resume', () => {
     expect(await readPage(key, locationId, page.cursor)).toMatchObject({ reset: false, upserts: [] });
   });
 
-  test('the whitelist feed starts the whole list again when the client began the list before the retained changes', async () => {
+  test('the whitelist feed starts the whitelist again when a client began to read before the oldest retained change', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { cursor } = await readPage(key, locationId);
     const entries = [await addEntry(key, locationId), await addEntry(key, locationId)];
@@ -352,7 +352,7 @@ describe('feed cursors that the feed cannot resume', () => {
     });
   });
 
-  test('the whitelist feed starts the whole list again when the cursor comes from the middle of a list in an earlier release', async () => {
+  test('the whitelist feed starts the whitelist again when an earlier release created the cursor within the first list', async () => {
     const { key, locationId } = await gateway.newTenant();
     const { id } = await addEntry(key, locationId);
     const { cursor } = await readPage(key, locationId);
@@ -373,7 +373,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   }
 
   test.each([1, 2, 3])(
-    'a copy that follows the feed equals the table for transactions that commit in any order (seed %i)',
+    'a copy that follows the whitelist feed equals the database, whatever the commit order of transactions (seed %i)',
     async (seed) => {
       const { key, locationId } = await gateway.newTenant();
       const follower = createFollower(key, locationId, 7);
@@ -429,7 +429,7 @@ describe.runIf(testServerUrl)('the whitelist feed under concurrent writes', () =
   );
 });
 
-test('a subscription announces a change of a whitelist, with the next feed cursor for a client that has read the list', async () => {
+test('a subscription announces a change of a whitelist with the feed cursor that the client must send next', async () => {
   const { key, locationId } = await gateway.newTenant();
   const before = await readPage(key, locationId);
   const response = await gateway.app.request('/graphql', {

@@ -28,7 +28,7 @@ async function plateNumbers(key: string, locationId: string, filters: Record<str
 }
 
 describe('filters of a whitelist', () => {
-  test('whitelist filters accept each part of the plate and a time, alone and combined', async () => {
+  test('a whitelist can be filtered by each part of the plate and by a time', async () => {
     const { key, locationId } = await gateway.newTenant();
     const times = { validFrom: '2026-03-01T08:00:00Z', validUntil: '2026-03-01T10:00:00Z' };
     const entries = [
@@ -53,7 +53,7 @@ describe('filters of a whitelist', () => {
     expect(await shown({ plateCode: 'A', validAt: '2026-03-01T10:00:00Z' })).toEqual(['1']);
   });
 
-  test('whitelist filters refuse the same invalid texts and times as other fields', async () => {
+  test('whitelist filters refuse the invalid texts and times that other fields refuse', async () => {
     const { key, locationId } = await gateway.newTenant();
     for (const [field, value] of [
       ['plateCode', 'A\u0000'],

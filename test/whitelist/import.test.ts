@@ -36,7 +36,7 @@ const row = (plateNumber: string, note: string | null = null) =>
   newEntry({ plateNumber, note, referenceId: 'r' });
 
 describe('imports into a whitelist', () => {
-  test('an import stores the valid rows, and names each invalid row by index, code, field and value', async () => {
+  test('a whitelist import stores the valid rows, and reports the index, field and value of each invalid row', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1')]);
     const result = await importEntries(locationId, key, [
@@ -60,7 +60,7 @@ describe('imports into a whitelist', () => {
     ]);
   });
 
-  test('an UPSERT import replaces the entry of a plate, and leaves equal entries unchanged', async () => {
+  test('an UPSERT import replaces the whitelist entry of a plate, and leaves equal entries unchanged', async () => {
     const { locationId, key } = await gateway.newTenant();
     await importEntries(locationId, key, [row('1', 'old'), row('2', 'same')]);
     const before = await gateway.database.prisma.whitelistEntry.findFirstOrThrow({
@@ -99,7 +99,7 @@ describe('imports into a whitelist', () => {
     );
   });
 
-  test('an import counts a row as unchanged only when every value is equal, including empty values and times', async () => {
+  test('a whitelist import counts a row as unchanged only when every value is equal, including empty values', async () => {
     const { locationId, key } = await gateway.newTenant();
     const full = {
       ...row('1', 'n'),
@@ -118,7 +118,7 @@ describe('imports into a whitelist', () => {
     });
   });
 
-  test('an import leaves one audit record with the ids of the changed entries, and no record without changes', async () => {
+  test('a whitelist import that changes entries leaves one audit record with the ids of the changed entries', async () => {
     const { locationId, key } = await gateway.newTenant();
     const { prisma } = gateway.database;
     const idsByNumber = async () => {
@@ -145,7 +145,7 @@ describe('imports into a whitelist', () => {
     });
   });
 
-  test('a dry run of an import predicts the result of the import, and both agree with a model of a whitelist', async () => {
+  test('a dry run of a whitelist import returns the same result as the import', async () => {
     const plate = fc.constantFrom('1', '2', '3', '4', 'x');
     const rows = fc.array(fc.tuple(plate, fc.constantFrom(null, 'a', 'b')), { minLength: 1, maxLength: 6 });
     const mode = fc.constantFrom('CREATE' as const, 'UPSERT' as const, 'REPLACE' as const);
@@ -182,7 +182,7 @@ describe('imports into a whitelist', () => {
   });
 
   test.each(['CREATE', 'UPSERT', 'REPLACE'] as const)(
-    'a dry run of a %s import changes nothing',
+    'a dry run of a whitelist import in mode %s changes nothing',
     async (mode) => {
       const { locationId, key } = await gateway.newTenant();
       await importEntries(locationId, key, [row('1'), row('2')]);
@@ -234,7 +234,7 @@ describe('imports into a whitelist', () => {
     },
   );
 
-  test('an import of 10,000 rows keeps the order of the rows, and leaves an audit record for each batch', async () => {
+  test('an import of 10,000 rows into a whitelist keeps the order of the rows', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = Array.from({ length: 10_000 }, (_, index) => row(String(index)));
     expect(await importEntries(locationId, key, entries)).toMatchObject({ created: 10_000, rejected: 0 });
@@ -249,7 +249,7 @@ describe('imports into a whitelist', () => {
 
   // PostgreSQL may reuse its plan for the few rows of earlier calls, and a nested loop would take minutes for many
   // rows.
-  test('an import of 10,000 rows works in each import mode', async () => {
+  test('a whitelist import of 10,000 rows succeeds in each import mode', async () => {
     const { locationId, key } = await gateway.newTenant();
     const entries = (note: string | null) =>
       Array.from({ length: 10_000 }, (_, index) => row(String(index), note));
@@ -270,13 +270,13 @@ describe('imports into a whitelist', () => {
     ['no row', [], 'entries'],
     ['more than 10,000 rows', Array.from({ length: 10_001 }, () => row('1')), 'entries'],
     ['a row without a plate', [{ referenceId: 'r' }], 'entries.0.plateType'],
-  ])('an import with %s is refused as a whole', async (_, entries, field) => {
+  ])('a whitelist import with %s is refused as a whole', async (_, entries, field) => {
     const { locationId, key } = await gateway.newTenant();
     const { body } = await gateway.graph(document, { key, variables: { locationId, entries } });
     expect(body.errors[0].extensions).toMatchObject({ code: 'VALIDATION_ERROR', details: { field } });
   });
 
-  test("an import into a location outside the key's scope is answered with NOT_FOUND, even when all rows are invalid", async () => {
+  test("a whitelist import outside the key's scope is answered with NOT_FOUND, even when all rows are invalid", async () => {
     const { locationId } = await gateway.newTenant();
     const { key } = await gateway.newTenant();
     for (const entries of [[row('1')], [row('x')]]) {
@@ -308,14 +308,14 @@ describe('imports into a whitelist', () => {
   );
 
   test.runIf(testServerUrl)(
-    'an import succeeds beside 20 other imports and single creates of the same plates, and each plate is listed once',
+    'concurrent imports and creates of the same plates succeed, and the whitelist contains each plate once',
     async () => {
       const { locationId, key } = await gateway.newTenant();
       const numbers = Array.from({ length: 1000 }, (_, index) => String(index));
       const modes = ['CREATE', 'UPSERT', 'REPLACE', 'CREATE'] as const;
       const imports = Array.from({ length: 20 }, (_, index) => {
         const entries = numbers.map((number) => row(number, `n${index}`));
-        // The second import has the same plates in another order. Two such imports must not deadlock.
+        // The second import has the same plates in another order. Two imports with different orders must not deadlock.
         if (index % 2) entries.reverse();
         return importEntries(locationId, key, entries, { mode: modes[index % modes.length]! });
       });

@@ -55,7 +55,7 @@ const field = { rest: 'If-Match', graph: 'expectedVersion' };
 
 describe.each(changeNames)('%s with an expected version', (name) => {
   test.each(surfaceNames)(
-    'a change on %s with the current version succeeds, and increases the version',
+    'a change over %s that names the current version succeeds, and increases the version',
     async (surface) => {
       const target = await newWhitelist();
       // Another client changes the location and the entry first.
@@ -81,7 +81,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     },
   );
 
-  test('a change on REST succeeds with If-Match: *, and without a version', async () => {
+  test('a change over REST succeeds with If-Match: *, and without an If-Match header', async () => {
     const withoutVersion: Record<string, string>[] = [{}, { 'If-Match': '*' }];
     for (const headers of withoutVersion) {
       const target = await newWhitelist();
@@ -91,7 +91,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     }
   });
 
-  test.each(surfaceNames)('a change on %s with a malformed version is refused', async (surface) => {
+  test.each(surfaceNames)('a change over %s with a malformed version is refused', async (surface) => {
     const target = await newWhitelist();
     for (const [header, version] of [
       ['1', -1],
@@ -106,7 +106,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
     }
   });
 
-  test('a change on REST with an ETag of another kind is refused', async () => {
+  test('a change over REST is refused when If-Match contains an ETag of another kind', async () => {
     const target = await newWhitelist();
     for (const tag of ['W/"1"', '"abc"', '"01"', '"9999999999"']) {
       const answer = await surfaces.rest(gateway, changes[name](target), target.key, { 'If-Match': tag });
@@ -127,7 +127,7 @@ describe.each(changeNames)('%s with an expected version', (name) => {
 });
 
 describe('versions of locations and entries', () => {
-  test('the version of an object is the ETag of responses to POST and PUT, and a field of responses and lists', async () => {
+  test('the version of an object is the ETag of the responses to POST and PUT', async () => {
     const { key, path, created, id } = await newWhitelist();
     expect(created.headers.get('ETag')).toBe('"1"');
     expect(created.body.data.version).toBe(1);
@@ -142,7 +142,7 @@ describe('versions of locations and entries', () => {
     expect(renamed.body.data.version).toBe(2);
   });
 
-  test('conflicts of slugs and plates keep their own error codes beside expected versions', async () => {
+  test('a conflict of slugs or plates has its own error code even when the request names an expected version', async () => {
     const { key, path, companyId, id } = await newWhitelist();
     const slug = newSlug();
     await gateway.newLocation(companyId, { slug });
@@ -158,7 +158,7 @@ describe('versions of locations and entries', () => {
     expect(duplicate).toMatchObject({ status: 409, body: { error: { code: 'DUPLICATE_VEHICLE' } } });
   });
 
-  test('an import increases the version of the entries that it changes', async () => {
+  test('a whitelist import increases the version of each entry that the import changes', async () => {
     const { key, locationId, path } = await gateway.newTenant().then((tenant) => ({
       ...tenant,
       path: `/locations/${tenant.locationId}/whitelist`,
@@ -180,7 +180,7 @@ describe('versions of locations and entries', () => {
     ]);
   });
 
-  test('a change of an unknown entry is answered with 404 before its version is checked', async () => {
+  test('a change of an unknown whitelist entry is answered with 404, whatever version the request names', async () => {
     const { key, path } = await newWhitelist();
     const answer = await gateway.rest('DELETE', `${path}/whitelist/${newId()}`, {
       key,
@@ -204,7 +204,7 @@ describe.runIf(testServerUrl)('20 concurrent changes that expect the same versio
       );
       const codes = answers.map(({ code }) => code ?? 'done');
       expect(codes.filter((code) => code === 'done')).toHaveLength(1);
-      // After a deletion, the other changes do not find the entry.
+      // When the deletion succeeds first, the other concurrent changes do not find the entry.
       const loser = name === 'deleting an entry' ? 'NOT_FOUND' : 'CONFLICT';
       expect(codes.filter((code) => code === loser)).toHaveLength(19);
     },

@@ -2,8 +2,9 @@ import type { Receiver } from '../../support/receiver.ts';
 import type { Ledger, Outcome } from './load.ts';
 import type { Tenant } from './tenant.ts';
 
-// These rules hold after every fault. The database has each acknowledged change exactly once, with its audit record,
-// and has no other change. Each function returns the violations of its rule as texts; an empty list means success.
+// The rules of this file hold after every fault. The database has each acknowledged change exactly once, with its audit
+// record, and has no other change. Each function returns the violations of its rule as texts; an empty list means
+// success.
 
 /** The database of the checker: a client of PostgreSQL, or the embedded database. */
 export interface Queries {
@@ -17,7 +18,7 @@ interface AuditRow {
   plateNumber: string | null;
 }
 
-/** Whether a stored count agrees with the outcome that the client knows. */
+/** Whether the number of stored rows agrees with the outcome of the request, as its client knows the outcome. */
 function agrees(outcome: Outcome, count: number): boolean {
   if (outcome === 'acknowledged') return count === 1;
   return outcome === 'refused' ? count === 0 : count <= 1;
@@ -33,7 +34,7 @@ const readAudit = async (database: Queries, { locationId }: Tenant): Promise<Aud
   return rows;
 };
 
-/** Compares the whitelist, its audit records and the ledger. */
+/** Compares the stored whitelist and its audit records with the ledger, which lists the requests of the clients. */
 async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger): Promise<string[]> {
   const { rows: entries } = await database.query<{ plateNumber: string; note: string | null }>(
     'SELECT "plateNumber", note FROM "WhitelistEntry" WHERE "locationId" = $1',
@@ -73,7 +74,7 @@ async function checkPlates(database: Queries, tenant: Tenant, { plates }: Ledger
   return violations;
 }
 
-/** Compares the events, their audit records and the ledger. */
+/** Compares the stored events and their audit records with the ledger, which lists the requests of the clients. */
 async function checkEvents(database: Queries, tenant: Tenant, { events }: Ledger): Promise<string[]> {
   const { rows } = await database.query<{ eventId: string; audited: number }>(
     `SELECT e."eventId", (SELECT count(*) FROM "AuditRecord" a WHERE a."targetId" = e.id

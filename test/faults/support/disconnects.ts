@@ -3,14 +3,17 @@ import { type Access, askGraph } from './tenant.ts';
 
 // This file has clients that disconnect in the middle of a response, and imports that run at the same time.
 
-/** The ways in which a client disconnects: with a reset, after ending its side, or by closing its socket. */
+/**
+ * The ways in which a client disconnects: with a TCP reset, after ending its side of the connection, or by closing its
+ * socket.
+ */
 const waysToLeave: readonly ((socket: Socket) => void)[] = [
   (socket) => socket.resetAndDestroy(),
   (socket) => socket.end(),
   (socket) => socket.destroy(),
 ];
 
-/** The text of a GraphQL request. */
+/** Returns the bytes of a GraphQL request over HTTP, as text. */
 function graphRequest(key: string, query: string, accept: string): string {
   const body = JSON.stringify({ query });
   return (
@@ -19,12 +22,12 @@ function graphRequest(key: string, query: string, accept: string): string {
   );
 }
 
-/** The text of a request for a whole list. */
+/** Returns the bytes of a REST request for a whole list, as text. */
 const listRequest = ({ key, locationId }: Access, coding: string) =>
   `GET /api/locations/${locationId}/whitelist HTTP/1.1\r\nHost: gateway\r\nX-API-Key: ${key}\r\n` +
   `Accept-Encoding: ${coding}\r\n\r\n`;
 
-/** Requests for each kind of response that the gateway streams while it creates the content. */
+/** Returns one request for each kind of response that the gateway streams while it creates the content. */
 const requestsOf = (tenant: Access): string[] => [
   graphRequest(
     tenant.key,

@@ -16,13 +16,13 @@ export interface Figures {
 
 /** The figures of one gateway at one time. */
 export interface Sample extends Figures {
-  /** Since the start of the soak, in seconds. */
+  /** The time of the figures, in seconds since the start of the soak. */
   seconds: number;
 }
 
 const bytesPerMib = 1024 * 1024;
 
-/** The value of a metric without labels. */
+/** Returns the value of a metric that has no labels. */
 function metric(text: string, name: string): number {
   const [, value] = new RegExp(`^${name} (\\S+)$`, 'm').exec(text) ?? [];
   if (value === undefined) throw new Error(`There is no metric ${name}`);

@@ -14,7 +14,7 @@ export interface Fleet {
   gateways: GatewayProcess[];
   /** Restarts one gateway on the same port. */
   start(index: number): Promise<void>;
-  /** The state of one component in each gateway's `/readyz`. */
+  /** Returns the state of one component, such as Redis, from `/readyz` of each gateway. */
   readiness(part: 'database' | 'limiter' | 'notices'): Promise<string[]>;
   /** Kills all gateways at once. */
   kill(): Promise<void>;
@@ -76,7 +76,7 @@ export async function expectExactLimit(
   const served = answers.filter(({ ok }) => ok).length;
   expect(served).toBeGreaterThanOrEqual(limitedKeyBudget);
   // On a busy machine, a process may get no response from Redis in time. The process then limits requests on its own,
-  // and logs that.
+  // and logs this change.
   const fellBack = fleet.gateways.some((gateway, index) =>
     gateway.output().includes('Redis does not answer', before[index]),
   );

@@ -2,7 +2,8 @@ import { hostileValues } from '../../support/hostile-values.ts';
 import { repeat } from './repeat.ts';
 import type { Access } from './tenant.ts';
 
-// This key spends its rate limit on the most expensive requests, and on values that no client should send.
+// The hostile key of the soak spends its rate limit on the most expensive requests, and on values that no client should
+// send.
 
 /** The key's rate limit for an hour and for a minute, in points. The key sends more requests than the limit allows. */
 export const hostileLimits = [6_000, 100] as const;
@@ -18,7 +19,7 @@ const expensiveQueries = ({ locationId }: Access): string[] => [
   `{ whitelistChanges(locationId: "${locationId}", first: 5000) { upserts { id referenceId note createdAt } } }`,
 ];
 
-/** Operations with a variable that may have any form. */
+/** GraphQL operations with a variable whose value may have any form, such as company settings. */
 const operationsWithValue = ({ locationId }: Access): string[] => [
   `query ($value: String) { whitelist(locationId: "${locationId}", plateNumber: $value) { totalCount } }`,
   `query ($value: String) { whitelistChanges(locationId: "${locationId}", after: $value) { cursor } }`,

@@ -8,7 +8,9 @@ import type { Tenant } from './tenant.ts';
  */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** The requests of a client for one plate, in this order. The client stops after an unknown outcome. */
+/**
+ * The requests that a client sends for one plate, in order. The client stops after a request with an unknown outcome.
+ */
 interface PlateHistory {
   plateNumber: string;
   create: Outcome;
@@ -16,7 +18,7 @@ interface PlateHistory {
   remove?: Outcome;
 }
 
-/** One event that a gate sent again until the gateway acknowledged it. */
+/** A parking event that a gate sent repeatedly until the gateway acknowledged the event. */
 interface EventHistory {
   eventId: string;
   outcome: Outcome;
@@ -30,9 +32,9 @@ export interface Ledger {
   acknowledged: number[];
   /** The requests without a response, or with a status of 500 or more, each with the reason. */
   unanswered: string[];
-  /** The number of answered requests of the limited key. */
+  /** The number of responses to requests of the rate-limited key. */
   askedOfLimitedKey: number;
-  /** The number of requests of the limited key that the gateways served. */
+  /** The number of requests of the rate-limited key that the gateways did not refuse. */
   servedOfLimitedKey: number;
 }
 
@@ -46,7 +48,7 @@ export interface LoadOptions {
 /** Clients that send changes until the test stops the clients. */
 export interface Load {
   ledger: Ledger;
-  /** Stops the clients after their requests in progress. */
+  /** Stops the clients when their requests in progress have ended. */
   stop(): Promise<void>;
 }
 
@@ -59,7 +61,7 @@ const maxResends = 20;
 
 let plateSequence = 0;
 
-/** The id in the `data` of REST, or of the only root field of the graph. */
+/** Returns the id of the object in a response: from `data` over REST, or from the only root field over GraphQL. */
 function idOf(data: object): string {
   const holder = 'id' in data ? data : (Object.values(data)[0] as object);
   return (holder as { id: string }).id;
@@ -71,8 +73,8 @@ interface Answered {
 }
 
 /**
- * Starts writers. Each writer has its own gateway, as far as there are enough gateways, so a gateway that hangs stops
- * only its own writers.
+ * Starts clients that write. The clients are distributed over the gateways, so a gateway that hangs stops only its own
+ * clients.
  */
 export function startLoad(
   urls: readonly string[],
@@ -89,7 +91,7 @@ export function startLoad(
   };
   let stopped = false;
 
-  /** Nothing listens at this address, so the client did not even send the request. */
+  /** No server listens at the address of the gateway, so the client did not even send the request. */
   const isUnsent = (error: unknown) =>
     ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 
@@ -168,7 +170,7 @@ export function startLoad(
           recordParkingEvent(locationId: $locationId, input: $input) { id } }`,
         variables: { locationId, input },
       });
-      // A refusal after an unknown outcome says nothing about the earlier request.
+      // When a repeated request is refused, the outcome of the first request stays unknown.
       if (outcome === 'acknowledged' || resend === 0) history.outcome = outcome;
       if (stopped) return;
     }

@@ -90,7 +90,8 @@ export async function soak(
   });
   expect.soft(grown).toEqual(gateways.map(() => []));
   expect.soft(unanswered).toEqual([]);
-  // A process that got no response from Redis in time granted the limit once more on its own, and logged that.
+  // A process that got no response from Redis in time granted the rate limit once more on its own, and logged this
+  // change.
   const alone = gateways.filter(({ process: { output } }) => output().includes('Redis does not answer'));
   expect(servedOfLimitedKey).toBeGreaterThanOrEqual(limitedKeyBudget);
   expect(servedOfLimitedKey).toBeLessThanOrEqual(limitedKeyBudget * (1 + alone.length));

@@ -5,17 +5,17 @@ import { expect, vi } from 'vitest';
 import { type Receiver, startReceiver } from '../../support/receiver.ts';
 import type { Queries } from './checker.ts';
 
-/** The rate limit of the limited key, for an hour and for a minute. */
+/** The points for an hour and for a minute of the key whose rate limit the test reaches. */
 export const limitedKeyBudget = 20;
 
-/** A company for the test of one fault. The test checks the company after the fault. */
+/** A company that one fault test creates. After the fault, the test checks the data of the company. */
 export interface Tenant {
   locationId: string;
   /** A key that may write, with limits that no test reaches. */
   key: string;
   /** A key that may send `limitedKeyBudget` requests. */
   limitedKey: string;
-  /** The receiver of a webhook for every change of whitelists and activity. */
+  /** The webhook receiver, which gets a message about every whitelist change and every parking event. */
   receiver: Receiver;
 }
 
@@ -62,7 +62,7 @@ export async function raiseOperatorLimits(
   await vi.waitFor(async () => expect(await limits()).toEqual(raised), { timeout: 60_000, interval: 100 });
 }
 
-/** A location, and a key that may write there. */
+/** A location, and an API key that may change its whitelist and record events. */
 export type Access = Pick<Tenant, 'locationId' | 'key'>;
 
 /**

@@ -1,13 +1,13 @@
 import { repeat } from './repeat.ts';
 import type { Tenant } from './tenant.ts';
 
-// These clients only read, and some disconnect early. A leak after their requests shows as growing memory or
-// descriptors.
+// The clients of this file only read, and some disconnect early. If the gateway leaks after a request, its memory or
+// its number of file descriptors grows.
 
 /** The maximum duration of a visit, in milliseconds. */
 const patienceMs = 20_000;
 
-/** Sends a query, which is aborted when the client leaves. */
+/** Sends a GraphQL query, and aborts the query when the visit of the client ends. */
 const ask = (url: string, key: string, query: string, headers: Record<string, string>, signal: AbortSignal) =>
   fetch(`${url}/graphql`, {
     method: 'POST',
@@ -19,13 +19,13 @@ const ask = (url: string, key: string, query: string, headers: Record<string, st
 type Visit = (url: string, tenant: Tenant, leave: AbortController) => Promise<unknown>;
 
 const visits: readonly Visit[] = [
-  /** A gate asks for a decision. */
+  /** Requests a gate decision, as a gate does. */
   async (url, { key, locationId }, { signal }) => {
     const plate = '{ plateType: "DXB", plateCode: "A", plateNumber: "1" }';
     const query = `{ plateAccess(locationId: "${locationId}", plate: ${plate}) { reason } }`;
     return (await ask(url, key, query, {}, signal)).json();
   },
-  /** A client reads a page of a list. */
+  /** Reads one page of a list, as a client does. */
   async (url, { key, locationId }, { signal }) =>
     (
       await fetch(`${url}/api/locations/${locationId}/whitelist?limit=100`, {
@@ -33,7 +33,7 @@ const visits: readonly Visit[] = [
         signal,
       })
     ).json(),
-  /** A client leaves at the beginning of a whole list. */
+  /** Requests a whole list, and disconnects at the beginning of the response. */
   async (url, { key, locationId }, leave) => {
     const { body } = await fetch(`${url}/api/locations/${locationId}/whitelist`, {
       headers: { 'X-API-Key': key },
@@ -42,7 +42,7 @@ const visits: readonly Visit[] = [
     await body!.getReader().read();
     leave.abort();
   },
-  /** A client leaves a subscription after its first message. */
+  /** Subscribes to the status of a location, and disconnects after the first message. */
   async (url, { key, locationId }, leave) => {
     const query = `subscription { locationStatusChanged(locationId: "${locationId}") { occupied } }`;
     const { body } = await ask(url, key, query, { Accept: 'text/event-stream' }, leave.signal);
@@ -50,7 +50,7 @@ const visits: readonly Visit[] = [
     for (let text = ''; !text.includes('occupied');) text = (await reader.read()).value ?? 'occupied';
     leave.abort();
   },
-  /** A client has an invalid key. */
+  /** Sends a request with an invalid API key. */
   async (url, _tenant, { signal }) =>
     (await fetch(`${url}/api/locations`, { headers: { 'X-API-Key': 'no-such-key' }, signal })).text(),
 ];
