@@ -1,4 +1,5 @@
-// `npm run migrate` applies the pending migrations and exits. A deployment runs this command before it starts gateways.
+// `npm run migrate` applies the pending migrations and exits. A deployment runs this command before it starts gateway
+// processes.
 import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';

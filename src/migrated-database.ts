@@ -5,8 +5,8 @@ import { openDatabase } from './database/open.ts';
 import type { Database } from './database/types.ts';
 
 /**
- * Opens the configured database, applies the migrations, runs `work`, and closes the database. The connection is
- * direct, because migrations cannot run through a pooler.
+ * Opens the configured database, applies the migrations, calls `work`, and closes the database. The connection does not
+ * use a connection pooler, because migrations cannot run through one.
  *
  * @param work receives the database and the names of the migrations that were applied now
  */

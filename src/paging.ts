@@ -1,26 +1,26 @@
-/** One page of a list that is sorted by id. */
+/** Describes one page of a list that is sorted by id. */
 export interface Page {
-  /** Returns only items with an id greater than this id. */
+  /** When given, the page has only items with a greater id. */
   after?: string | undefined;
-  /** Returns only items with an id smaller than this id. */
+  /** When given, the page has only items with a smaller id. */
   before?: string | undefined;
-  /** The maximum number of items. */
+  /** The maximum number of items on the page. */
   limit: number;
   /** Whether the page starts with the newest item. By default, a page starts with the oldest item. */
   descending: boolean;
 }
 
-/** A list that is read page by page. The items are sorted by id, which is the order of creation (src/ids.ts). */
+/** A list that clients read page by page. The items are sorted by id, which is the order of creation (src/ids.ts). */
 export interface PagedList<Item extends { id: string }> {
   page(page: Page): Promise<Item[]>;
   /** The number of items in the whole list. */
   count(): Promise<number>;
 }
 
-/** The fields of a list's items as JSON. Each field has a name and the database column that contains its value. */
+/** The fields of a list's items in JSON. Each field has a name and the database column with its value. */
 export type JsonShape = readonly { name: string; column: string }[];
 
-/** A page as JSON text that the database wrote. */
+/** A page of a list as JSON text, which the database wrote. */
 export interface JsonPage {
   /** The JSON of the items, separated by commas. The text is empty when the page has no items. */
   items: string;
@@ -31,12 +31,12 @@ export interface JsonPage {
 }
 
 /**
- * A list that one response can contain as a whole. The database writes the JSON, so that the process need not parse and
- * serialize rows.
+ * A list that one response can contain as a whole. The database writes the JSON text, so that the process does not have
+ * to parse and serialize each row.
  */
 export interface WholeList {
   /**
-   * Returns the page after an id, or the first page.
+   * Returns the first page, or the page after an id.
    *
    * @param limit the maximum number of items
    * @returns the page, and a cursor for the changes made after the page was read

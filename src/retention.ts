@@ -9,22 +9,25 @@ import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts'
 
 /** How many days each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
-  /** How long usage records are kept, one record for each request. Usage records are removed by whole days (UTC). */
+  /**
+   * How long usage records are kept. The gateway writes one usage record for each request and removes the records of a
+   * whole day (UTC) together.
+   */
   usage: number;
-  /** How long the totals of usage are kept: requests by hour, key, operation and outcome. */
+  /** How long the totals of usage are kept. There is a total for each hour, API key, operation and outcome. */
   usageTotals: number;
   events: number;
   deliveries: number;
-  /** How long the changes of whitelists are kept, for clients that keep a copy of a whitelist. */
+  /** How long whitelist changes are kept. Clients that keep a copy of a whitelist read these changes. */
   whitelistChanges: number;
 }
 
-/** The number of removed rows of each kind, and the number of usage days that were dropped as a whole. */
+/** The number of removed rows of each kind, and the number of days whose usage records were removed. */
 type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
 
-/** Removes expired records, and prepares the partitions for the usage records of the coming days. */
+/** Removes expired records, and creates the table partitions for the usage records of the coming days. */
 export interface Retention {
-  /** Removes all expired records now. Usage records are removed by whole days, other records in small batches. */
+  /** Removes all expired records now. Usage records are removed in whole days, and other records in small batches. */
   removeExpired(): Promise<Removed>;
   /** Stops the removal after the current batch. */
   close(): Promise<void>;
@@ -32,21 +35,26 @@ export interface Retention {
 
 const firstCheckDelayMs = 60_000;
 const checkIntervalMs = 3_600_000;
-/** The maximum number of rows in a batch. The number is small, so that requests do not have to wait. */
+/**
+ * The maximum number of rows that one statement removes. The number is small, so that client requests do not have to
+ * wait.
+ */
 const maxBatchRows = 1000;
-/** The pause between two batches, so that requests can use the database. */
+/** The pause between two batches in milliseconds, so that client requests can use the database. */
 const batchPauseMs = 50;
 
-/** After this many days without usage records, a process has certainly ended and will not send a batch again. */
+/**
+ * A process that has written no usage records for this many days has certainly ended and will not send a batch again.
+ */
 const idleRecorderDays = 31;
 
-/** SQL for the time before which records are expired. */
+/** SQL for the time before which records have expired. */
 const endOfAge = 'now() - make_interval(days => $days::int)';
 
 /**
- * Returns a statement that removes one batch of rows older than `$days` days by the database clock, and that counts the
- * removed rows. The statement removes nothing while another process removes rows of the same table, because that
- * process continues until no expired row is left. The statement skips rows that a request is deleting.
+ * Returns a statement that removes one batch of rows older than `$days` days by the database clock, and returns the
+ * number of removed rows. If another process is removing rows of the same table, the statement removes nothing. Rows
+ * that a request is deleting are skipped.
  *
  * @param key the columns of the primary key
  * @param expired a query for the keys of expired rows, oldest first
@@ -67,9 +75,10 @@ const removal = (table: string, key: string, expired: string) =>
   );
 
 /**
- * The condition that the session with the id `id` is still needed:
- * - it is open, or it ended (or its longest stay was over) within the last `$days` days,
- * - or the current occupancy adjustment of the location depends on it.
+ * The SQL condition that the session `id` is still needed. A session is needed in two cases:
+ *
+ * - the session is open, or it ended (or its maximum stay was over) within the last `$days` days;
+ * - the current occupancy adjustment of the location depends on the session.
  */
 const isStillNeeded = (id: string, locationId: string) => `EXISTS (
   SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND (
@@ -77,8 +86,8 @@ const isStillNeeded = (id: string, locationId: string) => `EXISTS (
     OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
 
 /**
- * Counts are kept as long as events. The last count of a location is never removed, because the occupancy depends on
- * this count.
+ * Removes expired counts of vehicles. Counts are kept as long as events. The last count of a location is never removed,
+ * because the occupancy depends on it.
  */
 const countRemoval = removal(
   'OccupancyCount',
@@ -96,13 +105,13 @@ const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
 const changeKey = '"locationId", "changedIn", id';
 const endOfChangeAge = `${endOfAge} - interval '1 day'`;
 
-/** Returns SQL for the oldest `count` changes of a location, in the order of their transactions. */
+/** Returns SQL for the oldest `count` whitelist changes of a location, in the order of their transactions. */
 const oldestChanges = (locationId: string, count: number) =>
   `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
 
 const removals: Record<keyof RetentionDays, NamedStatement> = {
-  // The usage rows that were not dropped with the partition of a day: rows older than the partitions, and rows of the
-  // default partition.
+  // Most usage records are removed with the partition of their day. This statement removes the remaining records, which
+  // are in the default partition or older than all partitions.
   usage: removal(
     'UsageRecord',
     '"createdAt", id',
@@ -114,8 +123,8 @@ const removals: Record<keyof RetentionDays, NamedStatement> = {
     totalKey,
     `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
   ),
-  // When an event or count is deleted, its session is deleted, too. Events and counts of a session that is still needed
-  // are therefore kept.
+  // Deleting an event or a count also deletes its session. The events and counts of a session that is still needed are
+  // therefore kept.
   events: removal(
     'ParkingEvent',
     'id',
@@ -129,9 +138,9 @@ const removals: Record<keyof RetentionDays, NamedStatement> = {
     `SELECT d.id FROM "WebhookDelivery" d
      WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
   ),
-  // Changes are kept one day longer than a cursor is valid, so that no change is removed while a client reads it. The
-  // statement starts from the first changes of each location, which are the oldest. It uses no index by time, because
-  // such an index would slow down every write.
+  // Whitelist changes are kept one day longer than a feed cursor is valid, so that no change is removed while a client
+  // reads it. The statement reads the first changes of each location, which are the oldest. There is no index by time,
+  // because it would slow down every whitelist write.
   whitelistChanges: removal(
     'WhitelistChange',
     changeKey,
@@ -150,7 +159,7 @@ const recorderRemoval = removal(
   `SELECT r.id FROM "UsageRecorder" r WHERE r."writtenAt" < ${endOfAge} ORDER BY r."writtenAt"`,
 );
 
-/** Creates the retention, which removes expired records one minute after the start and then every hour. */
+/** Creates the retention. It removes expired records one minute after the start and then every hour. */
 export function createRetention(options: { sql: Sql; log: Logger; days: RetentionDays }): Retention {
   const { sql, log, days } = options;
   let closed = false;

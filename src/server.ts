@@ -12,14 +12,14 @@ import { listen, requireFreeAddress } from './http/listener/server.ts';
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 /**
- * The response body for a request that cannot be parsed. The request may be meant for REST or GraphQL, so the body has
- * the form of REST errors.
+ * The body of the response to a request that cannot be parsed. The gateway cannot know whether the client uses REST or
+ * GraphQL, so the body has the form of REST errors.
  */
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * The longest time to stop, in milliseconds: 8 s for requests in progress, and the rest for pending records. After this
- * time the process exits, even if the database does not answer.
+ * How long the process may take to stop, in milliseconds: 8 s for requests in progress, and the rest for records that
+ * are not written yet. After this time the process exits, even if the database does not answer.
  */
 const stopTimeoutMs = 11_500;
 
@@ -79,18 +79,18 @@ try {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // An uncaught error leaves the process in an unknown state, so the process finishes the requests in progress and
-  // ends.
+  // After an uncaught error, the state of the process is unknown. The process therefore finishes the requests in
+  // progress and exits.
   const onFault = (err: unknown, kind: string) => {
     log.fatal({ err, kind }, 'uncaught error; stopping: finishing requests in progress');
     exitCode = 1;
     if (!stopping) void stop();
   };
-  // This listener also receives unhandled rejections.
+  // Node reports unhandled promise rejections to this listener, too.
   process.on('uncaughtException', onFault);
   await welcomed;
 } catch (error) {
-  // The message names the variable to correct, so the log omits the stack.
+  // The log omits the stack trace, because the message already names the variable to correct.
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof ConfigError ? `Configuration: ${message}` : message);
   process.exit(1);

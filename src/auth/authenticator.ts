@@ -83,8 +83,8 @@ export async function createAuthenticator(options: {
   const lookUps = new Map<string, Promise<FoundKey | undefined>>();
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
-  // All look-ups of one turn of the event loop share one statement, so a flood of new secrets costs little more than
-  // one secret.
+  // All look-ups of one iteration of the event loop share one statement, so a flood of new secrets costs little more
+  // than one secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);

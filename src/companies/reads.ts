@@ -41,7 +41,10 @@ const companiesById = namedStatement(
 /** The functions that read companies from one database. */
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
-/** Creates the functions that read companies. Look-ups by id in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that read companies. Look-ups by id in the same iteration of the event loop share one
+ * statement.
+ */
 export function createCompanyReads(services: {
   prisma: PrismaClient;
   sql: Sql;

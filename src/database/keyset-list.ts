@@ -32,8 +32,8 @@ type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string }
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the functions that read and count the pages of a list that is sorted by id. Queries in the same turn of the
- * event loop share a statement.
+ * Creates the functions that read and count the pages of a list that is sorted by id. Queries in the same iteration of
+ * the event loop share a statement.
  */
 export function createKeysetList<
   Row extends { id: string },

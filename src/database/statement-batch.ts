@@ -35,8 +35,8 @@ async function loadApart<Question, Answer>(
 }
 
 /**
- * Joins queries of one turn of the event loop as `createBatch` does. A query whose value PostgreSQL rejects fails without
- * failing the other queries.
+ * Joins queries of one iteration of the event loop as `createBatch` does. A query whose value PostgreSQL rejects fails
+ * without failing the other queries.
  *
  * @param load answers many queries at once, in their order. After an error, `load` may be called again with the same
  *   queries. It must therefore be read-only
@@ -105,7 +105,7 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a look-up of rows by several ids. Look-ups of one turn of the event loop are joined.
+ * Creates a look-up of rows by several ids. Look-ups of one iteration of the event loop are joined.
  *
  * @param statement reads the rows of the ids in `$ids`
  * @returns a function that returns the rows in the order of the ids, without unknown ids
@@ -121,7 +121,7 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a look-up of a row by its id. Look-ups of one turn of the event loop are joined.
+ * Creates a look-up of a row by its id. Look-ups of one iteration of the event loop are joined.
  *
  * @param statement reads the rows of the ids in `$ids`
  * @returns a function that returns the row, or undefined for an unknown id

@@ -26,7 +26,10 @@ import {
 /** The functions that make gate decisions from one database. */
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
-/** Creates the functions that make gate decisions. Decisions in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that make gate decisions. Decisions in the same iteration of the event loop share one
+ * statement.
+ */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
     statementOf: () => entryOfPlate,

@@ -49,7 +49,9 @@ export function createGraphEndpoint(
   const documents = createClientDocuments(schema);
   const yoga = createGraphYoga(schema, documents, executor, metrics);
 
-  /** Answers a request whose document was executed before. For any other request, the result is undefined. */
+  /**
+   * Answers a request whose document this process has executed before. The result is undefined for any other request.
+   */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
     const document = parameters && executor.knownDocument(parameters.query);
@@ -68,7 +70,7 @@ export function createGraphEndpoint(
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
     if (isEventStream(response)) {
-      // the header is removed, because the listener decides how long a connection stays open
+      // The header is removed here, because the HTTP listener decides how long a connection stays open.
       headers.delete('Connection');
       return response;
     }
@@ -118,13 +120,13 @@ export function createGraphEndpoint(
 }
 
 /**
- * Whether an answer is too large to be sent. The answer to a mutation is always sent, because the changes of the
- * mutation are committed.
+ * Whether a response is too large to be sent. The response to a mutation is always sent, because the changes of the
+ * mutation are already committed.
  */
 const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
 
-/** Creates the error that replaces an answer that is too large. */
+/** Creates the error that the client gets instead of a response that is too large. */
 function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   const error = new ServiceError(
     'VALIDATION_ERROR',
@@ -134,11 +136,17 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
   return graphFailure(error);
 }
 
-/** Whether the client accepts plain `application/json`. Yoga handles the newer media type, event streams and q-values. */
+/**
+ * Whether the client accepts plain `application/json`. Yoga handles requests for the newer media type or for event
+ * streams, and Accept headers with q-values.
+ */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
-/** Whether a body has well-formed parameters of a request. If the result is false, Yoga reports the faults. */
+/**
+ * Whether a request body has well-formed GraphQL parameters. If the result is false, Yoga handles the request and
+ * reports what is wrong.
+ */
 function hasParameters(body: object): body is RequestParameters {
   const { query, variables, operationName, ...others } = body as Record<string, unknown>;
   const isMissing = (value: unknown) => value === undefined || value === null;
@@ -157,10 +165,10 @@ const notAcceptable = graphRefusal(
 
 /**
  * Returns the refusal of a request with a wrong method or media type. Mutations must be sent as JSON, because a link or
- * a form on another site cannot send JSON.
+ * a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
-  if (request.method === 'GET') return undefined; // Yoga runs a query that is sent with GET, and rejects a mutation
+  if (request.method === 'GET') return undefined; // Yoga runs queries that are sent with GET, and rejects mutations
   if (request.method !== 'POST') {
     const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };

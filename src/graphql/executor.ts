@@ -19,16 +19,17 @@ import type { StreamLease } from './subscriptions.ts';
 /** The context of a GraphQL request. */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
-/** The members that only the context of a GraphQL request has. */
+/** The parts of the context that exist only for GraphQL requests. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
   /**
-   * The operation and the error of the request, for the log, the metrics and the usage record. The executor sets both.
+   * The operation and the error of the request, for the log, the metrics and the usage record. The executor sets both
+   * values.
    */
   state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
-  /** Whether the client asked for the cost of its operation (header `X-Query-Cost`). */
+  /** Whether the client asked for the cost of its operation with the header `X-Query-Cost`. */
   showsCost: boolean;
   /**
-   * Charges the key further points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the key has too few points
+   * Takes further rate limit points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the key has too few points
    * left.
    */
   charge(points: number): Promise<void>;
@@ -42,66 +43,70 @@ interface OperationRequest {
   variables?: Variables | null | undefined;
 }
 
-/** The result of an operation, with errors that the client may see. */
+/** The result of an operation. The client may see the errors in it. */
 interface OperationResult {
   data?: Record<string, unknown> | null;
   errors?: readonly ServiceError[];
-  /** The cost of the operation, only when the client asked for the cost. */
+  /** The cost of the operation. It is present only if the client asked for it. */
   extensions?: { cost: OperationCost };
 }
 
-/** A fixed operation of the gateway itself, such as the operation of a REST route. */
+/** An operation that is part of the gateway, such as the operation of a REST route. */
 export interface PreparedOperation {
   plan: OperationPlan;
-  /** Throws `FORBIDDEN` when the key may not run the operation. */
+  /** Throws `FORBIDDEN` when the API key may not run the operation. */
   authorize(context: Context): void;
   /**
-   * Runs the operation without charging further points, because the request has already paid one point. The promise
-   * never rejects.
+   * Runs the operation and takes no further rate limit points, because one point was already taken for the request. The
+   * promise never rejects.
    */
   run(variables: Variables, context: Context): Promise<OperationResult>;
 }
 
 /**
- * Runs operations in these steps: plan (operation-plan.ts), authorize (authorize.ts), compute and charge the cost
- * (cost.ts), run (run-operation.ts), explain faults in the variables (explain-variables.ts), mask errors
- * (errors/masking.ts).
+ * Runs operations in these steps: plan the operation (operation-plan.ts), check the permissions (authorize.ts), compute
+ * and charge the cost (cost.ts), run the operation (run-operation.ts), explain wrong variables (explain-variables.ts),
+ * mask unexpected errors (errors/masking.ts).
  */
 export interface GraphExecutor {
   /**
-   * Runs an operation if the key has the permissions and the operation is within the limits. The promise never rejects.
+   * Runs an operation if the API key has the permissions and the operation is within the limits. The promise never
+   * rejects.
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
-   * Checks and charges an operation without running the operation. The result is the reason for a refusal, or
-   * undefined.
+   * Checks an operation and charges its cost, without running it. Returns the reason for a refusal, or undefined when
+   * the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
-  /** Returns the parsed document of a text that was executed before. Such a document is known to be valid. */
+  /** Returns the parsed document for a text that was executed before, and which is therefore known to be valid. */
   knownDocument(text: string): DocumentNode | undefined;
-  /** Prepares a fixed operation of the gateway itself. */
+  /** Prepares an operation that is part of the gateway. */
   prepare(document: DocumentNode): PreparedOperation;
 }
 
 /**
- * The slots for heavy queries. A query is heavy when it costs more than `maxLightCost`, reads the schema, or has a field
+ * The slots for heavy queries. A query is heavy if it costs more than `maxLightCost`, reads the schema, or has a field
  * with `isHeavy`.
  */
 const heavySlots = createSlots(slotLimits.heavyQueries);
 
-/** The maximum number of executed documents in the cache. The plans of their operations are cached, too. */
+/**
+ * The maximum number of documents in the cache of executed documents. The cache also holds the plans of their
+ * operations.
+ */
 const maxKnownDocuments = 500;
 
 /** The maximum length of an operation name in the log and in usage records, in characters. */
 const maxOperationName = 200;
 
-/** An operation in the cache, with its plan. */
+/** A cached operation, with its plan. */
 interface KnownOperation {
   plan: OperationPlan;
   run: OperationRunner;
 }
 
-/** Records the first error of a response in the state of its request, for the log and the metrics. */
+/** Stores the first error of a response in the state of its request, for the log and the metrics. */
 export function recordError(
   [first]: readonly ServiceError[],
   state: Pick<RequestState, 'errorCode' | 'errorPath'>,
@@ -112,7 +117,7 @@ export function recordError(
 }
 
 /**
- * Creates the executor of a schema. All surfaces share one executor.
+ * Creates the executor of a schema. REST and GraphQL requests use the same executor.
  *
  * @param compile compiles operations that run often
  */
@@ -133,7 +138,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return operation;
   }
 
-  /** Runs all checks of a client's operation and charges its points, before the operation runs. */
+  /** Runs all checks of a client's operation and charges its cost, before the operation runs. */
   async function admit(
     plan: OperationPlan,
     variables: Variables,
@@ -145,7 +150,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     countValues(variables);
     requireValues(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // Only the other points are charged here, because the guard has already charged the first point.
+    // Only the further points are charged here, because the guard has already charged the first point.
     if (cost.points > 1) await context.charge(cost.points - 1);
     return cost;
   }
@@ -157,8 +162,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
   ): Promise<OperationResult> {
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
-      // The faults are explained here instead of with the messages of graphql-js, which quote whole values. For many
-      // values, creating those messages would take seconds.
+      // The messages of graphql-js about wrong variables quote whole values, and creating these messages for many
+      // values would take seconds. The gateway therefore creates its own messages.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();
@@ -173,7 +178,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** Converts an error that prevented an operation from running to an error that the client may see. */
+  /** Converts an error that kept an operation from running to an error that the client may see. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,

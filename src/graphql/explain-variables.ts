@@ -17,11 +17,11 @@ import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Explains why the variables do not fit their operation. Validation rules of the arguments are checked first. The types
- * of the schema are then checked for fields that no rule reported. A rule receives coerced values, as a resolver does,
- * because a rule for an enum knows only the internal values.
+ * Explains what is wrong with the variables of an operation. The validation rules of the arguments are checked first.
+ * Values for which no rule has reported a fault are then compared with the types of the schema. A rule receives the
+ * same coerced value as a resolver, because a rule for an enum knows only the internal values of the enum.
  *
- * @returns `VALIDATION_ERROR`, or undefined when the variables do fit
+ * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
  */
 export async function explainVariables(
   schema: GraphQLSchema,
@@ -51,7 +51,7 @@ export async function explainVariables(
   return faults.length > 0 ? faultsError(faults) : undefined;
 }
 
-/** Returns the faults of the first validation rule that a value breaks. */
+/** Runs the validation rules in order, and returns the faults of the first rule that reports any. */
 async function firstBroken(guarded: readonly VariableArgument[], value: unknown): Promise<ValueFault[]> {
   for (const { argument } of guarded) {
     const faults = await argumentFaults(argument, value);
@@ -76,7 +76,7 @@ async function fitsType(value: unknown, type: GraphQLInputType): Promise<boolean
 const misfit = new Error('The value does not fit its type');
 
 /**
- * Lists the faults of a value that does not fit a type.
+ * Lists the reasons why a value does not fit a type.
  *
  * @param name the client's name for the value
  * @throws {ServiceError} `VALIDATION_ERROR` when the value has more than `maxVariableFaults` faults
@@ -89,7 +89,7 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
       const message = `${reason} It is one of more than ${faults.length} faults.`;
       throw invalidField(fieldName([name, ...path]), message, invalidValue);
     }
-    // The field name is read from the message, because graphql-js names a missing or unknown field only there.
+    // For a missing or unknown field, only the error message of graphql-js contains the name of the field.
     const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
     const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
     const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
@@ -100,8 +100,8 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of the message of a fault, in characters. The limit exists because graphql-js repeats names from
- * the request in its messages.
+ * The maximum length of the message about one fault, in characters. The length is limited because graphql-js repeats
+ * names from the request in its messages.
  */
 const maxReasonCharacters = 500;
 
@@ -123,8 +123,8 @@ async function coerceInParts(
 }
 
 /**
- * Checks that no variable is null where a field requires a value. The check is needed because the type of a variable
- * with a default may allow null.
+ * Checks that no variable is null where a field requires a value. The type of a variable with a default value may allow
+ * null, so the types alone do not ensure this.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -137,8 +137,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Changes an error of an argument's rule so that it quotes the value that the client sent, instead of the coerced
- * value, such as a Date. Any other error is returned unchanged.
+ * Changes an error from the rule of an argument, so that the error quotes the value that the client sent and not the
+ * coerced value, such as a Date. Any other error is returned unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -159,14 +159,14 @@ export async function asSent(
 }
 
 /**
- * Returns the faults of a client's value by the rule of an argument. The list is empty when the argument has no rule or
- * the value is valid.
+ * Validates a client's value with the rule of an argument. The result is empty when the argument has no rule or the
+ * value is valid.
  */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
 
 /**
- * Validates a value with the rule of an argument.
+ * Validates a coerced value with the rule of an argument.
  *
  * @param sent the value from the request, which the faults quote
  * @returns the faults; the list is empty when the argument has no rule or the value is valid

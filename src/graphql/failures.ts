@@ -4,7 +4,7 @@ import { type ErrorSource, maskError, toldError } from '../errors/masking.ts';
 import type { Answer } from '../http/responses/response.ts';
 import { type GraphRequestContext, recordError } from './executor.ts';
 
-// The response bodies and HTTP statuses of failed GraphQL requests.
+// This file creates the response bodies and HTTP statuses of failed GraphQL requests.
 
 /** Returns a function that creates an error body for a request id. */
 export const errorsBody =
@@ -24,8 +24,8 @@ export const graphFailure = (error: ServiceError): Answer => ({
 });
 
 /**
- * Creates the answer to a request that is rejected before execution. The given status is more specific than the status
- * of the error code.
+ * Creates the response to a request that is rejected before execution. Its HTTP status is more specific than the usual
+ * status of the error code.
  */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
@@ -33,13 +33,13 @@ export function graphRefusal(status: number, message: string): Answer {
 }
 
 /**
- * Returns the HTTP status for an error where the usual status 200 or 400 would mislead the client. The result is
- * undefined for any other error.
+ * Returns the HTTP status for an error where the usual status, 200 or 400, would mislead the client. The result is
+ * undefined for all other errors.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
   // An error without a path concerns the whole request. An error with a path concerns one field, and the response still
-  // contains the results of the other fields.
+  // has the results of other fields.
   const isOfWholeRequest =
     (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
   return isOfWholeRequest ? errorStatus[code] : undefined;
@@ -50,18 +50,22 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);
   const status = statusOf(shown);
-  // Faults of a request or of its document keep the HTTP status that Yoga has set.
+  // If Yoga has already set an HTTP status for a faulty request or document, the error keeps that status.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId);
-  // A request that violates GraphQL over HTTP gets its own status, whatever media type its Accept header names.
+  // A request that violates the GraphQL over HTTP specification gets a status of its own. The status does not depend on
+  // the Accept header.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }
 
-/** Converts Yoga's error for a request that violates GraphQL over HTTP. The result is undefined for any other error. */
+/**
+ * Converts Yoga's error for a request that violates the GraphQL over HTTP specification. The result is undefined for
+ * all other errors.
+ */
 function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
   if (error instanceof ServiceError || error.path) return undefined;
-  // Query parameters in the URL that are not JSON cause a SyntaxError of the JSON parser, which Yoga passes on.
+  // When a query parameter in the URL is not JSON, Yoga passes on the SyntaxError of the JSON parser.
   if (error.originalError instanceof SyntaxError) return parametersNotJson;
   const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
   return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
@@ -69,5 +73,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// `extensions` is optional here, because an error of graphql-jit may lack this property.
+// `extensions` is optional in this type, because an error of graphql-jit may lack the property.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -1,8 +1,9 @@
-// The limits of one GraphQL request. The largest common document, GraphiQL's introspection query, is within these
-// limits.
+// The limits of one GraphQL request. They are high enough for the introspection query of GraphiQL, which is the largest
+// common document.
 
 /**
- * The maximum length of a document in characters. Documents are kept in memory, and long strings belong in variables.
+ * The maximum length of a document in characters. The process keeps documents in memory. Clients can send long strings
+ * in variables instead.
  */
 export const maxDocumentCharacters = 20_000;
 
@@ -16,28 +17,31 @@ export const maxDocumentTokens = 1500;
 export const maxSelections = 300;
 
 /**
- * The maximum number of aliases in a document, including aliases of `__typename`. Each alias can repeat a field with
- * other arguments.
+ * The maximum number of aliases in a document, including aliases of `__typename`. With aliases, a client can request
+ * the same field many times.
  */
 export const maxAliases = 30;
 
-/** The maximum number of directives in a document. For each field, the executor looks up each directive. */
+/**
+ * The maximum number of directives in a document. The executor checks all directives of a field each time it processes
+ * the field.
+ */
 export const maxDirectives = 50;
 
 /** The maximum number of nesting levels in a document. Introspection needs 14 levels. */
 export const maxDocumentDepth = 15;
 
 /**
- * The maximum cost of an operation: the sum of its fields' costs, each multiplied by the sizes of the pages around the
- * field (docs/contract.md#cost-of-a-request).
+ * The maximum cost of an operation. The cost is the sum of the costs of its fields, each multiplied by the sizes of the
+ * pages that contain the field (docs/contract.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
 
-/** The cost that one rate limit point of a request pays for. */
+/** The cost of an operation for which one rate limit point is taken. */
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that runs at once. More expensive queries wait for a slot. A page of 20 entries with
+ * The maximum cost of a query that runs immediately. A more expensive query waits for a slot. A page of 20 entries with
  * every field costs 300.
  */
 export const maxLightCost = 500;
@@ -46,22 +50,22 @@ export const maxLightCost = 500;
 export const maxRootMutationFields = 10;
 
 /**
- * The maximum number of values in the variables, including values inside lists and objects. An import of 10,000 full
- * rows is within this limit.
+ * The maximum number of values in the variables, including values inside lists and objects. An import of 10,000 rows
+ * with all fields is within this limit.
  */
 export const maxVariableValues = 150_000;
 
 /**
- * The maximum number of nesting levels in the variables, because functions that read a value recurse into each level.
- * Free JSON has at most 10 levels.
+ * The maximum number of nesting levels in the variables. Functions that read a value call themselves for each level, so
+ * deep values could exhaust the stack. JSON fields with free content allow 10 levels.
  */
 export const maxVariableDepth = 40;
 
 /**
- * The maximum number of faults in the variables that are described. Describing a fault costs more than processing the
- * row that contains it.
+ * The maximum number of faults in the variables that the gateway describes. Describing a fault takes more time than
+ * processing a row.
  */
 export const maxVariableFaults = 100;
 
-/** The maximum number of errors that are reported for one document. */
+/** The maximum number of errors that the gateway reports for one document. */
 export const maxDocumentErrors = 20;

@@ -26,54 +26,54 @@ import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
 /** The variables of a request, by name. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** An argument of a root field whose value is one variable. */
+/** An argument of a root field whose value is a single variable. */
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
-  /** The name of the root field in the response, which is its alias or its name. */
+  /** The name of the root field in the response: its alias, or its name if it has no alias. */
   responseKey: string;
 }
 
 /**
- * The properties of an operation that are needed before the operation runs. A plan is created once for each document
- * and operation.
+ * The properties of an operation that the executor needs before it runs the operation. The plan is created once for
+ * each document and operation.
  */
 export interface OperationPlan {
-  /** A document that contains only the operation and the fragments that the operation spreads. */
+  /** A document with only this operation and the fragments that it uses. */
   document: DocumentNode;
   operation: OperationDefinitionNode;
   /** The permissions that the fields of the operation require. */
   permissions: ReadonlySet<Permission>;
-  /** The error codes that the fields of the operation declare in their option `errors`. */
+  /** The error codes that the fields of the operation declare in their `errors` option. */
   errorCodes: ReadonlySet<ErrorCode>;
   /**
-   * The names of the root fields, without aliases. Logs and usage records contain these names as the name of the
-   * operation.
+   * The names of the root fields, without aliases. Logs and usage records use these names as the name of the operation.
    */
   rootFields: readonly string[];
-  /** Whether the cost depends on variables: on a page size, on a list of rows, or on the length of a list. */
+  /** Whether the cost depends on the values of variables: on a page size, or on the length of a list. */
   hasVariableCost: boolean;
   /** Whether the operation has a field that always waits for a slot, even at a low cost. */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. In an object literal of the type JSON, graphql-jit would lose
-   * variables and members such as `__proto__`.
+   * Whether graphql-jit may compile the operation. graphql-jit would lose parts of an object literal for a JSON
+   * argument: variables, and members such as `__proto__`.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * The variables that are used where a value is required. They must not be null, even with a default (GraphQL, 5.8.5).
+   * The variables that are used where a value is required. The executor must reject null for such a variable, even if
+   * the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** The lists of rows that are arguments of root fields. */
+  /** The root field arguments that are lists of rows. Each list has its own price. */
   rowCharges: readonly RowCharge[];
 }
 
-/** A list of rows that is the argument of a root field. */
+/** The price of an argument that is a list of rows. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** The number of rows that one rate limit point pays for. */
+  /** The number of rows for which one rate limit point is taken. */
   rowsPerPoint: number;
 }
 
@@ -164,11 +164,14 @@ export function planOperation(
   };
 }
 
-/** Returns the name of an operation in logs, metrics and usage records: its kind and its root fields. */
+/**
+ * Returns the name of an operation for logs, metrics and usage records. The name consists of the kind of the operation
+ * and its root fields.
+ */
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;
 
-/** Returns the names of all possible operations with exactly one root field. */
+/** Returns the names of all operations with exactly one root field that clients can send. */
 export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
   Object.values(OperationTypeNode).flatMap((kind) =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),

@@ -6,28 +6,31 @@ import { activeTracer, inSpan } from '../observability/spans.ts';
 import { operationName, type OperationPlan, type Variables } from './operation-plan.ts';
 
 /**
- * How often an operation runs before it is compiled. Compiling takes milliseconds, and is worth the time only for an
+ * How often an operation runs before it is compiled. Compiling takes milliseconds, which is worthwhile only for an
  * operation that runs often.
  */
 const usesBeforeCompiling = 2;
 
 /**
- * The maximum number of cached introspection results, each about 500 KiB. A small cache is enough, because a tool
- * always sends the same introspection query.
+ * The maximum number of cached introspection results. Each result takes about 500 KiB. A small cache is enough, because
+ * each tool always sends the same introspection query.
  */
 const maxSchemaAnswers = 8;
 
-/** The cached results of introspection queries. The result of such a query never changes in a process. */
+/**
+ * The cached results of introspection queries. The result of an introspection query stays the same as long as the
+ * process runs.
+ */
 const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSchemaAnswers });
 
-/** Compiles the only operation of a document, or returns the reason why the operation cannot be compiled. */
+/** Compiles the only operation of a document. Returns the reason if the operation cannot be compiled. */
 export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
 
 /**
- * Runs one operation. The function can be called any number of times.
+ * Runs one operation, any number of times.
  *
  * @param hasManyValues whether the variables have many values. The operation is then compiled before its first run,
- *   because a compiled operation reads variables faster
+ *   because compiled operations read variables faster
  */
 export type OperationRunner = (
   variables: Variables,
@@ -36,8 +39,8 @@ export type OperationRunner = (
 ) => Promise<ExecutionResult>;
 
 /**
- * Creates the runner of an operation. The first two runs use graphql-js, and later runs use the operation compiled by
- * graphql-jit. A run that is rejected because of its variables does not count.
+ * Creates the function that runs an operation. The first two runs use graphql-js, and later runs use code that
+ * graphql-jit has compiled. A run that fails because of its variables does not count.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

@@ -2,28 +2,30 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The conditions on which a stream of results stays open. */
+/** Tells a stream of results when it must end. */
 export interface StreamLease {
   key: AuthenticatedKey;
   /** Rejects when the API key of the request is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` whenever keys change, until the returned function is called. */
+  /** Calls `listener` each time any API key is changed. Returns a function that stops these calls. */
   onKeysChanged(listener: () => void): () => void;
-  /** A signal that aborts when the process stops, and so ends the stream. */
+  /** Aborts when the process stops, which ends the stream. */
   stopping: AbortSignal;
 }
 
-/** The open streams of results. A stream stays open while its API key is valid. */
+/**
+ * The open streams of subscription results. Each stream belongs to an API key and ends when that key becomes invalid.
+ */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream of a key, and returns a function that ends the count.
+   * Counts a new stream of an API key. Returns a function that removes the stream from the count.
    *
    * @throws {ServiceError} `VALIDATION_ERROR` when the key has too many open streams
    */
   open(key: AuthenticatedKey): () => void;
   /**
-   * Passes on the results of a subscription while its key is valid. When the key becomes invalid, the stream sends the
-   * reason as an error and ends. After this process has received the notice of a revocation, the stream sends no more
+   * Passes on the results of a subscription while its API key is valid. When the key becomes invalid, the stream sends
+   * an error with the reason and ends. When this process has been notified that the key was revoked, it sends no more
    * results.
    *
    * @param close the function that `open` returned for the stream
@@ -36,17 +38,17 @@ export interface KeyBoundStreams {
 }
 
 /**
- * How often the key of a stream is checked again, in milliseconds. The regular check is needed because no notice is
- * sent when a key expires.
+ * How often a stream checks whether its API key is still valid, in milliseconds. The check is needed because no notice
+ * is sent when a key expires.
  */
 const checkIntervalMs = 5_000;
-/** The maximum number of open streams of a key in one process. Each open stream takes memory. */
+/** The maximum number of open streams of one API key in one process. Each open stream takes memory. */
 const maxStreamsPerKey = 100;
 
 /**
- * Creates the streams of one process.
+ * Creates the object that counts and ends the streams of one process.
  *
- * @param onCount is called with 1 when a stream opens, and with -1 when it ends
+ * @param onCount called with 1 when a stream opens, and with -1 when it ends
  */
 export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBoundStreams {
   const openStreams = new Map<string, number>();
@@ -95,7 +97,7 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The error is yielded as a result, because the client would otherwise get the original message of the error.
+          // The error is sent as a result, because Yoga would otherwise send its original message to the client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -108,10 +110,10 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The source of the results must end first, because `return` does not interrupt a generator that waits for a
+        // The source of the results must end first. `return` alone does not interrupt a generator that waits for a
         // result.
         async return() {
-          close(); // the call is needed because the `finally` of a generator that was never read does not run
+          close(); // without a first read, the `finally` of the generator does not run
           await end();
           return passed.return(undefined);
         },

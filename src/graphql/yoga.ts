@@ -9,12 +9,18 @@ import { withStatus } from './failures.ts';
 import type { Variables } from './operation-plan.ts';
 import { createKeyBoundStreams } from './subscriptions.ts';
 
-/** The context of a request for Yoga. The context includes the parameters if the body has already been parsed. */
+/**
+ * The context of a GraphQL request in Yoga. If the body has already been parsed, the context includes the GraphQL
+ * parameters.
+ */
 export interface YogaContext extends GraphRequestContext {
   params?: GraphQLParams;
 }
 
-/** Creates the Yoga server of a schema. Yoga only reads requests and writes responses. */
+/**
+ * Creates the Yoga server of a schema. Yoga reads the requests and writes the responses; the executor runs the
+ * operations.
+ */
 export function createGraphYoga(
   schema: GraphQLSchema,
   documents: ClientDocuments,
@@ -24,8 +30,7 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs and counts an error in an event of a stream. The request of the stream was already counted when the stream
-   * began.
+   * Logs and counts an error in an event of a stream. The request was already logged and counted when the stream began.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
@@ -91,8 +96,8 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // Native streams replace Yoga's ponyfill. With the ponyfill, cancelling a stream within a native response would end
-    // the process (honojs/node-server#233).
+    // Yoga would use a replacement (ponyfill) for native streams. When a client cancels such a stream within a native
+    // response, the process would end (honojs/node-server#233).
     fetchAPI: { ReadableStream, Response },
     graphqlEndpoint: '/graphql',
     graphiql: false,
@@ -101,7 +106,8 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Rejected documents are not cached, because keeping a text of megabytes costs more than rejecting it again.
+      // Rejected documents are not cached. Keeping a document of megabytes in memory costs more than rejecting it
+      // again.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -121,7 +127,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** Returns a result in which each error is replaced. */
+/** Returns a copy of a result in which each error is replaced. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

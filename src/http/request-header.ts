@@ -3,8 +3,8 @@ import type { GatewayEnv } from './request-state.ts';
 
 /**
  * Returns a header of a request, or undefined when the client did not send the header. The function reads the headers
- * that Node has parsed, because building a `Headers` object would take a tenth of the time of a refusal. A request from
- * within the process has only a `Headers` object.
+ * that Node has parsed, because building a `Headers` object takes a tenth of the time of a refusal. Only a request from
+ * within the process has a `Headers` object from the start.
  *
  * @param name in lower case
  */

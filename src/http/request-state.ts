@@ -5,42 +5,50 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors/error-table.ts';
 import type { RateLimitDecision } from '../rate-limit/types.ts';
 
-/** The part of the service that a request uses: one of the two APIs, or the public pages, such as the contract. */
+/** The part of the gateway to which a request goes: REST, GraphQL, or the public pages. */
 export type Surface = 'rest' | 'graphql' | 'public';
 
-/** The operation name of a request whose operation is not known yet. A request without a valid key keeps this name. */
+/** The operation name of a request until its operation is known. A request without a valid API key keeps this name. */
 export const unknownOperation = 'unknown';
 
-/** The operation name of requests for public pages. */
+/** The operation name of all requests for public pages. */
 export const publicOperation = 'page';
 
-/** The state of one request. When the request has been answered, the gateway records this state. */
+/** The data that the gateway collects while it answers a request, and records after the response. */
 export interface RequestState {
   readonly requestId: string;
   readonly surface: Surface;
-  /** The client's address in canonical form. Requests without a valid key are rate-limited by this address. */
+  /**
+   * The client's IP address in canonical form. For requests without a valid API key, the rate limit of this address
+   * applies.
+   */
   readonly address: string;
   readonly log: Logger;
-  /** The request's `Accept-Encoding` header: the content codings that the client accepts. */
+  /**
+   * The value of the request's `Accept-Encoding` header, which names the compression methods that the client accepts.
+   */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes in memory that the client has not read yet. Bytes in the buffers of its connection do
+   * The number of response bytes in memory that the client has not read yet. Bytes in the buffers of the connection do
    * not count.
    */
   heldBytes: number;
-  /** The name of the operation: a row of the endpoint table, or the root fields of a GraphQL operation. */
+  /** The name of the operation: the name of a REST route, or the root fields of a GraphQL operation. */
   operation: string;
   key?: AuthenticatedKey;
   decision?: RateLimitDecision;
-  /** The code of the first error in the response. GraphQL answers most errors with status 200. */
+  /**
+   * The code of the first error in the response. GraphQL answers most errors with status 200, so the status alone does
+   * not show an error.
+   */
   errorCode?: ErrorCode;
   /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
-  /** The response of the request, if it already has the headers of its surface. */
+  /** The response, once it has the headers that all REST or GraphQL responses have. */
   response?: Response;
 }
 
-/** The values that Hono passes from handler to handler. */
+/** The values that Hono passes from one handler to the next. */
 export interface GatewayEnv {
   Bindings: Partial<HttpBindings>;
   Variables: { state: RequestState; context: Context };

@@ -1,29 +1,32 @@
 import { randomUUID } from 'node:crypto';
 
-// Some numbers change when a JSON text is parsed and written again: -0, and numbers that a 64-bit floating point number
-// cannot represent exactly. `JSON.parse` does not report such numbers. This module therefore remembers the objects and
-// arrays that contain one.
+// Some numbers change when a program parses a JSON text and writes it again. Examples are -0 and numbers that a 64-bit
+// floating point number cannot represent exactly; this module calls them inexact. `JSON.parse` does not report inexact
+// numbers, so this module remembers the objects and arrays that contain one.
 
 const inexact = new WeakSet<object>();
 
-/** Whether an object or array directly contains an inexact number that `parseExactly` or `holdInexactNumber` found. */
+/**
+ * Whether an object or array directly contains a number that changes when it is written again. `parseExactly` or
+ * `holdInexactNumber` has recorded this.
+ */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
-/** Marks an object or array as containing an inexact number. */
+/** Records that an object or array contains a number that changes when it is written again. */
 export const holdInexactNumber = (holder: object): void => void inexact.add(holder);
 
 /**
- * Finds places in a JSON text that may hold an inexact number. Numbers of up to 15 digits without an exponent are
- * always exact. A match inside a string only costs time.
+ * Finds the places in a JSON text that may have an inexact number. Numbers of up to 15 digits without an exponent are
+ * always exact. A match inside a string does no harm and only costs time.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
-/** The strings and numbers of a JSON text. */
+/** Matches each string and each number in a JSON text. */
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The text that temporarily replaces an inexact number while the containing object is searched. The text is random, so
- * that no client can send the same text.
+ * The text that replaces an inexact number during parsing, so that the object or array with the number can be found.
+ * The text is random, so that no client can send it.
  */
 const mark = randomUUID();
 
@@ -50,12 +53,12 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The length up to which a number is checked, in characters. The smallest exact number has 342 characters without an
- * exponent.
+ * The maximum length of a number that is checked for exactness, in characters. The smallest exact number has 342
+ * characters without an exponent.
  */
 const maxNumberCharacters = 400;
 
-/** Whether a number of a JSON text keeps its value when it is parsed and written again. */
+/** Whether a number in a JSON text stays the same when it is parsed and written again. */
 export function isExact(number: string): boolean {
   if (number.length > maxNumberCharacters) return false;
   const parsed = Number(number);
@@ -63,7 +66,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * A decimal number in a canonical form: its sign, its digits without leading and trailing zeros, and the power of ten.
+ * Returns a decimal number in a form in which equal numbers are equal texts: its sign, its digits without leading and
+ * trailing zeros, and the power of ten.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

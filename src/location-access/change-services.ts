@@ -4,8 +4,8 @@ import type { LocationFinder } from './find-location.ts';
 import type { Slots } from '../scheduling/slots.ts';
 
 /**
- * The services for changing a location. Changes of one location run one after another, and watchers of its status are
- * notified.
+ * The services that a function needs to change a location. They run the changes of one location one after another, and
+ * notify watchers of its status.
  */
 export interface LocationChangeServices {
   prisma: PrismaClient;

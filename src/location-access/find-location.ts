@@ -8,7 +8,7 @@ import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
 import { isId } from '../ids.ts';
 
-/** Finds one location for each query. A query contains the companies in the scope of its key. */
+/** Finds several locations in one statement. Each location must be in the scope of the API key that asks for it. */
 const locationsOfQuestions = namedStatement(
   'locations-of-questions',
   `
@@ -17,7 +17,7 @@ const locationsOfQuestions = namedStatement(
     JOIN "Location" l ON l.id = q.id AND ${isOfCompanies('l."companyId"')}`,
 );
 
-/** Finds locations in the scope of a key. */
+/** Finds locations that are in the scope of an API key. */
 export interface LocationFinder {
   /**
    * Finds a location by an id that a client sent.
@@ -27,7 +27,7 @@ export interface LocationFinder {
   find(key: AuthenticatedKey, id: string): Promise<Location>;
 }
 
-/** Creates the finder of locations. Look-ups in the same turn of the event loop share one statement. */
+/** Creates the finder of locations. One SQL statement answers all calls in the same iteration of the event loop. */
 export function createLocationFinder({ sql }: Pick<Database, 'sql'>): LocationFinder {
   const findInCompanies = createStatementBatch<
     { id: string; ofCompanies: string | null },

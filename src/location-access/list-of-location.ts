@@ -5,8 +5,8 @@ import { isId } from '../ids.ts';
 import type { Page, PagedList } from '../paging.ts';
 
 /**
- * Creates the list of the items of one location. The statement that reads a page also checks the key's scope. Reading a
- * page throws `NOT_FOUND` for an unknown location and for a location outside the scope.
+ * Creates the list of the items of one location. The statement that reads a page also checks the scope of the API key.
+ * Reading a page throws `NOT_FOUND` for an unknown location and for a location outside the scope.
  *
  * @param list the same list for any location
  * @param question the location as `ownerId`, and the filters
@@ -30,7 +30,7 @@ export function listOfLocation<Row extends { id: string }, Question extends { ow
   };
 }
 
-/** Parameters that limit a statement to the scope of a key. */
+/** The parameters that limit a statement to the scope of an API key. */
 interface Reached {
   ofCompanies: string | null;
 }

@@ -7,9 +7,9 @@ import { isId } from '../ids.ts';
 import { type Reach, scopeCondition, scopeParameters } from '../auth/scope.ts';
 
 /**
- * Reads a location in the scope of a key and locks the location until the transaction ends, so that dependent changes
- * of one location run one after another. The statement does not use `FOR UPDATE`, because that lock would also block
- * the creation of rows that refer to the location. The parameters are `locationId` and `scopeParameters`.
+ * Reads a location in the scope of an API key, and locks it until the transaction ends. Changes of the same location
+ * therefore run one after another. The statement does not use `FOR UPDATE`, because that lock would also prevent the
+ * creation of rows that refer to the location. The parameters are `locationId` and `scopeParameters`.
  */
 export const lockedLocation = `
   SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l
@@ -17,11 +17,11 @@ export const lockedLocation = `
 
 const lockStatement = namedStatement('location-lock', lockedLocation);
 
-/** The scope of the gateway itself, for changes that no key makes. */
+/** The scope that the gateway itself uses for changes that no client requested. */
 export const everyLocation: Reach = { unrestricted: true, companyIds: [], locationIds: [] };
 
 /**
- * Locks a location for the rest of a transaction.
+ * Locks a location until the transaction ends.
  *
  * @param reach the scope of the key that makes the change, or `everyLocation`
  * @throws {ServiceError} `NOT_FOUND` for an unknown location and for a location outside the scope

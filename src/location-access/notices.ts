@@ -2,20 +2,20 @@ import { EventEmitter } from 'node:events';
 import { anyChange, type Channel, type PubSub } from '../redis/pub-sub.ts';
 import { createLatestValue } from '../scheduling/latest-value.ts';
 
-/** Notifies every process that a location may have changed. */
+/** Notifies all processes that a location may have changed. */
 export interface LocationNotices {
   /**
-   * Notifies all watchers of a location, and returns at once. The caller calls the function after the change is
-   * committed. Changes that follow each other quickly are joined into one notice.
+   * Notifies all watchers of a location. The function returns immediately. It must be called after the change is
+   * committed. Several changes in quick succession cause only one notice.
    */
   publish(locationId: string): void;
   /**
-   * Yields the id of a location after each change that is made after the promise has settled. If notices may have been
-   * lost because Redis was unreachable, the iterator yields every watched location. When changes of a location arrive
-   * faster than they are read, they are joined into one notice.
+   * Yields the id of a location after each change that is made once the promise has settled. If notices may have been
+   * lost because Redis was unreachable, the iterator yields the ids of all watched locations. Several changes of a
+   * location that the caller has not read yet are yielded once.
    *
-   * @param options.presentFirst whether every location is also yielded at once, for a subscription that starts with the
-   *   current state
+   * @param options.presentFirst whether the ids of all watched locations are yielded first, for a subscription that
+   *   starts with the current state
    */
   watch(
     locationIds: readonly string[],
@@ -23,17 +23,17 @@ export interface LocationNotices {
   ): Promise<AsyncIterableIterator<string>>;
 }
 
-/** How long notices are collected before they are sent, in milliseconds, so that many changes cost one message. */
+/** How long the process collects notices before it sends them, in milliseconds. Many changes then cost one message. */
 const gatheringMs = 20;
 
-/** Creates the notices of one channel of `pubSub`. */
+/** Creates the notices about changed locations, which use one channel of `pubSub`. */
 export function createLocationNotices(
   pubSub: PubSub,
   channel: Exclude<Channel, 'keys-changed'>,
 ): LocationNotices {
   /** The locations whose notices are sent with the next message. */
   const gathered = new Set<string>();
-  /** Emits an event for each changed location. The name of the event is the id of the location. */
+  /** Emits an event for each changed location. The id of the location is the name of the event. */
   const watchers = new EventEmitter().setMaxListeners(0);
   let subscription: Promise<() => Promise<void>> | undefined;
 
@@ -48,7 +48,10 @@ export function createLocationNotices(
     for (const locationId of changed) watchers.emit(locationId);
   }
 
-  /** Calls a listener for each notice of a location. The process subscribes to notices only while it has listeners. */
+  /**
+   * Calls a listener for each notice about a location. The process subscribes to the channel only while it has
+   * listeners.
+   */
   async function listen(locationId: string, listener: () => void): Promise<() => Promise<void>> {
     watchers.on(locationId, listener);
     subscription ??= pubSub.subscribe(channel, notifyWatchers);

@@ -42,14 +42,16 @@ const statusesById = namedStatement(
     FROM "Location" l WHERE l.id = ANY($ids::text[])`,
 );
 
-/** Selects locations within a key's scope. */
+/** Selects some of the locations in the scope of an API key. */
 interface LocationFilter {
   companyId?: string | null | undefined;
-  /** A text that the name must contain. */
+  /** A text that the name of the location must contain. */
   search?: string | null | undefined;
 }
 
-/** Returns the condition that a name contains a text. `%` and `_` in the text have no special meaning. */
+/**
+ * Returns the condition that a name contains a text. The characters `%` and `_` in the text have no special meaning.
+ */
 const nameContains = (text: string): Prisma.LocationWhereInput => ({
   name: { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' },
 });
@@ -57,7 +59,7 @@ const nameContains = (text: string): Prisma.LocationWhereInput => ({
 /** The current occupancy of a location. */
 export type LocationStatus = ReturnType<typeof statusOf>;
 
-/** Computes all fields of a status at once, because one response of the graph can contain a hundred statuses. */
+/** Computes all fields of a location's status in one step. One GraphQL response can contain a hundred statuses. */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(row) };
@@ -83,8 +85,8 @@ function statusOf(row: StatusRow) {
 export type LocationReads = ReturnType<typeof createLocationReads>;
 
 /**
- * Creates the functions that read locations. Look-ups of nested fields in the same turn of the event loop share one
- * statement.
+ * Creates the functions that read locations. One SQL statement answers all calls for nested fields in the same
+ * iteration of the event loop.
  */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
   const statusRows = createRowsById<StatusRow>(sql, statusesById);
@@ -118,7 +120,7 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
       });
     },
 
-    /** Returns the status of every location in a key's scope, oldest location first. */
+    /** Returns the status of each location in the scope of an API key, oldest location first. */
     async allStatuses(key: AuthenticatedKey): Promise<LocationStatus[]> {
       const reached = await sql.query<{ id: string }>(idsReached, idsReached.values(scopeParameters(key)));
       return statuses(reached.map(({ id }) => id));

@@ -26,15 +26,15 @@ export type LocationValues = Pick<Location, 'name' | 'slug'> & {
   /** The IANA name of the time zone; `UTC` when omitted. */
   timezone?: Optional<string>;
   /**
-   * The number of hours after which a vehicle no longer counts as inside. The stay is unlimited when the number is
-   * omitted.
+   * The maximum length of a stay in hours. After this time, a vehicle no longer counts as inside. When omitted, stays
+   * are unlimited.
    */
   longestStayHours?: Optional<number>;
 };
 
 /**
- * The fields of a location that a client changes. A field that is undefined stays unchanged. null clears a nullable
- * field and leaves any other field unchanged.
+ * The changed fields of a location. A field that is undefined stays unchanged. null clears a field that can be null,
+ * and leaves any other field unchanged.
  */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
@@ -83,10 +83,10 @@ export function createLocationWrites({
     },
 
     /**
-     * Changes the given fields of a location. A new capacity or longest stay can make the location full or create free
-     * places.
+     * Changes the given fields of a location. After a change of the capacity or of the maximum stay, the location can
+     * be full or have free places again.
      *
-     * @param expectedVersion the version that the location must still have; any version when omitted
+     * @param expectedVersion the version that the location must still have; when omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the location has
      *   another version or the company has another location with the slug, `RATE_LIMIT_EXCEEDED` when too many changes
      *   of the location are waiting
@@ -136,8 +136,8 @@ export function createLocationWrites({
 }
 
 /**
- * Returns a handler of errors that reports a slug that is already used as `CONFLICT`, and throws any other error
- * unchanged.
+ * Returns an error handler. It throws `CONFLICT` if another location of the company already uses the slug, and throws
+ * any other error unchanged.
  */
 function slugTaken(slug: Optional<string>) {
   return (error: unknown): never => {

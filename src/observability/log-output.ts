@@ -1,19 +1,23 @@
 import pino from 'pino';
 
-/** How long a log line may wait to be written together with other lines, in milliseconds. */
+/** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
-/** How many characters of log lines may wait. Writing more characters at once would save nothing. */
+/**
+ * How many characters of waiting log lines are written together at most. Writing more characters together would not be
+ * faster.
+ */
 const maxWaitingCharacters = 16 * 1024;
 
-/** The destination of the log's lines. */
+/** The stream to which the log writes its lines. */
 export interface LogOutput extends pino.DestinationStream {
   /** Writes the waiting log lines, then calls `done`. */
   flush(done: (error?: Error) => void): void;
 }
 
 /**
- * Creates an output that writes several log lines at once. pino's own destination can do that, too, but scans its whole
- * buffer for each new line, which takes half of the time of a line. Waiting lines are written when the process ends.
+ * Creates an output that writes several log lines together. pino's own output can also collect lines, but scans all
+ * collected lines for each new line, which takes half of the time of a line. Collected lines are also written when the
+ * process ends.
  *
  * @param file the file to write to, instead of standard output
  */
@@ -29,10 +33,9 @@ export function createLogOutput(file?: string): LogOutput {
     waiting = '';
     destination.write(lines);
   }
-  // These listeners must be registered before the listeners of pino, which flush the buffer of the destination on the
-  // same events.
+  // pino writes its own buffer on the same events, so the listeners of this output must be registered first.
   process.on('beforeExit', writeWaiting).on('exit', writeWaiting);
-  // With a `minLength` of 0, the flush of the destination would not wait for a write in progress.
+  // With a `minLength` of 0, `flush` would not wait for a write in progress.
   const destination = pino.destination({ ...(file && { dest: file }), sync: false, minLength: 1 });
 
   return {

@@ -3,19 +3,19 @@ import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 import { createLogOutput } from './log-output.ts';
 
-/** The maximum number of errors in a chain of causes that are logged. */
+/** The maximum number of errors that are logged when each error has another error as its cause. */
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error that are logged. Other properties are omitted, because database drivers add the statement,
- * its values and the row.
+ * The properties of an error that are logged. All other properties are omitted, because database drivers add the SQL
+ * statement, its values and the row to an error.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error for the log. The function removes the parameters, the statement and the row that database drivers
- * attach, and the values that PostgreSQL quotes in its messages. Such data may contain clients' bodies and keys, which
- * are never logged.
+ * Converts an error for the log. Bodies and API keys of clients are never logged. The function therefore removes the
+ * parameters, the statement and the row that database drivers add to an error, and the values that PostgreSQL quotes in
+ * its messages.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -24,7 +24,7 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // Only the stack frames are kept, because the message before them may have several lines.
+    // Only the stack frames are kept. The error message, which comes before the frames, may have several lines.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -42,7 +42,7 @@ function withoutValues(message: string): string {
 const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
 
 /**
- * The fields that a log line on a terminal omits, because the message contains them already or they are the same on
+ * The fields that are omitted from log lines on a terminal. The message already contains them, or they are the same on
  * every line.
  */
 const omittedOnTerminal = [
@@ -50,12 +50,12 @@ const omittedOnTerminal = [
   ...['durationMs', 'address', 'keyId'],
 ];
 
-/** The width of the prefix of a line on a terminal: `[12:00:00] INFO: `. */
+/** The number of characters at the start of each line on a terminal: `[12:00:00] INFO: `. */
 const prefixColumns = 18;
 
 /**
- * Creates the message of a log line on a terminal. The line of a request shows its operation or path, its result and
- * its duration, cut to the width of the terminal. Other lines show the id of their request.
+ * Creates the message of a log line on a terminal. The line about a request shows its operation or path, its result and
+ * its duration, and is cut to the width of the terminal. All other lines show the id of their request.
  *
  * @param columns the width of the terminal
  */

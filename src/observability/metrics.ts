@@ -7,61 +7,67 @@ import type { Usage } from '../usage/recorder.ts';
 import type { WebhookBacklog } from '../webhooks/backlog.ts';
 import type { AttemptOutcome } from '../webhooks/attempt-outcome.ts';
 
-/** An answered request, with the values that the metrics count. */
+/** The values of an answered request that the metrics use. */
 interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationMs'> {
   surface: Surface;
-  /** The code of the first error in the response. null when the response has no error. */
+  /** The code of the first error in the response; null when the response has no error. */
   errorCode: string | null;
-  /** Whether the request that is counted had a valid key. */
+  /** Whether the request had a valid API key. */
   hasKey: boolean;
-  /** The decision of the rate limiter. undefined when the request ended before the rate limiter was asked. */
+  /** The decision of the rate limiter; undefined when the request ended before the rate limiter decided. */
   decision?: RateLimitDecision | undefined;
 }
 
-/** The sources of the metrics that are read at each scrape. */
+/** The functions and values from which the metrics are read at each scrape. */
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
-  /** The operations that have their own time series. Other operations are counted as `other`. */
+  /** The operations that are counted separately. All other operations are counted as `other`. */
   operations?: readonly string[];
-  /** The connection pools of the database. The embedded database has none. */
+  /** Returns the state of the database connection pools. The embedded database has no pools. */
   pools?: () => readonly PoolState[];
-  /** Returns the backlog of all processes together, or undefined when the database does not answer. */
+  /**
+   * Returns the number and the ages of the pending webhook deliveries of all processes together, or undefined when the
+   * database does not answer.
+   */
   webhookBacklog?: () => Promise<WebhookBacklog | undefined>;
   build?: { version: string; database: string };
 }
 
-/** The metrics of one process, for Prometheus. */
+/** The Prometheus metrics of one process. */
 export interface Metrics {
   /** Counts an answered request. */
   record(request: CountedRequest): void;
-  /** Counts an error in an event stream. The request of the stream was counted earlier, when the stream began. */
+  /** Counts an error in an event stream. The request was already counted when the stream began. */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
   countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
-  /** Counts a subscription that was opened (1) or that ended (-1). */
+  /** Changes the count of open subscriptions: 1 when a subscription opens, -1 when it ends. */
   countSubscription(change: 1 | -1): void;
-  /** Serves `GET /metrics`. The route requires no key, so it must listen on a separate port. */
+  /** Serves `GET /metrics`. The route requires no API key, so it must use a separate port. */
   app: Hono;
 }
 
-/** The histogram buckets of requests, in seconds. They range from a refusal without a look-up to the longest list. */
+/**
+ * The upper limits of the histogram buckets for requests, in seconds. The smallest fits a refusal that needs no
+ * database, and the largest fits the longest list.
+ */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The histogram buckets of webhook attempts, in seconds. They range from a nearby receiver to the timeout of an
- * attempt.
+ * The upper limits of the histogram buckets for webhook attempts, in seconds. The smallest fits a nearby receiver, and
+ * the largest fits the timeout of an attempt.
  */
 const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
- * The label of every operation that is not in `operations`. Clients write their own GraphQL operations. Without this
+ * The label for all operations that are not in `operations`. Clients write their own GraphQL operations. Without a
  * common label, a client could fill the memory of the process and of Prometheus with new labels.
  */
 const otherOperation = 'other';
 
 /**
- * Gauges of Node whose names end in `_total`. They are removed, because the naming rules of Prometheus allow that
- * ending only for counters.
+ * Metrics of Node that are removed, because their names end in `_total` although they are gauges. Prometheus allows
+ * this ending only for counters.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',
@@ -155,7 +161,7 @@ function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string 
   return hasKey ? 'limit_of_key' : 'limit_of_address';
 }
 
-/** Adds the metrics whose values are read at each scrape. */
+/** Adds the metrics whose values are read only when Prometheus scrapes the process. */
 function addSources(
   registers: Registry[],
   { limiter, pools = () => [], webhookBacklog, build }: MetricSources,

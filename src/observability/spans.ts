@@ -12,12 +12,12 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-// Spans are created only when an operator adds an OpenTelemetry SDK to the process. Without an SDK, `activeTracer`
-// returns undefined, and no spans are created.
+// The process creates spans only if an operator has added an OpenTelemetry SDK to it. Without an SDK, `activeTracer`
+// returns undefined.
 
 const tracerName = 'parking-gateway';
 
-/** The headers that name a parent span in another process (W3C Trace Context). */
+/** The headers that name a span in another process as the parent (W3C Trace Context). */
 export interface RemoteParent {
   traceparent: string | null | undefined;
   tracestate?: string | undefined;
@@ -53,7 +53,7 @@ export async function inSpan<Result>(
     try {
       return await work(span);
     } catch (error) {
-      // Only the name of the error is recorded, because the message may quote a client's values.
+      // Only the name of the error is recorded. The message may quote values of a client.
       span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
       throw error;
     } finally {
@@ -69,8 +69,8 @@ const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const maxTracestateLength = 512;
 
 /**
- * Reads the headers of a trace. The result is undefined when `traceparent` is missing or invalid (W3C Trace Context,
- * 3.2).
+ * Reads the trace headers of a request. The result is undefined when `traceparent` is missing or invalid (W3C Trace
+ * Context, 3.2).
  */
 export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanContext | undefined {
   const parts = traceparentForm.exec(traceparent ?? '');
@@ -88,7 +88,7 @@ export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanCo
   return isSpanContextValid(remote) ? remote : undefined;
 }
 
-/** Returns the `traceparent` of the active span, or null without an active span. */
+/** Returns the `traceparent` header of the active span, or null when no span is active. */
 export function activeTraceparent(): string | null {
   if (!activeTracer()) return null;
   const active = trace.getActiveSpan()?.spanContext();

@@ -2,13 +2,16 @@ import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
 import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
 
-/** A parking event before and after a change. `before` is undefined for a new event. */
+/** A parking event before and after it was recorded or corrected. `before` is undefined for a new event. */
 export interface EventChange {
   before: ParkingEvent | undefined;
   after: ParkingEvent;
 }
 
-/** Whether an event was already recorded as an entry of the same whitelist entry. Such an event is already counted. */
+/**
+ * Whether the event already was an entry with the same whitelist entry before its correction. Such an event has already
+ * been counted.
+ */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
   after.kind === 'ENTRY' &&
@@ -16,8 +19,8 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Adds to or subtracts from the number of recorded entries of whitelist entries. A whitelist entry with a limit is also
- * marked as changed, so that the feed reports the new number to clients that keep a copy of the whitelist.
+ * Changes the number of times that the vehicles of whitelist entries have entered. A whitelist entry with a limit is
+ * also marked as changed, so that clients with a copy of the whitelist receive the new number through the feed.
  */
 const addUses = namedStatement(
   'parking-add-uses',
@@ -38,8 +41,8 @@ const addUses = namedStatement(
 );
 
 /**
- * Updates the number of recorded entries of whitelist entries after events were added or corrected. The caller passes
- * the transaction of that change, which has locked the location. Events that retention removes stay counted.
+ * Updates how many times the vehicles of whitelist entries have entered, after events were added or corrected. The
+ * location must be locked in the caller's transaction. Events that retention has removed stay counted.
  */
 export async function countEntries(
   transaction: Transaction,

@@ -16,12 +16,15 @@ import { endOf, startOf } from './session-columns.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
- * The maximum number of vehicles in one count. The largest car parks hold fewer vehicles, and one transaction can
- * process this number.
+ * The maximum number of vehicles in one count. The largest car parks hold fewer vehicles, and one transaction can store
+ * so many.
  */
 export const maxPlatesInside = 10_000;
 
-/** Finds the vehicles that had an open session at a given time. A count at that time may end these sessions. */
+/**
+ * Finds the vehicles that had an open session at a given time. A count at that time may end the sessions of these
+ * vehicles.
+ */
 const insideAt = namedStatement(
   'parking-plates-inside-at',
   `
@@ -41,17 +44,17 @@ const writePlates = namedStatement(
 
 const msPerHour = 3_600_000;
 
-/** The functions that record counts of vehicles in one database. */
+/** The functions that record counts of the vehicles inside, in one database. */
 export type InsideCounts = ReturnType<typeof createInsideCounts>;
 
-/** Creates the functions that record counts of vehicles. */
+/** Creates the functions that record counts of the vehicles inside. */
 export function createInsideCounts({
   prisma,
   locations,
   locationSlots,
   statusNotices,
 }: LocationChangeServices) {
-  /** Runs one change of a location, after the earlier changes of the location that are still waiting. */
+  /** Runs one change of a location. It waits for earlier changes of the location. */
   async function change(
     author: Author,
     locationId: string,
@@ -64,9 +67,9 @@ export function createInsideCounts({
 
   return {
     /**
-     * Records which vehicles were inside at a time. From then on, these vehicles have open sessions and no other
-     * vehicles do. Repeating a count for the same time changes nothing, and a different count for the same time
-     * corrects the first count.
+     * Records which vehicles were inside a location at a given time. After this time, the listed vehicles have open
+     * sessions, and all other sessions have ended. A second count for the same time replaces the first count; an equal
+     * count changes nothing.
      *
      * @param at the time of the count. The default is now, so a repeated call without a time is a new count
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
@@ -125,11 +128,11 @@ export function createInsideCounts({
       }),
 
     /**
-     * Records how many vehicles were inside at a time. The sessions stay unchanged, and the difference between the
-     * number and the sessions is stored separately (`adjustmentOf`). Repeating a number for the same time changes
-     * nothing, and a different number for the same time corrects the first number.
+     * Records how many vehicles were inside a location at a given time. No session changes. The difference between this
+     * number and the number of open sessions is stored separately (`adjustmentOf`). A second number for the same time
+     * replaces the first number; an equal number changes nothing.
      *
-     * @param at the time of the count; now when omitted
+     * @param at the time of the count; the default is now
      * @throws {ServiceError} the same errors as `setInside`
      */
     adjustOccupancy: (author: Author, locationId: string, occupied: number, at?: Date | null) =>
@@ -159,8 +162,8 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Adds a count, or corrects the count of the same time and kind. The result has the id of the count and, if the count
- * existed, its former values.
+ * Adds a count, or replaces the count of the same time and kind. Returns the id of the count and, if it was replaced,
+ * its earlier values.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };
@@ -178,7 +181,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** Returns the whitelist entry that each vehicle would match if the vehicle had entered at the given time. */
+/** Returns the whitelist entry that each vehicle would have matched if it had entered at the given time. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

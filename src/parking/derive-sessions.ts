@@ -3,28 +3,29 @@ import type { Plate } from '../whitelist/plate.ts';
 import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } from './vehicle-identity.ts';
 import { createUnendedSessions } from './unended-sessions.ts';
 
-// Sessions are derived from observations, which are gate events and counts. Late observations give the same sessions,
-// because observations are sorted by the time at which they occurred. At the same instant, entries come before exits,
-// exits before counts, and then `eventId` decides. This module reads no database and no clock.
+// Parking sessions are computed from observations, which are gate events and counts. The order in which observations
+// arrive does not matter, because they are sorted by the time at which they occurred. At the same time, entries come
+// before exits, exits come before counts, and then `eventId` decides. This module reads neither the database nor a
+// clock.
 
-/** The columns of a gate event that determine sessions. */
+/** The columns of a gate event that the computation of sessions uses. */
 export type GateObservation = Pick<
   ParkingEvent,
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
-/** A count of the vehicles that were inside at a time. */
+/** A count which says which vehicles were inside at a given time. */
 export interface CountObservation {
   kind: 'INSIDE';
   occurredAt: Date;
   plates: readonly Omit<CountedPlate, 'countId'>[];
 }
 
-/** How much the gateway knows about a stay of a vehicle. */
+/** How much the gateway knows about the stay of a vehicle. */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** Returns the state of a session that follows from the times of the session. */
+/** Returns the state of a session. The state depends only on the times of the session. */
 export function sessionState({
   open,
   enteredAt,
@@ -40,8 +41,8 @@ export function sessionState({
 }
 
 /**
- * The input for deriving the sessions of a family. A family contains all plates of a location that cameras may confuse
- * with each other.
+ * The input for computing the sessions of a family of plates. A family contains all plates at a location that cameras
+ * may confuse with each other.
  */
 interface SessionInput {
   locationId: string;
@@ -51,18 +52,21 @@ interface SessionInput {
   texts: ReadonlyMap<string, string | null>;
   /** All observations since the first change, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
-  /** The longest stay of a vehicle. null when the stay is unlimited. */
+  /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
   now: Date;
 }
 
-/** The order of observations at the same instant: entries come before exits, and exits before a count. */
+/** The order of observations with the same time: entries, then exits, then counts. */
 const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
   ParkingEvent['kind'] | CountObservation['kind'],
   number
 >;
 
-/** Only events need the `eventId` for sorting, because a location has at most one count at a time. */
+/**
+ * Returns the `eventId` for the sort order. A count needs none, because a location has at most one count for the same
+ * time.
+ */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
 
@@ -74,7 +78,10 @@ const inOrder = (
   kindOrder[one.kind] - kindOrder[other.kind] ||
   (eventIdOf(one) < eventIdOf(other) ? -1 : 1);
 
-/** Returns the start of a session. The vehicle entered, was counted inside, or left without a recorded entry. */
+/**
+ * Returns the start of a session: the time at which the vehicle entered, was counted inside, or left without a recorded
+ * entry.
+ */
 const startTimeOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
   (enteredAt ?? countedAt ?? exitedAt)!;
 
@@ -87,17 +94,18 @@ const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Derives sessions from observations. The result contains the earlier sessions, brought up to date, and the new
- * sessions.
+ * Computes sessions from observations. The result has the updated earlier sessions and the new sessions.
  *
- * - An entry begins a session. The entry also ends an earlier session of the vehicle whose exit was not recorded.
+ * - An entry begins a session. If the exit of an earlier session of the vehicle was not recorded, the entry also ends
+ *   that session.
  * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session whose
- *   plate differs by one character that cameras confuse. Otherwise the exit becomes a session of its own, with an
- *   unknown entry.
- * - The session of a vehicle has its plate. If no session has the plate, the only session with the same text counts
+ *   plate differs by one character that cameras confuse. Otherwise the exit becomes a new session with an unknown
+ *   entry.
+ * - The session of a vehicle is the session with its plate. If there is none, it is the only session with the same text
  *   (`sameTextMatcher`).
- * - A session is open for at most the longest stay. A later exit of its vehicle still completes the session.
- * - A count ends the sessions of vehicles that were not found, and begins a session for each vehicle without a session.
+ * - A session is open for at most the maximum stay. A later exit of its vehicle still completes the session.
+ * - A count ends the sessions of vehicles that it does not list, and begins a session for each listed vehicle without a
+ *   session.
  */
 export function deriveSessions({
   locationId,
@@ -123,13 +131,14 @@ export function deriveSessions({
   }
 
   /**
-   * Whether the longest stay of a session was over before a time. At exactly that time, the session still counts as
-   * open.
+   * Whether the maximum stay of a session was over before a given time. At exactly the end of the maximum stay, the
+   * session still counts as open.
    */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the possible sessions of a vehicle: the session with its plate, or else the sessions with the same text.
+   * Returns the sessions that may belong to a vehicle: the session with its plate or, if there is none, the sessions
+   * with the same text.
    */
   function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
     const own = unended.withPlate(vehicle);
@@ -145,7 +154,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session of a vehicle, still without times. */
+  /** Creates a session of a vehicle. The times of the session are still empty. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -155,7 +164,7 @@ export function deriveSessions({
     };
   };
 
-  /** Applies a count. Afterwards exactly the counted vehicles have open sessions. */
+  /** Applies a count to the sessions. Afterwards, exactly the vehicles that the count lists have open sessions. */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

@@ -11,23 +11,24 @@ import type { Slots } from '../scheduling/slots.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 
 /**
- * Ends sessions and occupancy adjustments whose longest stay is over, and notifies subscriptions and webhooks. Reads of
- * the database treat such sessions and adjustments as ended even before that.
+ * Ends the sessions and occupancy adjustments whose maximum stay is over, and notifies subscriptions and webhooks.
+ * Queries already treat them as ended from the exact time on.
  */
 export interface StayExpiry {
-  /** Ends all overdue sessions and adjustments now. Returns the number of changed locations. */
+  /** Ends all sessions and adjustments whose maximum stay is over. Returns the number of changed locations. */
   endOverdueStays(): Promise<number>;
-  /** Stops ending sessions after the current location. */
+  /** Stops the checks. The current location is still finished. */
   close(): Promise<void>;
 }
 
 /**
- * How often the database is checked, in milliseconds. Subscriptions and webhooks are notified with up to this delay.
+ * How often the process looks for sessions whose maximum stay is over, in milliseconds. Notices to subscriptions and
+ * webhooks can be late by this time.
  */
 const checkIntervalMs = 10_000;
 
 /**
- * The maximum number of sessions that one transaction ends. A transaction of this size locks the location only for a
+ * The maximum number of sessions that one transaction ends. A transaction of this size locks the location for only a
  * fraction of a second.
  */
 const maxSessionsPerTransaction = 500;
@@ -55,8 +56,8 @@ const overdueSessions = namedStatement(
 );
 
 /**
- * Starts a check, every few seconds, for sessions whose longest stay is over. Every process runs the check, but each
- * session ends only once.
+ * Starts to check every few seconds for sessions whose maximum stay is over. Every process runs the check, but each
+ * session is ended only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;
@@ -70,8 +71,8 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends one batch of sessions of a location. Returns the number of ended sessions, which is 0 when nothing has
-   * changed.
+   * Ends some of the sessions of a location whose maximum stay is over. Returns the number of ended sessions; 0 means
+   * that nothing has changed.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(
@@ -92,7 +93,7 @@ export function createStayExpiry(services: {
       { mayRefuse: false },
     );
 
-  /** Ends the overdue sessions of a location, in batches. */
+  /** Ends all sessions of a location whose maximum stay is over, in batches. */
   async function endAll(locationId: string): Promise<void> {
     for (let ended = maxSessionsPerTransaction; ended === maxSessionsPerTransaction && !closed;) {
       ended = await endBatch(locationId);

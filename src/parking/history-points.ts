@@ -1,9 +1,9 @@
 import { wallTime } from '../whitelist/hours.ts';
 
-/** The interval between the points of a history. */
+/** The time between two points of an occupancy history. */
 export type HistoryInterval = 'QUARTER_HOUR' | 'HOUR' | 'DAY';
 
-/** The maximum number of points of one history. A month of hourly points has 744. */
+/** The maximum number of points in one occupancy history. A month of hourly points has 744 points. */
 export const maxHistoryPoints = 750;
 
 const minuteMs = 60_000;
@@ -17,8 +17,8 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points of a history, without regard to the time zone. A request can therefore be
- * priced and rejected before anything is read. A change of the clocks adds or removes one point.
+ * Returns the approximate number of points in an occupancy history, without regard to the time zone. With this number,
+ * a request can be priced or rejected before anything is read. A change of the clocks adds or removes one point.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -60,7 +60,7 @@ function startOfNextDay(start: number, timezone: string): number {
 
 /**
  * Returns the start of the quarter hour or hour, in local time, that contains an instant. Local time matters because
- * the offset of some time zones from UTC includes half an hour.
+ * some time zones differ from UTC by a half hour.
  */
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;
@@ -70,8 +70,8 @@ function startOfPart(at: number, length: number, timezone: string): number {
 
 /**
  * Returns the starts of consecutive intervals, followed by the end of the last interval. The first interval contains
- * `from`, and the last interval starts before `to`. Days are local days, which last 23 to 25 hours when the clocks
- * change.
+ * `from`, and the last interval starts before `to`. An interval of one day is a local day, which has 23 to 25 hours
+ * when the clocks change.
  */
 export function historyBounds(from: Date, to: Date, interval: HistoryInterval, timezone: string): Date[] {
   const length = lengthMs[interval];

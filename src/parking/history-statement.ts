@@ -1,26 +1,25 @@
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time from which a session no longer counts as inside, because the session ended or its longest stay was
- * over.
+ * SQL for the time from which on a session no longer counts as inside: the end of the session, or the end of its
+ * maximum stay.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL for the index, from 1, of the first instant of an array that is not before a time. Times have milliseconds, so a
- * microsecond is subtracted to include the time itself.
+ * SQL for the index, starting at 1, of the first instant in an array that is not before a given time. `width_bucket`
+ * finds only instants after a time. Times have milliseconds, so a microsecond is subtracted to include the given time.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * Computes the occupancy of locations at given instants. Each query `$n` has the instants `$at` at the location
- * `$locationId`. The last instant of a query is only the end of the last interval.
- * The occupancy of a location is the number of its open sessions plus the remaining adjustment of its last count
- * (`adjustmentOf` in occupancy.ts explains how an adjustment decreases). Each session is read once. The session adds 1
- * at the interval in which it begins and subtracts 1 at the interval in which it ends. The sum of these changes up to
- * an instant is the number of sessions open at that instant.
+ * Computes how many vehicles were inside locations at given instants. Each query `$n` has the instants `$at` at the
+ * location `$locationId`. The last instant of a query is only the end of the last interval. The occupancy is the number
+ * of open sessions plus the remaining adjustment of the last count (see `adjustmentOf` in occupancy.ts). The statement
+ * reads each session once. It adds 1 at the interval in which the session begins, and subtracts 1 at the interval in
+ * which the session ends. The sum up to an instant is the number of sessions that were open then.
  */
 export const historyStatement = `
   WITH bound AS (

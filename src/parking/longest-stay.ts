@@ -8,8 +8,8 @@ import { endOf, startOf } from './session-columns.ts';
 import { familyOf } from './session-statements.ts';
 
 /**
- * How many sessions are derived at a time, because their observations are held in memory. A family with more sessions
- * is derived as a whole.
+ * How many sessions are computed in one step, because their observations are held in memory. The sessions of one family
+ * of plates are always computed together, even if there are more.
  */
 const sessionsPerRefresh = 500;
 
@@ -27,12 +27,12 @@ const setFades = namedStatement(
   WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
 );
 
-/** A family of plates whose sessions change: its first change, and the number of these sessions. */
+/** A family of plates with changed sessions, the time of the first change, and the number of these sessions. */
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * Finds the families of plates with sessions that were open for at least `$hours` hours. Only such sessions depend on
- * the longest stay. Each family has one row, so that its history is read once.
+ * Finds the families of plates with sessions that were open for at least `$hours` hours. Only these families depend on
+ * the maximum stay. The result has one row for each family, so that the history of a family is read once.
  */
 const longFamilies = namedStatement(
   'parking-families-long',
@@ -46,9 +46,8 @@ const longFamilies = namedStatement(
 );
 
 /**
- * Derives the sessions of a location again after its longest stay was changed. The result is the same as if the
- * location had always had the new value. The caller passes the transaction of the change, which has locked the
- * location.
+ * Computes the sessions of a location again after its maximum stay was changed, as if the location had always had the
+ * new maximum stay. The location must be locked in the caller's transaction.
  *
  * @param now by the clock of the database
  */

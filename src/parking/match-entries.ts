@@ -7,17 +7,20 @@ import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
 import { isListedAt } from '../whitelist/validity.ts';
 
-// Finds the plate and the whitelist entry of a gate record.
+// This module finds the plate and the whitelist entry for each event that a gate sends.
 
-/** A plate that a gate recorded. The gate sent either the parts of the plate or the text that a camera read. */
+/**
+ * An event that a gate sends, with its plate. The gate sends either the parts of the plate or the text that a camera
+ * read.
+ */
 export type Reading = GateRecord & PlateInput;
 
 interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  /** The decision of the gateway before the event. undefined when the gate did not ask for a decision. */
+  /** The decision of the gateway before the event; undefined when the gate did not ask for a decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The whitelist entry that the gate admitted. If this id is omitted, or the location has no such entry, the entry of
-   * the plate is used.
+   * The id of the whitelist entry for which the gate opened. If the id is omitted or the location has no such entry,
+   * the gateway uses the entry that matches the plate.
    */
   entryId?: string | null | undefined;
 }
@@ -27,7 +30,10 @@ const namedEntries = namedStatement(
   'SELECT e.id FROM "WhitelistEntry" e WHERE e."locationId" = $locationId AND e.id = ANY($entryIds::text[])',
 );
 
-/** Returns the ids of the whitelist entries that readings name and that the location has. */
+/**
+ * Returns the ids of the whitelist entries that the gate named in its events. Entries that the location does not have
+ * are omitted.
+ */
 export async function findNamedEntries(
   transaction: Transaction,
   locationId: string,
@@ -39,7 +45,10 @@ export async function findNamedEntries(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Finds the whitelist entry of each reading. The entry is the entry that the gate named, or the entry of the plate. */
+/**
+ * Finds a whitelist entry for each event: the entry that the gate named or, if there is none, the entry with the plate
+ * of the event.
+ */
 const matchingEntries = namedStatement(
   'parking-matching-entries',
   `
@@ -56,9 +65,9 @@ const matchingEntries = namedStatement(
 );
 
 /**
- * Finds the whitelist entry of each reading. Readings without an entry are missing in the map.
+ * Finds the whitelist entry of each event. Events without an entry are missing in the map.
  *
- * @param readings the readings; the location must have the entries that they name (`findNamedEntries`)
+ * @param readings the events; the location must have the entries that they name (`findNamedEntries`)
  */
 export async function matchEntries(
   transaction: Transaction,
@@ -91,9 +100,9 @@ export async function matchEntries(
 }
 
 /**
- * Returns the plate of an event, and the text that the camera read. If a camera read the plate, the event gets the
- * plate of the matching entry. If no entry matches, the text of the camera is stored as the plate number, so that the
- * entry and exit of an unlisted vehicle still match.
+ * Returns the plate to store with an event, and the text that the camera read. If the gate sent a text, the event gets
+ * the plate of the matching whitelist entry. If no entry matches, the text itself is stored as the plate number, so
+ * that the entry and the exit of an unlisted vehicle still match.
  */
 export function plateOf(
   { plate, reading }: Reading,
@@ -109,8 +118,8 @@ export function plateOf(
 }
 
 /**
- * Returns the columns of an event about its whitelist entry: the id, and whether the entry admits the vehicle at that
- * time.
+ * Returns the columns of an event about its whitelist entry: the id of the entry, and whether the entry allowed the
+ * vehicle to enter at that time.
  */
 export const matchOf = (
   { occurredAt }: Reading,
@@ -122,8 +131,9 @@ export const matchOf = (
 });
 
 /**
- * Whether an event has the plate that a gate sent. The text of a camera is compared as text, because the whitelist may
- * have changed since the event, so that the text matches another entry.
+ * Whether a recorded event has the plate that a gate sends now. If the gate sends the text that a camera read, the
+ * texts are compared. Plates would not be reliable, because after a change of the whitelist the same text can match
+ * another entry.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

@@ -3,10 +3,10 @@ import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { historyStatement } from './history-statement.ts';
 
-/** The occupancy of a location at an instant, and the entries and exits until the next point. */
+/** The number of vehicles inside a location at one instant, and the entries and exits until the next point. */
 export interface OccupancyPoint {
   at: Date;
-  /** The number of vehicles inside at that instant, as far as known now. */
+  /** The number of vehicles that were inside at that instant, as the gateway knows today. */
   occupied: number;
   /** The number of vehicles that entered before the next point. */
   entries: number;
@@ -14,8 +14,8 @@ export interface OccupancyPoint {
 }
 
 /**
- * A query for the history of a location. `bounds` come from `historyBounds`; the last bound is only the end of the last
- * interval.
+ * A query for the occupancy history of a location. `bounds` comes from `historyBounds`; its last value is only the end
+ * of the last interval.
  */
 export interface HistoryQuestion {
   locationId: string;
@@ -28,13 +28,14 @@ const occupancyHistory = namedStatement('parking-occupancy-history', historyStat
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 
 /**
- * Creates the functions that read occupancy histories. Queries in the same turn of the event loop share one statement.
+ * Creates the functions that read occupancy histories. One SQL statement answers all calls in the same iteration of the
+ * event loop.
  */
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {
     /**
-     * Returns the points of a location's history in order. The caller has checked that the location is in the key's
-     * scope.
+     * Returns the points of a location's occupancy history in order. The caller must have checked that the location is
+     * in the key's scope.
      */
     occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
       sql,

@@ -5,49 +5,50 @@ import { namedStatement, queryInTransaction } from '../database/named-statement.
 import { talliedOf } from '../database/location-tally.ts';
 import { endOf, isInside, isUncertain, wasOpenAt } from './session-columns.ts';
 
-/** The capacity of a location, or null when the capacity is unknown, and the number of vehicles inside. */
+/** The capacity of a location and the number of vehicles inside. The capacity is null when it is unknown. */
 export interface CapacityUse {
   capacity: number | null;
   occupied: number;
 }
 
-/** Whether a location has free places. The state is `UNKNOWN` without a capacity. */
+/** Whether a location has free places. The state is `UNKNOWN` when the capacity is unknown. */
 export type LocationState = 'AVAILABLE' | 'FULL' | 'UNKNOWN';
 
 /**
- * Returns the number of free places, never below 0. The result is null when the capacity is unknown
+ * Returns the number of free places, which is never below 0. The result is null when the capacity is unknown
  * (docs/contract.md#status-of-a-location).
  */
 export function freePlaces({ capacity, occupied }: CapacityUse): number | null {
   return capacity === null ? null : Math.max(capacity - occupied, 0);
 }
 
-/** Returns the state that follows from the number of free places. */
+/** Returns whether a location is available or full. The number of free places decides. */
 export function locationState(capacityUse: CapacityUse): LocationState {
   const free = freePlaces(capacityUse);
   if (free === null) return 'UNKNOWN';
   return free > 0 ? 'AVAILABLE' : 'FULL';
 }
 
-/** SQL for the last count of a location, whether the count lists vehicles or is only a number. */
+/** SQL for the last count of a location. The count either lists the vehicles or is only a number. */
 const lastCountOf = (locationId: string) => `
   SELECT * FROM "OccupancyCount" WHERE "locationId" = ${locationId} ORDER BY "countedAt" DESC, kind DESC LIMIT 1`;
 
 /**
- * SQL for the time of the last count if that count was a number and differed from the sessions; otherwise null.
- * Retention must keep sessions after this time, because the remaining adjustment depends on them.
+ * SQL for the time of the last count if this count was only a number and differed from the number of open sessions;
+ * otherwise null. Retention must keep the sessions after this time, because the remaining adjustment depends on them.
  */
 export const differenceSince = (locationId: string) => `(
   SELECT k."countedAt" FROM (${lastCountOf(locationId)}) k WHERE k.kind = 'NUMBER' AND k.occupied <> k."openSessions")`;
 
 /**
- * SQL for the remaining adjustment of a location. The adjustment is the difference between the last counted number and
- * the sessions that were open at that time. The adjustment decreases in two ways.
+ * SQL for the remaining adjustment of a location. When an operator counts the number of vehicles, the adjustment is the
+ * difference between that number and the number of sessions that were open at the time. Later events reduce the
+ * adjustment.
  *
- * - Vehicles without a session: the adjustment decreases with each exit of a vehicle that had no session. It ends when
- *   the longest stay has passed since the count.
- * - Sessions without a vehicle: the adjustment shrinks with each session open at the count that ends without an exit.
- *   It is never larger than the number of those sessions that are still open.
+ * - If there were more vehicles than sessions, each exit of a vehicle without a session reduces the adjustment. The
+ *   adjustment ends when the maximum stay has passed since the count.
+ * - If there were fewer vehicles than sessions, each of those sessions that ends without an exit reduces the
+ *   adjustment. The adjustment is never larger than the number of those sessions that are still open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE
@@ -71,9 +72,9 @@ const adjustmentOf = (locationId: string) => `coalesce((
 ), 0)::int`;
 
 /**
- * SQL for the columns that `occupiedOf` adds up to the current occupancy of a location. The open sessions are not
- * counted here, because triggers maintain their number (docs/decisions/location-tallies.md). Sessions whose longest
- * stay is over are subtracted.
+ * SQL for the two columns from which `occupiedOf` computes the current occupancy of a location. Triggers maintain the
+ * number of open sessions (docs/decisions/location-tallies.md), so the sessions are not counted here. Only sessions
+ * whose maximum stay is over are counted, and subtracted.
  */
 export const occupancyColumns = (locationId: string) => `
   (${talliedOf(locationId, 'openSessions')} - (
@@ -81,10 +82,13 @@ export const occupancyColumns = (locationId: string) => `
     WHERE s."locationId" = ${locationId} AND s.open AND s."staysUntil" <= now()))::int AS "openSessions",
   ${adjustmentOf(locationId)} AS adjustment`;
 
-/** The parts of an occupancy. */
+/** The two numbers from which the occupancy of a location is computed. */
 export interface OccupancyParts {
   openSessions: number;
-  /** The number of vehicles inside without a session. The number is negative when open sessions have no vehicle. */
+  /**
+   * How many more vehicles are inside than there are open sessions. The number is negative when there are fewer
+   * vehicles than sessions.
+   */
   adjustment: number;
 }
 
@@ -94,8 +98,8 @@ export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => open
 const occupancy = namedStatement('location-occupancy', `SELECT ${occupancyColumns('$locationId')}`);
 
 /**
- * Counts again how many sessions were open at the time of the last counted number. This is needed after a change of an
- * earlier observation.
+ * Counts again how many sessions were open at the time of the last count, if that count was only a number. This is
+ * needed after a change of an earlier observation.
  */
 const recount = namedStatement(
   'occupancy-count-sessions',
@@ -109,8 +113,8 @@ const recount = namedStatement(
 );
 
 /**
- * Updates the stored number of sessions at the time of the last counted number. The caller passes a transaction that
- * has locked the location.
+ * Updates the stored number of sessions that were open at the time of the last count, if that count was only a number.
+ * The location must be locked in the caller's transaction.
  *
  * @param changedAt the times of the changed observations
  */
@@ -123,8 +127,8 @@ export async function recountSessions(
 }
 
 /**
- * Writes an audit record when a location has become full, or has free places again, since the last such record. The
- * caller passes the transaction of a change that can cause this, which has locked the location.
+ * Writes an audit record when a location has become full or has free places again. The state is compared with the last
+ * audit record of this kind. The location must be locked in the caller's transaction.
  *
  * @param location the values of the location after the change
  */
@@ -136,7 +140,8 @@ export async function announceState(
   const [parts] = await queryInTransaction<OccupancyParts>(transaction, occupancy, { locationId: id });
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(parts!) };
   const state = locationState(capacityUse);
-  // Without a capacity the state is unknown. The announced state then stays until the location has a capacity again.
+  // Without a capacity, the state of the location is unknown. The last announced state then stays valid until the
+  // location has a capacity again.
   if (state === 'UNKNOWN') return;
   const isFull = state === 'FULL';
   if (isFull === announcedFull) return;

@@ -19,9 +19,10 @@ import type { Slots } from '../scheduling/slots.ts';
 import type { PagedList } from '../paging.ts';
 import { vehiclesOf } from './vehicle-inside.ts';
 
-// A quota limits how many vehicles of a reference, such as a unit, may be inside a location at the same time.
+// A quota is the maximum number of vehicles of a reference, such as a parking unit, that may be inside a location at
+// the same time.
 
-/** The maximum number of quotas that one call sets. */
+/** The maximum number of quotas in one request. */
 export const maxQuotasPerCall = 1_000;
 
 /** The quota that a client sets for a reference. If `inside` is null, the quota is removed. */
@@ -31,7 +32,7 @@ export interface QuotaValues {
   enforcement: QuotaEnforcement;
 }
 
-/** SQL for the number of vehicles of a reference inside. Each whitelist entry counts as one vehicle. */
+/** SQL for the number of vehicles of a reference that are inside. Each whitelist entry counts as one vehicle. */
 export const vehiclesInside = (
   { locationId, referenceId }: { locationId: string; referenceId: string },
   otherThan = 'true',
@@ -46,10 +47,10 @@ const usedQuotas = namedStatement(
     FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
 );
 
-/** The quota of an entry's reference, and which vehicles of the reference are inside. */
+/** The quota for the reference of a whitelist entry, and the vehicles of the reference that are inside. */
 export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
   entryId: string;
-  /** The session ids of the vehicles inside, by the id of the whitelist entry. */
+  /** The session ids of the vehicles inside. The keys are the ids of their whitelist entries. */
   sessions: Record<string, string>;
 }
 
@@ -65,7 +66,9 @@ const quotasOfEntries = namedStatement(
     WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,
 );
 
-/** The current quotas of entries of a location. Entries without a quota are omitted. */
+/**
+ * Finds the current quotas for the references of whitelist entries at a location. Entries without a quota are omitted.
+ */
 export const findQuotasOfEntries = (
   transaction: Transaction,
   locationId: string,
@@ -113,15 +116,15 @@ export function createQuotas(services: {
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
 
-    /** The number of vehicles of the reference inside now. */
+    /** The number of vehicles of a quota's reference that are inside now. */
     used: findUsed,
 
     /**
-     * Sets the quotas of a location, all of them or none, with one audit record. The call waits for earlier changes of
-     * the location, so that each event is counted either by the old quota or by the new quota.
+     * Sets several quotas of a location, all or none, and writes one audit record. The call waits for earlier changes
+     * of the location, so that each event is counted by either the old quota or the new quota.
      *
      * @param values one value for each reference; if `inside` is null, the quota is removed
-     * @returns the new quota for each value, in the same order. For a removed quota, the result is its last state, and
+     * @returns the new quota for each value, in the same order. For a removed quota, the result is its last state, or
      *   null if there was no quota.
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   changes of the location are waiting
@@ -173,5 +176,5 @@ export function createQuotas(services: {
   };
 }
 
-/** Returns a quota as audit records show it. */
+/** Returns the form of a quota for audit records. */
 const auditedQuota = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -13,11 +13,12 @@ interface SessionsQuestion {
   ended: true | undefined;
 }
 
-/** The functions that read parking activity from one database. */
+/** The functions that read parking events and sessions from one database. */
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**
- * Creates the functions that read events and sessions. Look-ups in the same turn of the event loop share one statement.
+ * Creates the functions that read parking events and sessions. One SQL statement answers all calls in the same
+ * iteration of the event loop.
  */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
@@ -31,7 +32,7 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
-    // A session is no longer open from the instant at which its longest stay is over.
+    // When its maximum stay is over, a session is no longer open.
     expressions: { open: isInside('r') },
     owner,
     // Open and ended sessions have two separate filters, because each filter has its own index.

@@ -10,30 +10,30 @@ import { createSlots, type Slots } from '../scheduling/slots.ts';
 import { recordReadings } from './record-readings.ts';
 import type { Reading } from './match-entries.ts';
 
-/** The maximum number of parking events in one call. */
+/** The maximum number of parking events in one request. */
 export const maxEventsPerCall = 1_000;
 
 /**
- * How many events one transaction records. The transaction locks the location for a fraction of a second. On the
- * embedded database, all other requests wait for the transaction.
+ * How many events one transaction records. Each transaction locks the location for only a fraction of a second. On the
+ * embedded database, all other requests have to wait for the transaction.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
-/** The result of a call that records many events, as numbers of rows. */
+/** The result of a request with many events. Each value is a number of events. */
 export interface ReadingsResult {
   total: number;
   recorded: number;
   unchanged: number;
   corrected: number;
-  /** The rejected rows, in the order of the rows in the call. */
+  /** The rejected events, in the order of the request. */
   rejected: RejectedReading[];
 }
 
-/** A row of a call that was not recorded as an event. */
+/** An event in a request that was not recorded. */
 export interface RejectedReading {
-  /** The index of the row in the call, counted from 0. */
+  /** The index of the event in the request, starting at 0. */
   index: number;
-  /** The reason why the row was rejected. A single event would get the same message. */
+  /** The reason why the event was rejected. A request with only this event would get the same message. */
   error: RowError;
 }
 
@@ -46,7 +46,7 @@ export function createParkingBatches(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   statusNotices: LocationNotices;
-  /** The kind of the database of the gateway. */
+  /** Whether the gateway uses the embedded database or PostgreSQL. */
   kind: Database['kind'];
 }) {
   const { prisma, locations, locationSlots, statusNotices, kind } = services;
@@ -55,12 +55,13 @@ export function createParkingBatches(services: {
 
   return {
     /**
-     * Records events of the gates of one location, in the order of the rows, like `recordEvent`. Invalid rows are
-     * reported and the other rows are recorded. Each batch is one transaction, and single events of the location can
-     * run between batches. A call that fails half-way can be repeated.
-     * The state of the location is announced at most once per batch, if the state changed.
+     * Records many events of the gates at one location, in the order of the request. Each event is recorded as by
+     * `recordEvent`. Invalid events are reported and the other events are recorded. Each batch of events is one
+     * transaction, and single events of the location can be recorded between two batches. If a call fails half-way, the
+     * client can repeat it. Each batch announces at most one new state of the location.
      *
-     * @param readRow converts a row to a reading, or throws a `ServiceError` that says what is wrong with the row
+     * @param readRow converts a row of the request to an event, or throws a `ServiceError` that says what is wrong with
+     *   the row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   changes of the location, or too many batches of the key, are waiting
      */
@@ -104,7 +105,7 @@ export function createParkingBatches(services: {
             }
           }
           if (readings.length === 0) continue;
-          // Only the first batch may be refused, because the call must not fail after a batch is committed.
+          // Only the first batch may be refused. After a batch is committed, the call must not fail.
           const recorded = await recordBatch(readings, start === 0);
           for (const { outcome } of recorded) result[outcome] += 1;
         }

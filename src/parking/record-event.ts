@@ -16,7 +16,7 @@ export function createParkingWrites({
 }: LocationChangeServices) {
   return {
     /**
-     * Records an event of a gate (`recordReadings`). Events of one location are recorded one after the other.
+     * Records one event of a gate (see `recordReadings`). Events of one location are recorded one after the other.
      *
      * @returns the event
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many

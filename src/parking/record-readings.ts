@@ -13,13 +13,15 @@ import { type ExceededQuota, startQuotaCount } from './quota-count.ts';
 import { refreshSessions } from './refresh-sessions.ts';
 import { findNamedEntries, hasPlate, matchEntries, matchOf, plateOf, type Reading } from './match-entries.ts';
 
-/** The event of a reading, and what the reading did: it created an event, corrected an event, or changed nothing. */
+/**
+ * A recorded event, and what the recording did: it created the event, corrected an earlier event, or changed nothing.
+ */
 interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
 }
 
-/** The columns of an event, with their types in PostgreSQL. */
+/** The columns of a parking event, with their types in PostgreSQL. */
 const eventColumnTypes = {
   id: 'text',
   locationId: 'text',
@@ -41,7 +43,7 @@ const eventColumnTypes = {
 
 const columns = Object.keys(eventColumnTypes) as (keyof ParkingEvent)[];
 
-/** Each column of an event as an array parameter. An enum is sent as text. */
+/** SQL for the columns of events as array parameters. An enum is sent as text. */
 const columnArrays = columnList(columns, (_, column) => {
   const type = eventColumnTypes[column];
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
@@ -64,11 +66,11 @@ const knownEvents = namedStatement(
 );
 
 /**
- * Records the readings of the gates of one location one after the other, and updates the sessions and the state of the
- * location. A reading that equals its recorded event changes nothing and writes no audit record. The location stays
- * locked until the transaction ends.
+ * Records events of the gates at one location one after the other, and updates the sessions and the state of the
+ * location. If an event equals an already recorded event, nothing changes and no audit record is written. The location
+ * stays locked until the transaction ends.
  *
- * @returns the result of each reading, in their order
+ * @returns the result for each event, in their order
  * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
  */
 export async function recordReadings(
@@ -115,7 +117,7 @@ export async function recordReadings(
     };
     const overQuota = countQuotas({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // A correction with the same whitelist entry keeps the value that the first recording found.
+    // If a correction keeps the whitelist entry of an event, `overQuota` keeps the value from the first recording.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -158,7 +160,7 @@ export async function recordReadings(
   return recorded;
 }
 
-/** Returns the recorded events of readings, by their `eventId`. */
+/** Returns the events that are already recorded, by their `eventId`. */
 async function eventsOf(
   transaction: Transaction,
   locationId: string,
@@ -170,8 +172,8 @@ async function eventsOf(
 }
 
 /**
- * Removes the named whitelist entry from a reading if the location does not have that entry. A repeated event keeps the
- * named entry, because the entry may have been deleted since the first recording.
+ * Removes the id of the named whitelist entry from an event if the location has no such entry. A repeated event keeps
+ * the id, because the entry may have been deleted after the first recording.
  */
 function withKnownEntry(
   reading: Reading,
@@ -185,19 +187,19 @@ function withKnownEntry(
 }
 
 /**
- * Returns the whitelist entries of readings if at least one listed vehicle entered. Otherwise no quota needs to be
- * checked, because only an entry can exceed a quota.
+ * Returns the ids of the whitelist entries of events if at least one of the events is the entry of a listed vehicle.
+ * Otherwise the result is empty, because only an entry can exceed a quota.
  */
 const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
     ? [...new Set([...matches.values()].map(({ id }) => id))]
     : [];
 
-/** Returns the parameters of many events: an array of values for each column. */
+/** Returns the SQL parameters for many events. Each parameter is an array with the values of one column. */
 const arraysOf = (events: readonly ParkingEvent[]) =>
   Object.fromEntries(columns.map((column) => [column, events.map((event) => event[column])]));
 
-/** Whether an event already equals a reading. This happens when the gate sends a reading again. */
+/** Whether a recorded event equals an event that a gate sends now. This happens when the gate repeats an event. */
 function isSame(event: ParkingEvent | undefined, reading: Reading): boolean {
   const { kind, occurredAt, decision, entryId } = reading;
   return (

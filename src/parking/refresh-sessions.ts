@@ -25,14 +25,14 @@ import {
 const isEvent = (row: EventRow | CountedRow): row is EventRow => row.kind === 'ENTRY' || row.kind === 'EXIT';
 const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind === 'INSIDE';
 
-/** A plate whose observations changed, with the time of the first change. */
+/** A plate with changed observations, and the time of the first change. */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
-  /** Whether any plate of the family may have changed since that time. When omitted, only this plate changed. */
+  /** Whether other plates of the same family may have changed, too. When omitted, only this plate changed. */
   wholeFamily?: boolean;
 }
 
-/** A session before and after a change. `before` is undefined for a new session. */
+/** A session before and after it was computed again. `before` is undefined for a new session. */
 interface SessionChange {
   before: ParkingSession | undefined;
   after: ParkingSession;
@@ -40,15 +40,16 @@ interface SessionChange {
 
 const msPerHour = 3_600_000;
 
-/** The number of rows after which the derivation yields to the event loop, so that other requests can run. */
+/**
+ * The number of rows after which the computation of sessions yields to the event loop, so that other requests can run.
+ */
 const rowsPerYield = 500;
 
 /**
- * Derives the sessions of a location again after observations changed, and writes audit records for vehicles whose
- * longest stay is over. The caller passes the transaction of that change, which has locked the location, and calls
- * `announceState` afterwards.
- * The sessions of a group of plates depend only on observations of that group. Sessions that ended before the first
- * change stay unchanged. Nothing else is read.
+ * Computes the sessions of a location again after some observations changed, and writes audit records for vehicles
+ * whose maximum stay is over. The location must be locked in the caller's transaction, and the caller must call
+ * `announceState` afterwards. The sessions of a group of plates depend only on the observations of that group, and
+ * sessions that ended before the first change stay unchanged, so only few rows are read.
  *
  * @param location the values of the location after the change
  * @param changed the changed observations, with their plates and times before and after the change
@@ -116,7 +117,7 @@ export async function refreshSessions(
   return changes;
 }
 
-/** Returns the observations of a group. The rows of one count become one observation. */
+/** Converts the result rows of a group of plates to observations. All rows of one count become one observation. */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());
   return [
@@ -129,7 +130,7 @@ function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservat
   ];
 }
 
-/** Writes an audit record for each vehicle whose longest stay is over. */
+/** Writes an audit record for each vehicle whose maximum stay is over. */
 async function recordUnseenExits(
   transaction: Transaction,
   author: ChangeAuthor,
@@ -152,7 +153,7 @@ async function recordUnseenExits(
   );
 }
 
-/** Whether a session equals the stored session. */
+/** Whether a session is the same before and after the computation. */
 const isSame = ({ before, after }: SessionChange) =>
   before !== undefined &&
   writtenColumns.every((column) => before[column]?.valueOf() === after[column]?.valueOf());

@@ -5,37 +5,38 @@ import { confusableForm } from '../whitelist/similar-plates.ts';
 import type { GateObservation } from './derive-sessions.ts';
 import { endOf, startOf } from './session-columns.ts';
 
-// The SQL statements that read and write the sessions of groups of plates.
+// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A family or a
+// group is a set of plates that one query reads together (`familyOf`, `groupOf`).
 
 /**
- * SQL for the family of a plate: its last two characters, after confusable characters are made equal (`similarPlates`).
- * Plates that cameras may confuse with each other are in the same family. Unrelated plates can share a family. Indexes
- * use this expression.
+ * SQL for the family of a plate: the last two characters of the plate, with the same character for all characters that
+ * cameras confuse (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can
+ * also contain unrelated plates. Database indexes use this expression.
  */
 export const familyOf = (alias: string) =>
   confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);
 
 /**
- * SQL for the group of a plate: its last three characters, after confusable characters are made equal. The plates of a
- * group are read together. A group has fewer plates than a family.
+ * SQL for the group of a plate: the last three characters of the plate, with the same character for all characters that
+ * cameras confuse. A group is a part of a family (`familyOf`), so a query by group reads fewer plates.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
 /**
- * The SQL condition that a plate is too short for a group. Cameras may confuse such a plate with plates of several
- * groups.
+ * The SQL condition that a plate has fewer than three characters. Cameras may confuse so short a plate with plates of
+ * several groups, so its whole family must be read.
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The maximum number of groups of a family that are read separately. If more groups changed, the whole family is read
- * once.
+ * The maximum number of groups of one family that a query reads separately. If more groups of the family changed, the
+ * query reads the whole family once.
  */
 const maxGroupsOfFamily = 4;
 
 /**
- * SQL for the groups of plates that the changes affect, as `changed`, each with the time of its first change. A family
- * with many changed groups or a short plate becomes a single group.
+ * SQL for the table `changed`: the groups of plates whose sessions must be derived again, each with the time of its
+ * first change. A whole family is one row if many of its groups changed or one of its plates is very short.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -60,16 +61,16 @@ const changedGroups = `
     FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
   )`;
 
-/** The SQL condition that a plate belongs to a changed group. */
+/** The SQL condition that a plate belongs to a group in the table `changed`. */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
-/** The identifier of a changed group, as a column. */
+/** SQL for a column that identifies a group in the table `changed`. */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
- * Reads the sessions that a change can affect. Each row says whether the session began before the change, and which
- * text a camera read on entry.
+ * Reads the sessions that a changed observation can affect. Each row says whether the session began before the change,
+ * and which text a camera read when the vehicle entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -83,9 +84,9 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the observations since the change, which are gate events and counts. A count of vehicles has a row for each
- * vehicle of the group, or one row without an id when no vehicle of the group was counted. A counted number has one row
- * without an id.
+ * Reads the gate events and the counts since the change. For a count that lists vehicles, there is a row for each
+ * listed vehicle of the group, or one row without an id if the count lists no vehicle of the group. For a count that is
+ * only a number, there is one row without an id.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',
@@ -110,7 +111,7 @@ export type EventRow = OfGroup<GateObservation>;
 export type CountedRow = OfGroup<{ kind: 'INSIDE' | 'NUMBER'; occurredAt: Date }> &
   (Omit<CountedPlate, 'countId'> | { id: null });
 
-/** The columns of a session, with their types in PostgreSQL. */
+/** The columns of the table `ParkingSession`, with their types in PostgreSQL. */
 const sessionColumnTypes = {
   id: 'text',
   locationId: 'text',

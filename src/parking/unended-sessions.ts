@@ -3,25 +3,25 @@ import type { Plate } from '../whitelist/plate.ts';
 import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts';
 
 /**
- * The sessions that have not ended, one for each plate. A session in this collection is open, or its longest stay is
- * over.
+ * The sessions of a location that have no recorded end, at most one for each plate. Such a session is open, or its
+ * maximum stay is over.
  */
 export interface UnendedSessions {
   /**
-   * Adds the session of a plate that has no session yet.
+   * Adds a session. The collection must not yet have a session of the same plate.
    *
    * @param text the text that a camera read for the vehicle of the session
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** Returns the session of the vehicle with a plate. */
+  /** Returns the session of the vehicle with this plate. */
   withPlate(plate: Plate): ParkingSession | undefined;
-  /** Returns the sessions whose plates match. The sessions are found by their texts in constant time. */
+  /** Returns the sessions whose plates match. The time for the search does not depend on the number of sessions. */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];
 }
 
-/** Creates an empty collection of sessions that have not ended. */
+/** Creates an empty collection of sessions that have no recorded end. */
 export function createUnendedSessions(): UnendedSessions {
   type Unended = { session: ParkingSession; text: string | null };
   const byPlate = new Map<string, Unended>();

@@ -10,20 +10,24 @@ import type {
 } from './types.ts';
 
 /**
- * The maximum number of subjects of each kind in the memory of a process. The least recently used subject is removed
- * first.
+ * The maximum number of API keys and of client addresses whose windows a process keeps in memory. When the memory is
+ * full, the least recently used windows are removed first.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
-/** The times of the counted points of one subject in each window, oldest first, in Unix milliseconds. */
+/**
+ * For each of the two windows of one key or address: the times at which its points were used, oldest first, in Unix
+ * milliseconds.
+ */
 interface Times {
   hour: number[];
   burst: number[];
 }
 
 /**
- * The rolling windows of one process. They are computed like the script of `RedisRollingLimiter`. The class extends a
- * class of rate-limiter-flexible so that the Redis limiter can use it as its insurance limiter.
+ * The rate limit windows in the memory of one process. The windows follow the same rules as the script of
+ * `RedisRollingLimiter`. The class extends a class of rate-limiter-flexible, because the Redis limiter uses it as its
+ * fallback ("insurance limiter") while Redis is unreachable.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
   // rate-limiter-flexible requires these members of an insurance limiter, but uses only `consume`.
@@ -86,8 +90,8 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 
   /**
-   * Removes the least recently used subject if none of its points counts any more. At least as many subjects are
-   * removed as are added.
+   * Removes the windows of the least recently used key or address if all their points have expired. The function is
+   * called for each new key or address, so at least as many windows are removed as are added.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
@@ -98,19 +102,19 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 }
 
-/** Removes the points that have left a window. */
+/** Removes the times of the points that are older than the window. */
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
 }
 
 /**
- * Returns how long until a window has room for the points, in milliseconds. If there are more points than the limit
- * allows, the result is the length of the window.
+ * Returns the number of milliseconds until a window has room for the points. If the limit of the window is lower than
+ * the number of points, the result is the length of the window.
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // The newest of the points that must leave the window first. undefined when the window has room.
+  // The window has room when this point has left it. undefined when the window has room now.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

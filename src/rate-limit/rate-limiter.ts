@@ -43,8 +43,8 @@ export function createRateLimiter(
 }
 
 /**
- * Creates the functions that decide by the rolling windows. A refusal is cached while only the passing of time can
- * change the decision.
+ * Creates the functions that decide about requests. A refusal is cached until the passing of time can change the
+ * decision, so that repeated requests do not reach Redis.
  */
 function decisions(
   windows: RollingLimiter,
@@ -68,7 +68,7 @@ function decisions(
   };
 }
 
-/** Converts the counts of both windows to the decision that is returned for a request. */
+/** Converts the state of both windows to the decision about a request. */
 function decision(
   { hourlyLimit, burstLimit }: RateLimitSubject,
   { allowed, retryAfterMs, nowMs, hour, burst }: WindowState,

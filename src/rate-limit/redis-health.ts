@@ -5,7 +5,7 @@ import type { Shards } from '../redis/shards.ts';
 /** How often each Redis server is probed, in milliseconds. An unresponsive connection is detected within this time. */
 const probeIntervalMs = 1000;
 
-/** The knowledge of one process about which Redis servers respond. */
+/** Remembers which Redis servers respond, as far as this process knows. */
 export interface RedisHealth {
   /** Whether all Redis servers respond. */
   readonly answers: boolean;
@@ -19,8 +19,9 @@ export interface RedisHealth {
 }
 
 /**
- * Monitors which Redis servers respond. Only probes detect that a server responds again, because a request would have
- * to wait for its timeout. Servers that are connected at the start count as responsive.
+ * Creates a monitor that knows which Redis servers respond. A client request never tests a failed server, because the
+ * request would have to wait for a timeout. The monitor probes the server instead. Servers that are connected at the
+ * start count as responsive.
  *
  * @param redis a client that has had time for its first connection (`connected`)
  * @param probe sends a request to one server; rejects when there is no response in time
@@ -34,7 +35,7 @@ export function watchRedis(
   const states = new Map<string, 'answers' | 'silent'>();
   let isClosed = false;
 
-  /** Returns the name of the Redis server for the log. The log needs no name when there is only one server. */
+  /** Returns the log field with the name of a Redis server. The result is empty when there is only one server. */
   const nameIn = (shard: string) => (shards.names().length > 1 ? { node: shard } : {});
 
   function failed(shard: string, cause: unknown): void {

@@ -10,9 +10,10 @@ import { RollingRes, takeFrom } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * Counts both windows of many subjects in one round trip. Each window of a subject is a list with the time of every
- * counted point, oldest first, in milliseconds by the clock of Redis. ARGV: the lengths of both windows, then points,
- * hourly limit and burst limit of each subject. KEYS: both lists of each subject.
+ * The Redis script that counts both windows for many API keys or addresses in one round trip. Each window is a Redis
+ * list with the time of every used point, oldest first, in milliseconds by the clock of Redis. KEYS has both lists of
+ * each key or address. ARGV has the lengths of both windows, and then the points, the hourly limit and the burst limit
+ * of each key or address.
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -69,7 +70,7 @@ end
 return results
 `;
 
-/** The command that rate-limiter-flexible registers on the client. */
+/** The client with the command that rate-limiter-flexible adds for the script. */
 type ScriptedRedis = (Redis | Cluster) & {
   rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
 };
@@ -82,7 +83,7 @@ type ScriptResult = [
   burstResetAtMs: number,
 ];
 
-/** The arguments of the script for one subject. */
+/** The arguments of the script for one API key or client address. */
 interface Question {
   key: string;
   points: number;
@@ -90,24 +91,29 @@ interface Question {
   burstLimit: number;
 }
 
-/** Returns the Redis keys of both windows of a subject. The braces put both keys into the same slot of a cluster. */
+/**
+ * Returns the names of the two Redis lists with the windows of a key or address. The braces put both lists into the
+ * same slot of a Redis Cluster.
+ */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
 /**
- * Rolling windows that all processes share. The class extends the Redis limiter of rate-limiter-flexible.
+ * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of
+ * rate-limiter-flexible.
  *
- * From the library: the call to count (`consume`), the prefix of the keys, the insurance limiter, which counts while Redis
- * is unreachable, and the registration of the script on the client. The client must therefore not be shared.
+ * The library provides the method `consume`, the prefix of the Redis keys, the fallback limiter for the time while
+ * Redis is unreachable ("insurance limiter"), and the registration of the script on the client. No other limiter may
+ * use the same client.
  *
- * From this project, because the library counts one fixed window for each call:
+ * The library counts one fixed window for each call. This class therefore replaces the following parts:
  *
  * - `script` counts two rolling windows. It replaces the script of the library (`customIncrTtlLuaScript`), and the
  *   constructor registers it again for any number of keys.
- * - `_upsert` sends the limits of each subject instead of one limit for all keys. It joins the requests of one turn of the
- *   event loop, because a round trip costs more than a count. It fails at once when a server does not respond. In a
- *   cluster, each slot has its own call, because Redis rejects a call over several slots.
- * - `_getRateLimiterRes` reads the state of both windows (rolling-res.ts), and `take` returns it also when the request is
- *   rejected.
+ * - `_upsert` sends separate limits for each key or address. It sends all calls of one iteration of the event loop
+ *   together, because a round trip to Redis costs more than a count. It fails immediately when a server does not
+ *   respond. In a cluster, it makes one call for each slot, because Redis rejects a call for several slots.
+ * - `_getRateLimiterRes` reads the state of both windows (rolling-res.ts). `take` returns the state for allowed and for
+ *   rejected requests.
  * - `probe` tests a server (redis-health.ts).
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
@@ -117,7 +123,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * For each Redis server, the function that joins several requests into one call. The servers have separate calls, so
+   * For each Redis server, the function that sends several requests in one call. Each server has calls of its own, so
    * that an unresponsive server does not delay requests to the other servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
@@ -126,7 +132,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
    * Creates the limiter.
    *
    * @param options.insurance counts while Redis is unreachable; without this limiter, `take` throws
-   * @param options.health knows whether a server responds, so that requests can skip an unresponsive server
+   * @param options.health knows which servers respond, so that no request waits for an unresponsive server
    */
   constructor(
     client: Redis | Cluster,
@@ -145,8 +151,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // The command is registered again, because the library registers it with one key, and this script receives the
-    // number of keys with each call.
+    // The library registers the command for exactly one key. It is registered again here, because the number of keys
+    // differs from call to call.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -155,8 +161,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Counts and removes a test point on a Redis server. This also tests writing, because a Redis server that is full or
-   * read-only responds but cannot count.
+   * Tests whether a Redis server can count, by counting and removing a test point. A full or read-only Redis server
+   * still responds, but cannot count.
    *
    * @throws when the server does not respond or cannot count
    */
@@ -166,7 +172,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     await this.#client.del(...windowKeys(key));
   }
 
-  /** Runs the script for subjects whose keys are in the same slot. */
+  /** Runs the script for several API keys or addresses. Their Redis lists must be in the same slot. */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(
       questions.length * 2,
@@ -177,8 +183,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Sends a request to the Redis server that holds the key, together with the other requests to this server in the same
-   * turn of the event loop.
+   * Sends a request to one Redis server. Requests to the same server in one iteration of the event loop are sent
+   * together.
    */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
@@ -189,7 +195,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return batch(question);
   }
 
-  /** Returns the results in the order of the requests, with an error for each request that failed. */
+  /**
+   * Runs the script once for each slot. Returns a result for each request, in the order of the requests; the result of
+   * a failed request is an error.
+   */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
     const groups = groupBy(questions, ({ key }) => this.#shards.slotOf(key)).values();
@@ -204,7 +213,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return questions.map((question) => answers.get(question)!);
   }
 
-  /** Calls Redis. This method overrides the library's method, which has one limit for all keys. */
+  /** Calls Redis. The method of the library is overridden, because it uses the same limit for all keys. */
   async _upsert(
     key: string,
     points: number,
@@ -213,8 +222,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
-    // The request fails at once, because each request to an unresponsive server would otherwise wait for its own
-    // timeout.
+    // Requests to an unresponsive server fail immediately. Otherwise each request would wait for its own timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
       return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });

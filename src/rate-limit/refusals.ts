@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** The longest time for which a refusal is repeated from the cache, in milliseconds. */
+/** How long a cached refusal may be repeated at most, in milliseconds. */
 const maxRepeatedMs = 5000;
-/** The maximum number of cached refusals per kind of subject. */
+/** The maximum number of cached refusals of API keys, and the maximum number for client addresses. */
 const maxRefusalsOfKind = 10_000;
 
-/** A cached refusal. Its times are by the monotonic clock (`performance.now()`). */
+/** A cached refusal. Its times are values of the monotonic clock (`performance.now()`). */
 interface Refusal {
   state: WindowState;
   answeredAt: number;
@@ -15,9 +15,9 @@ interface Refusal {
 }
 
 /**
- * Repeats refusals without asking Redis, because only the passing of time can free a full window.
- * The in-memory blocks of rate-limiter-flexible are not sufficient. They handle only one limit and requests of one
- * point, and do not know the state of the windows for the headers. They would also refuse a cheaper request, or a
+ * A cache of refusals. While a window is full, only the passing of time can free it, so the process repeats the refusal
+ * without a call to Redis. The in-memory blocks of rate-limiter-flexible are not sufficient. They know only one limit,
+ * requests of one point, and no values for the rate limit headers. They would also refuse a cheaper request, or a
  * request after the limit was raised, although the window has room.
  */
 export class RememberedRefusals {
@@ -26,7 +26,10 @@ export class RememberedRefusals {
     address: new LRUCache<string, Refusal>({ max: maxRefusalsOfKind }),
   };
 
-  /** Returns the current state of a cached refusal that still holds, or undefined when there is no such refusal. */
+  /**
+   * Returns the cached refusal of a request with its current waiting times, or undefined when the request may be
+   * allowed now.
+   */
   find(subject: RateLimitSubject, points: number): WindowState | undefined {
     const now = performance.now();
     const refusal = this.#refusalsOfKind[subject.kind].get(nameOf(subject, points));
@@ -37,7 +40,7 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal for as long as the decision cannot change.
+   * Caches a refusal until the decision can change.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

@@ -1,11 +1,10 @@
 /**
- * The owner of the rate limit budget that a request uses. The owner is the API key, or the client's address when the
- * request has no valid key. Each kind of owner has separate memory in a process, so that many owners of one kind cannot
- * displace the other kind.
+ * The API key or the client address whose rate limit applies to a request. The address applies when the request has no
+ * valid key. A process keeps keys and addresses in separate memory, so that many addresses cannot displace keys.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
-  /** The id of the key, or the client's address. */
+  /** The id of the API key, or the client's address. */
   id: string;
   /** The maximum number of points in the hourly window. */
   hourlyLimit: number;
@@ -19,7 +18,7 @@ export interface RateLimitWindows {
   burstWindowSeconds: number;
 }
 
-/** One of the two windows of a subject, as a client sees it. */
+/** One of the two windows of a key or address, as the response headers describe it. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
   /** The maximum number of points in the window. */
@@ -29,8 +28,7 @@ export interface RateLimitWindow {
   /** The length of the window, in seconds. */
   windowSeconds: number;
   /**
-   * When the oldest counted point leaves the window, by the clock of the limiter. If the window is empty, the time is
-   * now.
+   * When the oldest used point leaves the window, by the clock of the limiter. If no point is used, the time is now.
    */
   resetAt: Date;
   /** The number of whole seconds from the decision to `resetAt`, rounded up. */
@@ -40,28 +38,24 @@ export interface RateLimitWindow {
 /** The decision about a request, and the data of its headers (docs/contract.md#rate-limit). */
 export interface RateLimitDecision {
   allowed: boolean;
-  /**
-   * The number of whole seconds until the same request would be allowed. The number is 0 when the request is allowed.
-   */
+  /** The number of whole seconds after which the same request would be allowed; 0 for an allowed request. */
   retryAfter: number;
   hour: RateLimitWindow;
   burst: RateLimitWindow;
 }
 
-/** The count of one rolling window of a rate limit. */
+/** The number of used points in one rolling window. */
 export interface WindowCount {
-  /** The number of points in the window. If the request was allowed, its own points are included. */
+  /** The number of used points in the window, including the points of an allowed request. */
   used: number;
-  /** When the oldest counted point leaves the window, in Unix milliseconds. If the window is empty, the time is now. */
+  /** When the oldest used point leaves the window, in Unix milliseconds. If no point is used, the time is now. */
   resetAtMs: number;
 }
 
-/** The counts of both rate limit windows at one moment. */
+/** The number of used points in both rate limit windows at one moment. */
 export interface WindowState {
   allowed: boolean;
-  /**
-   * The number of milliseconds until the same request would be allowed. The number is 0 when the request is allowed.
-   */
+  /** The number of milliseconds after which the same request would be allowed; 0 for an allowed request. */
   retryAfterMs: number;
   /** The time of the decision in Unix milliseconds, by the clock of the windows. */
   nowMs: number;
@@ -69,21 +63,24 @@ export interface WindowState {
   burst: WindowCount;
 }
 
-/** Counts points in two rolling windows. The points of a request are counted in both windows, or in none. */
+/** Counts the points of requests in two rolling windows. A refused request is counted in neither window. */
 export interface RollingLimiter {
-  /** Takes points from both windows. A call with 0 points only reads the windows. */
+  /** Takes points from both windows. A call with 0 points takes nothing and returns the current state. */
   take(subject: RateLimitSubject, points: number): Promise<WindowState>;
 }
 
 /** Decides whether requests are allowed. The limiter never fails, and always enforces a limit. */
 export interface RateLimiter {
-  /** Takes points from both windows of a subject. If one window has no room for all points, no point is taken. */
+  /** Takes points from both windows of a key or address. If either window has too little room, no points are taken. */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
-  /** Returns the cached refusal of a request of one point, or undefined when no refusal is cached. */
+  /** Returns the cached refusal of a request that costs one point, or undefined when no refusal is cached. */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
-  /** Returns the current state of a subject's windows without taking points. */
+  /** Returns the current state of both windows without taking points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
-  /** Where the windows are kept now. With `fallback`, each process has its own budget while Redis is unreachable. */
+  /**
+   * Where the windows are kept at the moment. `fallback` means that Redis is unreachable and each process counts in its
+   * own memory.
+   */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;
 }

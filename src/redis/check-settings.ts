@@ -2,15 +2,15 @@ import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 /**
- * The only eviction policy that is safe for rate limits. With this policy, a full Redis rejects new data instead of
- * removing existing data.
+ * The only eviction policy of Redis that is safe for rate limits. A full Redis with this policy rejects new data and
+ * removes no existing data.
  */
 const safePolicy = 'noeviction';
 
 /**
- * Warns about Redis settings that break rate limits: an eviction policy that removes windows when the memory is full,
- * and a REDIS_URL with only one node of a cluster. The function waits until Redis is ready, skips a Redis that does not
- * return its settings, and never fails.
+ * Logs a warning about Redis settings that break rate limits. One such setting is an eviction policy that removes data
+ * when the memory is full. Another is a REDIS_URL with only one node of a cluster. The function waits until Redis is
+ * ready and never fails. It checks nothing on a Redis that does not return its settings.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export async function checkSettings(redis: Redis | Cluster, log: Logger): Promis
 
 async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  // The settings are read with INFO, because many Redis hosts forbid CONFIG, which returns the same settings.
+  // The settings are read with INFO. Many Redis hosts forbid the usual command, CONFIG.
   const infos = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
   const policies = infos
     .filter(({ maxmemory }) => Number(maxmemory) > 0)
@@ -43,7 +43,7 @@ async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   }
 }
 
-/** Parses the response of INFO, which consists of lines in the form `name:value`. */
+/** Parses the response of INFO. Each line of the response has the form `name:value`. */
 function parseInfo(text: string): Record<string, string | undefined> {
   return Object.fromEntries(
     text

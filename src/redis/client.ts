@@ -7,7 +7,9 @@ import { shardsOf } from './shards.ts';
 
 /** The longest pause between attempts to connect, in milliseconds. */
 const maxReconnectDelayMs = 1000;
-/** How long a command waits on a silent connection before the connection is closed, in milliseconds. */
+/**
+ * How long a command waits for data on a silent connection before the client closes the connection, in milliseconds.
+ */
 const socketTimeoutMs = 5000;
 /** How long a server may take to accept a connection before the next server is tried, in milliseconds. */
 const connectTimeoutMs = 3000;
@@ -15,10 +17,13 @@ const connectTimeoutMs = 3000;
 const sentinelTimeoutMs = 1000;
 /** How often each connection is pinged, in milliseconds. */
 const pingIntervalMs = 2000;
-/** How often the slots of a cluster are read, in milliseconds. The client detects a failover within this time. */
+/**
+ * How often the client reads which node holds which slot of a cluster, in milliseconds. The client detects a failover
+ * within this time.
+ */
 const slotsIntervalMs = 1000;
 
-/** Returns the pause before an attempt to connect, which grows with each attempt. */
+/** Returns the pause before the next attempt to connect. The pause grows with each attempt. */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
 /** The options of every connection to a Redis server. */
@@ -26,15 +31,15 @@ const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A server that is no longer the primary rejects writes with READONLY. The client then opens a new connection, which
-  // goes to the current primary.
+  // A server that is no longer the primary rejects writes with the error READONLY. The client then opens a new
+  // connection, which goes to the new primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * Creates a connection that never crashes the process and always reconnects. The connection goes to the only server, to
- * the primary that the sentinels name, or to any node of a cluster. The log has an entry when the connection is lost
- * and when it is back, but not for every attempt.
+ * Creates a connection that always reconnects and never crashes the process. It connects to the only server, to the
+ * primary that the sentinels name, or to any node of a cluster. The loss and the return of the connection are logged,
+ * but not each attempt to connect.
  */
 export function createRedisClient(servers: RedisServers, log: Logger, options: RedisOptions = {}): Redis {
   const allOptions: RedisOptions = {
@@ -51,9 +56,9 @@ export function createRedisClient(servers: RedisServers, log: Logger, options: R
 }
 
 /**
- * Creates a client for keys. The client is a connection to a single server, or a client of all nodes when several
- * cluster nodes are named. A command fails at once when its node cannot receive the command, because the callers have
- * their own fallback.
+ * Creates a client for commands on Redis keys. It connects to a single server, or to all nodes of a cluster when
+ * several cluster nodes are configured. A command to an unreachable node fails immediately, because the callers of the
+ * client have their own fallback.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -73,7 +78,8 @@ export function createKeyClient(
         ...(tls && { tls }),
         ...options,
       },
-      // Host names are not resolved here, because TLS verifies the certificate against the host name.
+      // The client keeps host names and does not replace them with IP addresses, because TLS verifies the certificate
+      // against the host name.
       dnsLookup: (address, callback) => callback(null, address),
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshInterval: slotsIntervalMs,
@@ -87,7 +93,10 @@ export function createKeyClient(
   return cluster;
 }
 
-/** Returns the server of a single connection. The result is undefined when the only URL names the server. */
+/**
+ * Returns the options of a connection to a primary with sentinels, or to any node of a cluster. The result is undefined
+ * for a single server, because its URL is sufficient.
+ */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;
   const { host: _host, port: _port, ...access } = connectionParts(urls[0]);
@@ -104,8 +113,8 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Pings each connection regularly. A firewall can drop a connection without notice, and only an unanswered ping reveals
- * the loss. `socketTimeout` then replaces the connection. Detection takes at most 7 s.
+ * Pings each connection regularly. When a firewall drops a connection without notice, only an unanswered ping reveals
+ * the loss, and `socketTimeout` then closes the connection. Detection takes at most 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -115,12 +124,12 @@ function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   client.on('end', () => clearInterval(pings));
 }
 
-/** Logs when a client loses its connection and when it is connected again. */
+/** Logs the loss and the return of the connection of a client. */
 function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // Only the message is logged, because the error of a failed login contains the command with the password.
+    // Only the message of the error is logged. The error of a failed login also contains the command with the password.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -130,17 +139,17 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long the start waits for the first connection to Redis, in milliseconds. The start then continues without Redis.
- * The value is the time that a server may take to accept a connection.
+ * How long a starting gateway waits for its first connection to Redis, in milliseconds. The gateway then starts without
+ * Redis. The value equals the time that a server may take to accept a connection.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
 /** How often the first connection is checked, in milliseconds. */
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new client is connected to each server with keys, but at most `firstConnectionTimeoutMs`, because a
- * gateway also starts without Redis. The client of a cluster is ready before it has connections to its nodes. Without
- * this function, the first command to each node would be late.
+ * Waits until a new client is connected to each Redis server, but at most `firstConnectionTimeoutMs`, because a gateway
+ * also starts without Redis. The client of a cluster reports that it is ready before it is connected to all nodes.
+ * Without this wait, the first command to each node would be slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

@@ -1,7 +1,10 @@
-/** The part of cluster-key-slot that this project uses. The package has no types of its own. */
+/**
+ * TypeScript types for the part of the package cluster-key-slot that this project uses. The package itself has no
+ * types.
+ */
 declare module 'cluster-key-slot' {
   /**
-   * Returns the slot of a key in a cluster. If the key has a hash tag, the hash tag determines the slot
+   * Returns the slot of a key in a cluster. If the key has a hash tag, only the hash tag determines the slot
    * (https://redis.io/docs/reference/cluster-spec).
    */
   export default function calculateSlot(key: string): number;

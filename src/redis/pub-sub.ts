@@ -4,37 +4,37 @@ import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
 
 /**
- * A channel of notices. The queue of a channel needs no further limit, because at most one notice per channel waits
- * while Redis is unreachable.
+ * The name of a channel of notices. While Redis is unreachable, at most one notice for each channel waits, so the queue
+ * has no other limit.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
-/** The notice that anything in a channel may have changed. */
+/** The text of a notice that anything in its channel may have changed. */
 export const anyChange = '';
 
 /** Sends notices between the processes of a gateway. */
 export interface PubSub {
   /**
-   * Sends a notice about a change. While Redis is unreachable, only this process receives the notice at once. The other
-   * processes receive it when Redis is back, and several waiting notices of a channel become a single `anyChange`.
+   * Sends a notice about a change. While Redis is unreachable, only this process receives the notice immediately. The
+   * other processes receive it when Redis is back. Several waiting notices of a channel are then replaced by one
+   * `anyChange`.
    */
   publish(channel: Channel, message: string): Promise<void>;
   /**
-   * Calls a listener for each notice, including notices of this process. The result is a function that ends the
-   * subscription.
+   * Calls a listener for each notice in a channel, including the notices that this process sends. Returns a function
+   * that ends the subscription.
    */
   subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
-  /** Whether notices from other processes arrive. */
+  /** Whether this process receives the notices of other processes at the moment. */
   readonly connected: boolean;
-  /**
-   * Calls a listener when notices stop arriving and when they arrive again. The result is a function that removes the
-   * listener.
-   */
+  /** Calls a listener whenever the value of `connected` changes. Returns a function that removes the listener. */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Creates the notices of a gateway without Redis. All notices stay within one process. */
+/**
+ * Creates the channels of a gateway without Redis. Such a gateway has only one process, which receives its own notices.
+ */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
   return {
@@ -60,8 +60,9 @@ export function createLocalPubSub(): PubSub {
 /** How often the connection of the subscriber is pinged, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before notices count as late, in milliseconds. An unresponsive Redis may delay a revocation
- * by at most 500 ms (docs/contract.md#keys). This time and the interval together are shorter.
+ * How long a ping may take before the connection counts as lost, in milliseconds. Together with `heartbeatIntervalMs`,
+ * this time is shorter than 500 ms, because an unresponsive Redis may delay the revocation of a key by at most 500 ms
+ * (docs/contract.md#keys).
  */
 const heartbeatTimeoutMs = 250;
 
@@ -69,9 +70,8 @@ const heartbeatTimeoutMs = 250;
 const resendIntervalMs = 500;
 
 /**
- * Creates notices over Redis. The notices also work in a process that starts or continues without Redis, and the
- * process subscribes again when Redis is back. In a cluster, every node receives every notice, so one connection to any
- * node is sufficient.
+ * Creates the channels of a gateway with Redis. A process can start or continue without Redis, and subscribes again
+ * when Redis is back. In a cluster, every node receives every notice, so one connection to any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });
@@ -108,8 +108,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     if (heartbeatPending || !subscribed) return;
     heartbeatPending = true;
     let answered = false;
-    // A response that waits only because this process is busy is not late. Such a response is read before the second
-    // `setImmediate`.
+    // A response that waits only because this process is busy does not count as late. The process reads such a response
+    // before the second `setImmediate`.
     const late = setTimeout(() => {
       setImmediate(() => setImmediate(() => !answered && setConnected(false)));
     }, heartbeatTimeoutMs);
@@ -120,7 +120,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     answered = true;
     clearTimeout(late);
     heartbeatPending = false;
-    // When this response arrives, all notices that were published before it have already arrived.
+    // Redis sends messages in order. When this response arrives, all earlier notices have already arrived.
     setConnected(alive && subscribed);
   }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));
@@ -129,7 +129,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     setConnected(false);
   });
   subscriber.on('ready', () => {
-    // Notices count as reliable only after all channels are subscribed again.
+    // The connection counts as working only after all channels are subscribed again.
     const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
     resubscribed.then(
       () => {

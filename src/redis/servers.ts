@@ -1,24 +1,25 @@
 /** The Redis servers that the operator configured. */
 export interface RedisServers {
   /**
-   * The URL of one server, or the URLs of some nodes of one cluster. With `sentinels`, the URL has no relevant host. It
-   * then has only the protocol (`rediss:` for TLS), the user, the password and the number of the database.
+   * The URL of one server, or the URLs of some nodes of one cluster. When `sentinels` is set, the host of the URL is
+   * ignored. The URL then only gives the protocol (`rediss:` for TLS), the user, the password and the number of the
+   * database.
    */
   urls: readonly [string, ...string[]];
   /** The sentinels that know the current primary. */
   sentinels?: RedisSentinels | undefined;
 }
 
-/** The sentinels of one primary and its replicas. */
+/** The Sentinel servers that monitor one primary and its replicas. */
 interface RedisSentinels {
   addresses: readonly RedisAddress[];
   /** The name of the primary in the sentinels' configuration. */
   name: string;
-  /** The password of the sentinels themselves, not of the primary. */
+  /** The password for the connections to the sentinels. The primary has its own password in the URL. */
   password?: string | undefined;
 }
 
-/** The address of a server. */
+/** The host and port of a server. */
 export interface RedisAddress {
   host: string;
   port: number;
@@ -27,7 +28,7 @@ export interface RedisAddress {
 /** The default ports of a server and of a sentinel. */
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
-/** Returns the host of a connection without brackets. IPv6 addresses in URLs have brackets. */
+/** Returns the host of a URL for a connection. In URLs, IPv6 addresses have brackets, which are removed here. */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Returns the parts of a URL as options of a connection. */

@@ -1,22 +1,24 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 
-/** The servers that hold keys: the nodes of a cluster by their addresses, or the only server. */
+/** The Redis servers that hold keys: all nodes of a cluster by their addresses, or the only server. */
 export interface Shards {
   /** Returns the names of all servers that hold keys. */
   names(): string[];
   /** Returns the server that holds a key. */
   shardOf(key: string): string;
-  /** Whether the connection to a server is ready for commands. */
+  /** Whether the client is connected to a server and can send commands. */
   isConnected(shard: string): boolean;
-  /** Returns the slot of a key. In a cluster, all keys of one call must be in the same slot. */
+  /** Returns the slot of a key. In a cluster, one call may use only keys of the same slot. */
   slotOf(key: string): number;
 }
 
-/** The name of the only server. A cluster whose nodes are not yet known has this name, too. */
+/** The name of the only server. It is also the name of a cluster until its nodes are known. */
 const onlyShard = 'redis';
 
-/** The current servers of a client, as far as the client knows them. */
+/**
+ * Returns the Redis servers of a client. For a cluster, the result follows the nodes that the client currently knows.
+ */
 export function shardsOf(redis: Redis | Cluster): Shards {
   if (!(redis instanceof Cluster)) {
     return {
@@ -41,15 +43,15 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of attempts to find a key that a server holds. This number is enough for a server with a
- * thousandth of the slots.
+ * The maximum number of attempts to find a Redis key that a given server holds. The number is large enough for a server
+ * that holds only a thousandth of the slots.
  */
 const maxTries = 20_000;
 
 /**
- * Finds a key that a given server holds. The key consists of a prefix and a number.
+ * Finds a Redis key that a given server holds. The key consists of the prefix and a number.
  *
- * @throws when the server has no slots
+ * @throws when the server holds no slots
  */
 export function keyOfShard(shards: Shards, shard: string, prefix: string): string {
   for (let number = 0; number < maxTries; number += 1) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defaultPorts, type RedisServers, withoutBrackets } from './servers.ts';
 
-/** Addresses of sentinels, such as `a.internal:26379,b.internal`. */
+/** The form of an environment variable with the addresses of sentinels, such as `a.internal:26379,b.internal`. */
 export const sentinelAddresses = z.string().transform((list, context) =>
   list.split(',').map((text) => {
     const address = `redis://${text.trim()}`;
@@ -18,12 +18,14 @@ export const sentinelAddresses = z.string().transform((list, context) =>
 );
 
 /**
- * The default URL of a primary behind sentinels, without TLS and password. The sentinels provide the address of the
- * primary.
+ * The default URL for a primary with sentinels, without TLS and without a password. The sentinels provide the address
+ * of the primary.
  */
 const plainPrimary = 'redis://sentinels';
 
-/** Returns the Redis servers that the environment variables configure, or undefined without such variables. */
+/**
+ * Returns the Redis servers that the environment variables configure, or undefined when no variable configures Redis.
+ */
 export function redisServers(env: {
   REDIS_URL?: readonly [string, ...string[]] | undefined;
   REDIS_SENTINELS?: z.output<typeof sentinelAddresses> | undefined;

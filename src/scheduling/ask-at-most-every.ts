@@ -1,9 +1,9 @@
 /**
- * Caches the answer of `ask` for an interval, so that `ask` runs at most once per interval for any number of callers.
- * Only one run is in progress at a time, and all callers during a run get its answer.
+ * Returns a function that caches the result of `ask`, so that `ask` runs at most once per interval. Callers never start
+ * a second run while one is in progress; they wait for the result of that run.
  *
- * @param intervalMs how long an answer is cached, in milliseconds
- * @param ask must not reject, and must answer within a bounded time
+ * @param intervalMs how long a result is cached, in milliseconds
+ * @param ask must not reject, and must end within a limited time
  * @param now a monotonic clock, in milliseconds
  */
 export function askAtMostEvery<Answer>(
@@ -15,7 +15,7 @@ export function askAtMostEvery<Answer>(
   let answeredAt = Infinity;
   return () => {
     if (answer && now() - answeredAt < intervalMs) return answer;
-    if (answer && answeredAt === Infinity) return answer; // another call of `ask` is already in progress
+    if (answer && answeredAt === Infinity) return answer; // `ask` is running
     answeredAt = Infinity;
     answer = ask().finally(() => (answeredAt = now()));
     return answer;

@@ -1,14 +1,17 @@
 import DataLoader from 'dataloader';
 
-/** The maximum number of questions that one call answers together. */
+/** The default maximum number of questions that one call of `load` answers. */
 const maxJoinedQuestions = 1000;
 
-/** Answers many questions at once, in their order. The answer to a failed question is its error. */
+/**
+ * Answers a list of questions with a list of answers in the same order. For a question that failed, the list contains
+ * an error.
+ */
 export type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
- * Joins the calls that arrive in one turn of the event loop, from one request or from many, into one call of `load`.
- * Nothing is cached: each turn of the event loop reads the current state.
+ * Returns a function that collects all its calls in one iteration of the event loop, and passes them to `load`
+ * together. The calls can come from several requests. No result is cached, so each iteration reads the current state.
  *
  * @param maxJoined the maximum number of questions in one call of `load`
  */

@@ -1,9 +1,9 @@
 /**
- * A value that is too large to be kept in memory together with other values. Its JSON is read when the response is
- * written up to the place of the value, and is copied to the response without parsing.
+ * A JSON value that is too large to keep several of its kind in memory. The value is read only when the response has
+ * been written up to its place. Its text is then copied to the response without parsing.
  */
 export class DeferredJson {
-  /** Reads the JSON of the value. The read may first wait for a slot. */
+  /** Reads the value as JSON text. The function may first wait for a slot. */
   readonly read: () => Promise<string>;
 
   constructor(read: () => Promise<string>) {

@@ -1,18 +1,20 @@
-/** A channel that passes values to one reader. The reader receives one value at a time. */
+/** A channel that passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
-  /** Adds a value to the channel. The value replaces an unread value with the same key. */
+  /**
+   * Adds a value to the channel. If the channel still has an unread value with the same key, the new value replaces it.
+   */
   push(value: Value): void;
-  /** Ends the channel after the unread values. */
+  /** Closes the channel after the reader has received the remaining values. */
   end(): void;
-  /** The iterator of the reader. The iteration ends when the reader stops, or after `end`. */
+  /** The iterator of the reader. It ends when the reader stops, or after a call of `end`. */
   values: AsyncIterableIterator<Value>;
 }
 
 /**
- * Creates a channel to one reader. When values arrive faster than the reader reads them, the channel keeps only the
- * latest value of each key.
+ * Creates a channel to one reader. If the reader is slower than the writer, the channel keeps only the latest value of
+ * each key.
  *
- * @param onEnd is called when the reader stops
+ * @param onEnd called when the reader stops
  * @param keyOf returns the key of a value; when omitted, all values have the same key
  */
 export function createLatestValue<Value>(

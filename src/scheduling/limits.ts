@@ -2,21 +2,20 @@
 export interface SlotLimits {
   /** A description of the tasks, for the table in docs/decisions/concurrency.md. */
   task: string;
-  /** Whose tasks are counted together. When slots are scarce, the owners get slots in rotation. */
+  /** The kind of owner to which a task belongs. When slots are scarce, the owners take turns. */
   owner: 'key' | 'location' | 'company' | 'client address';
-  /** The maximum number of tasks of one owner that run at once. */
+  /** The maximum number of tasks of one owner that run at the same time. */
   runningPerOwner: number;
-  /** The maximum number of tasks of all owners that run at once. */
+  /** The maximum number of tasks of all owners together that run at the same time. */
   running: number;
   /**
-   * The maximum number of tasks of one owner that wait, and the error message for refused tasks. If this is omitted,
-   * any number of tasks may wait.
+   * The maximum number of waiting tasks of one owner, and the error message for a task that is refused. If this field
+   * is omitted, any number of tasks may wait.
    */
   waiting?: { perOwner: number; refusal: string };
   /**
-   * The maximum time that a task holds its slot, in milliseconds. A task that takes longer is waiting for something,
-   * such as a locked location or a slow client. The task continues without a slot, so that it does not delay the tasks
-   * of other owners.
+   * How long a task may hold its slot, in milliseconds. A task that takes longer is probably waiting, for example for a
+   * locked location or a slow client. It then continues without a slot, so that tasks of other owners can start.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before a slot passes to the next task. */
@@ -25,7 +24,10 @@ export interface SlotLimits {
   reason: string;
 }
 
-/** The limits of tasks that take processor time or memory. Such a task releases its slot after 2 s at the latest. */
+/**
+ * The limits of tasks that take processor time or memory. A task gives its slot back after 2 s, even if the task has
+ * not ended.
+ */
 const shortTasks = {
   owner: 'key',
   runningPerOwner: 1,
@@ -33,16 +35,16 @@ const shortTasks = {
   yields: true,
 } as const;
 
-/** The limits of tasks that hold their slot until their end, because they wait for the database or another server. */
+/** The limits of tasks that wait for the database or for another server. A task holds its slot until the task ends. */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** The maximum number of waiting calls with many rows for each key. */
+/** The maximum number of waiting requests with many rows for each API key. */
 const waitingCalls = 20;
 
 /**
- * All limits of concurrent tasks in one process. The table in docs/decisions/concurrency.md repeats these limits. A
- * request that waits for a slot still counts as a request in progress. Many kinds of tasks therefore need no limit for
- * waiting.
+ * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows the same limits. Many
+ * kinds of tasks have no limit for waiting tasks, because each waiting task belongs to a request, and the number of
+ * requests in progress is already limited.
  */
 export const slotLimits = {
   requests: {
@@ -137,8 +139,8 @@ export const slotLimits = {
       'Each batch holds a database connection, and other requests also need connections. A waiting call holds its rows in memory.',
   },
   /**
-   * Callers must first check that the location is in the key's scope. Otherwise, a key could fill the queue of another
-   * company's location.
+   * Callers must first check that the location is in the scope of the API key. Otherwise, a key could fill the queue of
+   * another company's location.
    */
   locationChanges: {
     ...wholeTasks,

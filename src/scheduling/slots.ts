@@ -2,14 +2,14 @@ import { ServiceError } from '../errors/error-table.ts';
 import type { SlotLimits } from './limits.ts';
 import { yieldToEventLoop } from './yield.ts';
 
-/** The slots of one process for one kind of task. A waiting task holds no database connection. */
+/** The slots for one kind of task in one process. A task that waits for a slot holds no database connection. */
 export interface Slots {
   /**
-   * Runs a task when a slot is free. Tasks of one owner start in the order of the calls. Owners get slots in rotation,
-   * so that heavy callers cannot starve light callers.
+   * Runs a task as soon as a slot is free. Tasks of one owner start in the order of the calls. Owners take turns, so
+   * that an owner with many tasks cannot block the other owners.
    *
-   * @param owner the identifier of the owner, such as a key or a location
-   * @param options.mayRefuse false for the later parts of a task that has begun
+   * @param owner the identifier of the owner, such as an API key or a location
+   * @param options.mayRefuse false if the task is a later part of work that has already begun
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait
    */
   run<Result>(owner: string, work: () => Promise<Result>, options?: { mayRefuse: boolean }): Promise<Result>;
@@ -17,18 +17,18 @@ export interface Slots {
 
 type ReleaseSlot = () => Promise<void>;
 
-/** Creates the slots of one process for one kind of task. */
+/** Creates the slots for one kind of task in one process. */
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
-  /** The waiting tasks by owner. A task of the first owner in the map runs next. */
+  /** The waiting tasks of each owner. The next free slot goes to the first owner in the map. */
   const waiting = new Map<string, ((releaseSlot: ReleaseSlot) => void)[]>();
-  /** The number of running tasks of each owner, with or without their slot. */
+  /** The number of running tasks of each owner, including tasks that have already given back their slot. */
   const running = new Map<string, number>();
   let usedSlots = 0;
 
   const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
 
-  /** Takes a slot. The slot is released after `holdMs` at the latest. */
+  /** Takes a slot. The slot is given back after `holdMs` at the latest. */
   function takeSlot(owner: string): ReleaseSlot {
     running.set(owner, (running.get(owner) ?? 0) + 1);
     usedSlots += 1;

@@ -1,11 +1,11 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
-/** The delay of a 1 ms timer, in milliseconds, from which on the event loop counts as busy with other work. */
+/** The delay of a timer, in milliseconds, from which on the event loop counts as busy. The timer is set to 1 ms. */
 const busyMs = 3;
 
 /**
- * How often a long task checks for other work before the task continues. The number is limited, so that the task makes
- * progress even on a busy process.
+ * How often a long task checks for other work before it continues. The number is limited, so that the task makes
+ * progress even in a busy process.
  */
 const maxChecks = 20;
 
@@ -15,19 +15,19 @@ const maxChecks = 20;
  */
 const maxYieldMs = 250;
 
-/** The number of requests that the process is answering. */
+/** The number of requests that this process has received and not yet answered. */
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are yielding. The request of such a task counts as in progress, but has no other work
- * to do.
+ * The number of long tasks that are currently yielding. Their requests are still in progress, but have no other work to
+ * do.
  */
 let yieldingTasks = 0;
 
 /**
- * Counts a request that the process is answering. Long tasks of other requests yield to this request.
+ * Reports that the process has begun to answer a request. Long tasks of other requests then yield to this request.
  *
- * @returns a function to call once, when the request ends
+ * @returns a function that the caller must call once, when the request ends
  */
 export function beginRequest(): () => void {
   requestsInProgress += 1;
@@ -35,16 +35,16 @@ export function beginRequest(): () => void {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. Without other requests, the function only lets the event
- * loop accept new requests. With other requests, the function waits until the event loop has nothing else to do, but at
- * most `maxYieldMs`. Other requests exchange several messages with clients, Redis and the database. Without this wait,
- * one part of the long task would delay each of these messages.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the function only lets
+ * the event loop accept new requests. Otherwise, the function waits until the event loop has no other work, but at most
+ * `maxYieldMs`. Other requests exchange several messages with clients, Redis and the database, and a long task without
+ * this wait would delay each message.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first wait may end in the current iteration, which has already read its sockets. The second wait lets the
-    // next iteration read them.
+    // The first wait may end in the current iteration of the event loop, which has already read its sockets. The second
+    // wait ensures that the next iteration reads them.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

@@ -2,8 +2,8 @@ import { advisoryLocks } from '../database/advisory-locks.ts';
 import { namedStatement, type NamedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 
-// The table of usage records has one partition per day (UTC). The migration `usage_partitions` defines the SQL
-// functions; docs/decisions/usage-tables.md gives the reasons.
+// The table of usage records has one partition for each day (UTC). The migration `usage_partitions` defines the SQL
+// functions that this file calls. docs/decisions/usage-tables.md gives the reasons.
 
 /**
  * How many days ahead partitions are created. If their creation fails for longer than this, records go to the default
@@ -31,19 +31,19 @@ async function countOf(sql: Sql, statement: NamedStatement, days: number): Promi
 }
 
 /**
- * Creates the missing partitions of today and the next days, and returns how many partitions it created. Records
- * without a partition of their own are not lost, because they go to the default partition.
+ * Creates the missing partitions for today and the next days, and returns the number of created partitions. A record
+ * whose day has no partition is not lost, because PostgreSQL stores it in the default partition.
  *
- * @throws when the gateway's database role may not create tables, or the default partition stays locked for 2 s
+ * @throws when the gateway's database role may not create tables, or when the default partition stays locked for 2 s
  */
 export const prepareUsagePartitions = (sql: Sql): Promise<number> =>
   countOf(sql, preparePartitions, daysAhead);
 
 /**
- * Drops the partitions whose last record is older than `keptDays` days, and returns how many partitions it dropped. The
- * function drops nothing while another process drops partitions.
+ * Drops the partitions whose last record is older than `keptDays` days, and returns the number of dropped partitions.
+ * If another process is already dropping partitions, the function drops nothing.
  *
- * @throws when the gateway's database role does not own the tables, or a query reads them for more than 2 s
+ * @throws when the gateway's database role does not own the tables, or when a query reads them for more than 2 s
  */
 export const dropExpiredUsage = (sql: Sql, keptDays: number): Promise<number> =>
   countOf(sql, dropPartitions, keptDays);

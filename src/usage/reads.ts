@@ -5,7 +5,7 @@ import { createQueryBatch, createStatementBatch } from '../database/statement-ba
 import type { Sql } from '../database/types.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 
-/** The requests of a key in one hour with one operation. */
+/** The number of requests that an API key sent in one hour for one operation. */
 export interface UsageBucket {
   /** The start of the hour, in UTC. */
   hour: Date;
@@ -17,8 +17,8 @@ export interface UsageBucket {
 }
 
 /**
- * The maximum number of usage rows in the response to one request, because reading and formatting more rows would block
- * the process. A key that uses 25 operations in every hour of a month has fewer rows.
+ * The maximum number of usage rows that one response contains. Reading and formatting more rows would block the
+ * process. A key that uses 25 operations in every hour of a month has fewer rows.
  */
 const maxUsageRows = 20_000;
 
@@ -27,23 +27,26 @@ const tooMuchUsage = new ServiceError(
   `The usage has more than ${maxUsageRows} rows; request a shorter time range`,
 );
 
-/** A query for the usage of a key. The first hour contains `from`, and the last hour starts before `to`. */
+/**
+ * A query for the usage of an API key. The first hour of the result contains `from`, and the last hour starts before
+ * `to`.
+ */
 export interface UsageQuestion {
   apiKeyId: string;
   from: Date;
   to: Date;
 }
 
-/** The maximum number of rows that one statement reads. Between two statements, other requests can run. */
+/** The maximum number of rows that one SQL statement reads. Other requests can run between two statements. */
 const rowsPerPart = 1_000;
 
-/** The rows of a query that have not been read yet, which come after the last row that was read. */
+/** A query for the remaining rows of a usage query, which come after the last row that was read. */
 interface UnreadHours extends UsageQuestion {
   afterOperation: string;
   afterSurface: string;
 }
 
-/** SQL for the rows that have not been read yet, ordered by query. */
+/** SQL for the rows of several usage queries that have not been read yet, sorted by query. */
 const unreadRows = (columns: string, limit: number) => `
   SELECT ${columns ? `q.n::int, b.*` : ''}
   FROM unnest($apiKeyId::text[], $from::timestamptz[], $afterOperation::text[], $afterSurface::text[], $to::timestamptz[])
@@ -60,8 +63,9 @@ const unreadRows = (columns: string, limit: number) => `
   ) AS b
   LIMIT ${limit}`;
 
-// The condition that a request was rejected before execution, because it exceeded a rate limit, or had no valid key or
-// not the required permission. The graph answers most errors with status 200, so the error code decides there.
+// The SQL condition that a request was rejected before execution. The reason was an exceeded rate limit, an invalid or
+// missing key, or a missing permission. GraphQL answers most errors with status 200, so the error code decides for
+// GraphQL requests.
 const isRefused = `(u.status IN (401, 403, 429)
       OR u."errorCode" IN ('UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMIT_EXCEEDED'))`;
 
@@ -76,7 +80,7 @@ const usageByHour = namedStatement(
   ),
 );
 
-/** Counts the rows of several queries. The count stops at one more than the maximum. */
+/** Counts the rows of several usage queries. The counting stops at one row more than the maximum. */
 const countUsage = namedStatement(
   'usage-count',
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
@@ -91,14 +95,15 @@ export interface DeprecatedOperation {
   replacement: string;
 }
 
-/** How often a key used a deprecated operation. */
+/** How often an API key used a deprecated operation. */
 export interface DeprecatedUse extends DeprecatedOperation {
   requests: number;
   lastUsedAt: Date;
 }
 
 /**
- * The number of days for which the use of deprecated operations is counted, which is also the longest range of `usage`.
+ * The number of days for which the use of deprecated operations is counted. It is also the longest time range of the
+ * field `usage`.
  */
 export const deprecatedUseDays = 31;
 
@@ -119,7 +124,7 @@ const usageOfOperations = namedStatement(
 export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /**
- * Creates the functions that read usage. Look-ups in the same turn of the event loop share one statement.
+ * Creates the functions that read usage. One SQL statement answers all calls in the same iteration of the event loop.
  *
  * @param options.deprecated the operations that `deprecatedUse` counts
  */
@@ -140,7 +145,10 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     return row!.count > maxUsageRows;
   }
 
-  /** Answers all usage queries of one request together. The result is undefined when the answers have too many rows. */
+  /**
+   * Answers all usage queries of one request together. The result is undefined when the answers together have too many
+   * rows.
+   */
   async function readTogether(questions: readonly UsageQuestion[]): Promise<UsageBucket[][] | undefined> {
     const answers = questions.map((): UsageBucket[] => []);
     const all = questions.map((question) => ({ ...question, afterOperation: '', afterSurface: '' }));
@@ -165,7 +173,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
       const answers = new Map<object, UsageBucket[] | ServiceError>();
       await Promise.all(
         [...groupBy(asked, ({ reader }) => reader).values()].map(async (ofReader) => {
-          // A query that several aliases repeat is sent to the database once.
+          // If several GraphQL aliases ask for the same usage, the database gets only one query.
           const same = [...groupBy(ofReader, ({ question }) => nameOf(question)).values()];
           const found = await readTogether(same.map(([first]) => first!.question));
           for (const [index, equal] of same.entries()) {
@@ -200,10 +208,11 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
     }),
 
     /**
-     * Returns the requests of a key, sorted by hour, operation and surface.
+     * Returns how many requests an API key sent in each hour, sorted by hour, operation and surface (REST or GraphQL).
      *
-     * @param reader the request that asks; queries of the same request at the same time share one statement
-     * @throws {ServiceError} `VALIDATION_ERROR` when the answers to these queries have too many rows together
+     * @param reader the request that asks for the usage; all usage queries of one request are answered together
+     * @throws {ServiceError} `VALIDATION_ERROR` when the answers to all usage queries of the request have too many rows
+     *   together
      */
     byHour: (question: UsageQuestion, reader: object = unknownReader): Promise<UsageBucket[]> =>
       readHours({ question, reader }),

@@ -10,7 +10,9 @@ export type Usage = Omit<UsageRecord, 'id'>;
 
 /** Writes a usage record for every request. */
 export interface UsageRecorder {
-  /** Adds the record of a request. The record is written within a second, together with other records. */
+  /**
+   * Adds the usage record of a request. The recorder writes the record within a second, together with other records.
+   */
   record(usage: Usage): void;
   /** Writes the pending usage records. */
   flush(): Promise<void>;
@@ -20,19 +22,22 @@ export interface UsageRecorder {
 
 /** How often pending records are written, in milliseconds. */
 const writeIntervalMs = 1000;
-/** The maximum number of records per statement. Encoding thousands of records at once would delay requests. */
+/**
+ * The maximum number of usage records in one SQL statement. Encoding thousands of records in one step would delay
+ * requests.
+ */
 const maxRecordsPerStatement = 500;
 /**
- * The maximum number of records that are kept while the database is unreachable. If there are more, the oldest records
- * are dropped, and the log says how many.
+ * The maximum number of usage records that the process keeps in memory while the database is unreachable. If there are
+ * more records, the oldest records are dropped, and the log says how many.
  */
 const maxKeptRecords = 100_000;
 
 /**
- * Writes a batch of records, unless a batch with the same number was already written. A batch is sent again when the
- * answer to the first statement was lost. Concurrent runs of one recorder wait for each other, because they lock the
- * row of the recorder. A trigger updates the totals (`UsageTotal`). The rows of the totals are always locked in the
- * same order, so that processes cannot deadlock.
+ * Writes a batch of usage records, unless a batch with the same number was already written. The recorder sends a batch
+ * again when it got no answer from the database. Concurrent runs of the statement for one recorder wait for each other,
+ * because each run locks the row of the recorder. A trigger updates the totals (`UsageTotal`). It always locks the rows
+ * of the totals in the same order, so that processes cannot deadlock.
  */
 const insertUsage = namedStatement(
   'usage-insert',
@@ -66,7 +71,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * The number of leading records in the current batch. If the batch failed, its records may have been written anyway.
+   * The number of records at the start of the list that belong to the current batch. The database may have written the
+   * batch even if the call failed.
    */
   let sent = 0;
   let batch = 0;
@@ -117,10 +123,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     }
   }
 
-  /**
-   * Halves the batch after the database rejected the batch and wrote nothing. A record that is rejected alone is
-   * dropped.
-   */
+  /** Halves the batch after the database has rejected it. A single record that the database rejects is dropped. */
   function isolateRejectedRecord(error: unknown): void {
     if (sent > 1) {
       sent = Math.ceil(sent / 2);
@@ -134,7 +137,7 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     drop(1);
   }
 
-  /** Drops the oldest records. The current batch may become smaller by this, but never larger. */
+  /** Drops the oldest records. This can make the current batch smaller, but never larger. */
   function drop(count: number): void {
     waiting = waiting.slice(count);
     sent = Math.max(0, sent - count);
@@ -153,7 +156,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   return {
     record(usage) {
       waiting.push(usage);
-      // Only the first full batch starts a write here. While the database is unreachable, the timer retries the write.
+      // A write starts here only when the list reaches the size of a full batch for the first time. While the database
+      // is unreachable, the timer retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

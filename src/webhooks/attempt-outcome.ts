@@ -6,8 +6,8 @@ import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
 
 /**
- * The result of one attempt: the status of the response, or the error. When a reader acknowledges a message, the result
- * has neither a status nor an error.
+ * The result of one attempt to deliver a message: the HTTP status of the response, or an error. When a reader
+ * acknowledges a pulled message, both are null.
  */
 export interface AttemptResult {
   httpStatus: number | null;
@@ -15,7 +15,7 @@ export interface AttemptResult {
   durationMs: number;
 }
 
-/** The outcome of an attempt. The delivery has succeeded, will be retried, or has failed. */
+/** The state of a delivery after an attempt: delivered, to be retried, or failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
 /** Whether the receiver accepted the message (Standard Webhooks, "Responses"). */
@@ -30,8 +30,8 @@ export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
 /**
- * The largest value of the duration column, in milliseconds. The duration is limited, because an acknowledgement can
- * come weeks after the start of the lease.
+ * The largest duration that the database column can hold, in milliseconds. The limit is needed because a reader can
+ * acknowledge a message weeks after its lease started.
  */
 const maxDurationMs = 2 ** 31 - 1;
 
@@ -39,8 +39,9 @@ const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
- * Returns the time between a failed attempt and the next attempt, in milliseconds. The time is twice the time since the
- * first attempt, between 10 seconds and 6 hours. A random factor from 0.5 to 1.5 spreads the deliveries.
+ * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
+ * the first attempt, but at least 10 seconds and at most 6 hours. It is then multiplied by a random factor from 0.5 to
+ * 1.5, which spreads the deliveries.
  *
  * @param triedForMs the time since the first attempt
  */
@@ -50,10 +51,10 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Stores accepted attempts of one webhook. If the webhook was deleted in the meantime, its deliveries no longer exist
- * and are skipped.
+ * Stores that the receiver accepted messages of one webhook. If a client has deleted the webhook in the meantime, its
+ * deliveries no longer exist and are skipped.
  *
- * @param endOfLeases the end of the reader's leases; omitted for a worker
+ * @param endOfLeases the time at which the reader's leases end; omitted for messages that a worker posted
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -79,8 +80,8 @@ async function storeAccepted(
 }
 
 /**
- * Completes messages that a reader acknowledges, and ends their leases. Messages that were never pulled, or are already
- * acknowledged, stay unchanged. The caller's transaction has locked the webhook.
+ * Completes the messages that a reader acknowledges, and ends their leases. Messages that no reader has pulled, or that
+ * are already acknowledged, stay unchanged. The webhook must be locked in the caller's transaction.
  *
  * @returns an attempt for each newly acknowledged message
  */
@@ -98,8 +99,8 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // The duration is at least 0, because `claimedAt` can be later than `now` if this transaction waited for the
-    // transaction that claimed the message.
+    // The duration could be negative without `Math.max`. `claimedAt` is later than `now` when this transaction waited
+    // for the transaction that claimed the message.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   await storeAccepted(transaction, webhookId, attempts, now);
@@ -107,10 +108,10 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores the result of an attempt and its outcome: the delivery is done, waits for its next attempt, or has failed. The
- * webhook is disabled when its receiver is gone or has failed for days. All times are by the clock of the database.
- * A transaction that changes a webhook and its deliveries changes the webhook first, so that transactions cannot
- * deadlock.
+ * Stores the result of an attempt to deliver a message: the message is delivered, waits for its next attempt, or has
+ * failed. The webhook is disabled when its receiver unsubscribes or has failed for days. All times are by the clock of
+ * the database. Every transaction that changes a webhook and its deliveries changes the webhook first, so that
+ * transactions cannot deadlock.
  *
  * @returns the outcome; if the delivery was deleted in the meantime, the outcome is `failed`
  */
@@ -160,10 +161,10 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The status is checked again, because during the attempt a client may have disabled the webhook, which cancelled
-      // the delivery, or a reader may have acknowledged the message.
+      // The status is checked again, because it can change during an attempt. A client may have disabled the webhook,
+      // which cancels the delivery, or a reader may have acknowledged the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // The claim ends with the attempt, so that a client can send the message again at once.
+      // The claim ends with the attempt, so that a client can send the message again immediately.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });

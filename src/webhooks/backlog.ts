@@ -1,15 +1,15 @@
 import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 
-/** The pending deliveries of all processes. Ages are in seconds. They are 0 when no delivery is pending. */
+/** The pending webhook deliveries of all processes. Ages are in seconds; they are 0 when no delivery is pending. */
 export interface WebhookBacklog {
   /** The number of pending deliveries, including deliveries that wait for a retry. */
   pending: number;
   /** The age of the oldest pending delivery. */
   oldestSeconds: number;
   /**
-   * How long the most overdue delivery has waited for a worker. Messages for pull delivery, which wait for a reader, do
-   * not count.
+   * How many seconds the most overdue delivery has waited for a worker. Messages for pull delivery do not count,
+   * because they wait for a reader.
    */
   overdueSeconds: number;
 }
@@ -33,9 +33,10 @@ const backlogStatement = namedStatement(
 );
 
 /**
- * Reads the backlog, with ages by the clock of the database.
+ * Reads the number and the ages of the pending deliveries. Ages are by the clock of the database.
  *
- * @param most the maximum number of deliveries to count; if there are more, the database chooses the counted deliveries
+ * @param most the maximum number of deliveries to count; if there are more, the database chooses which deliveries it
+ *   counts
  */
 export async function readBacklog(
   { sql }: { sql: Sql },

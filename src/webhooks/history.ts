@@ -2,8 +2,8 @@ import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 
 /**
- * Removes a batch of a webhook's deliveries and returns the number of removed deliveries. Deliveries that another
- * process is removing are skipped.
+ * Removes some deliveries of a webhook and returns the number of removed deliveries. Deliveries that another process is
+ * removing at the same time are skipped.
  */
 const removeBatch = namedStatement(
   'webhook-remove-history',
@@ -16,10 +16,13 @@ const removeBatch = namedStatement(
     SELECT count(*)::int AS count FROM removed`,
 );
 
-/** The number of deliveries that one statement removes. The number is small, so that requests do not have to wait. */
+/**
+ * The maximum number of deliveries that one statement removes. The number is small, so that client requests do not have
+ * to wait.
+ */
 const historyBatchSize = 1000;
 
-/** Removes the deliveries of a webhook in small batches, except pending deliveries. */
+/** Removes all deliveries of a webhook that are not pending, in small batches. */
 export async function removeHistory(sql: Sql, webhookId: string): Promise<void> {
   for (let removed = historyBatchSize; removed === historyBatchSize;) {
     const [batch] = await sql.query<{ count: number }>(

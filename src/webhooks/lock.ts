@@ -6,7 +6,7 @@ import { webhookScope } from '../auth/scope.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 
-/** The name of the argument with which a client identified a webhook. */
+/** The name of the argument in which a client sent the id of a webhook. */
 type IdField = 'id' | 'webhookId';
 
 /**
@@ -30,7 +30,7 @@ export async function findWebhook(
 }
 
 /**
- * Locks a webhook for the rest of a transaction. Deliveries can still be added to the webhook.
+ * Locks a webhook until the transaction ends. Deliveries can still be added to the webhook.
  *
  * @throws {ServiceError} `NOT_FOUND`
  */

@@ -5,22 +5,21 @@ import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
 /**
- * How long a failed DNS look-up is cached, in milliseconds. The time is not longer than the shortest pause before the
- * next attempt.
+ * How long a failed DNS look-up is cached, in milliseconds. The next attempt to deliver a message never comes earlier.
  */
 const failureLifetimeMs = 5_000;
-/** The maximum number of cached failures. The least recently used failure is removed first. */
+/** The maximum number of failed DNS look-ups in the cache. The least recently used failure is removed first. */
 export const maxRememberedFailures = 1_000;
 
 /**
- * A DNS look-up could not start because its company has too many look-ups in progress. The error says nothing about the
- * receiver.
+ * The error for a DNS look-up that could not start, because too many DNS look-ups of its company are in progress. The
+ * error says nothing about the receiver.
  */
 export class LookupNotStartedError extends Error {}
 
 const { refusal } = slotLimits.nameLookups.waiting;
 
-/** Looks up the host names of webhooks. Each company has a limit of concurrent look-ups. */
+/** Finds the IP addresses of webhook hosts by DNS. Each company has a limit on concurrent DNS look-ups. */
 export interface Lookups {
   /**
    * Returns all addresses of a host name.
@@ -33,7 +32,7 @@ export interface Lookups {
   addressesOf(hostname: string, company: string, signal: AbortSignal): Promise<LookupAddress[]>;
 }
 
-/** Creates the DNS look-ups of one process, with their limits and the cache of failures. */
+/** Creates the DNS look-ups of one process, with a limit for each company and a cache of failures. */
 export function createLookups(resolve: Resolve): Lookups {
   const slots = createSlots(slotLimits.nameLookups);
   const failures = new LRUCache<string, Error>({ max: maxRememberedFailures, ttl: failureLifetimeMs });
@@ -59,7 +58,8 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // A look-up that is aborted while it waits keeps its place in the queue. When it gets a slot, it does nothing.
+        // When the signal aborts a DNS look-up that still waits for its slot, the look-up stays in the queue. When it
+        // gets the slot, it does nothing.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

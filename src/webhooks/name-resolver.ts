@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 /**
- * Returns all addresses of a host name. An aborted look-up ends at once.
+ * Returns all IP addresses of a host name. When the signal aborts, the DNS look-up ends immediately.
  *
  * @throws when the name has no address; the message can be shown to the client
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
-/** The time limit of one DNS look-up over all name servers, in milliseconds. */
+/** The time limit of one DNS look-up, including all attempts and name servers, in milliseconds. */
 const lookupTimeoutMs = 5_000;
 /** How long the first attempt waits for a name server, in milliseconds. The second attempt waits longer. */
 const serverTimeoutMs = 1_500;
@@ -23,7 +23,7 @@ const loopbackAddresses: LookupAddress[] = [
 
 const withoutFinalDot = (hostname: string) => hostname.toLowerCase().replace(/\.$/, '');
 
-/** Returns the addresses of a name in a hosts file (hosts(5)), in the order of the file. */
+/** Returns the IP addresses that a hosts file (hosts(5)) lists for a name, in the order of the file. */
 export function addressesInHosts(file: string, hostname: string): LookupAddress[] {
   const wanted = withoutFinalDot(hostname);
   return file.split('\n').flatMap((line) => {
@@ -33,7 +33,7 @@ export function addressesInHosts(file: string, hostname: string): LookupAddress[
   });
 }
 
-/** Returns the error message of a failed DNS look-up, for the owner of the webhook. */
+/** Returns the error message of a failed DNS look-up. The owner of the webhook reads the message. */
 function failureMessage(hostname: string, code: string | undefined): string {
   if (code === NOTFOUND || code === NODATA) return `The host name ${hostname} has no address`;
   if (code === TIMEOUT || code === CANCELLED) return `The name server of ${hostname} did not answer`;
@@ -41,12 +41,12 @@ function failureMessage(hostname: string, code: string | undefined): string {
 }
 
 /**
- * Creates the look-up of host names, which reads the hosts file first and then asks the name servers. Unlike
- * `dns.lookup`, this look-up uses no thread. An unresponsive name server therefore does not delay other look-ups, and a
- * look-up can be cancelled. Search domains are not supported.
+ * Creates a function that finds the IP addresses of a host name, first in the hosts file and then by DNS. `dns.lookup`
+ * of Node would use a thread for each call, and unresponsive name servers could use up all threads. This function uses
+ * no threads, and a call can be cancelled. Search domains are not supported.
  *
  * @param options.nameServers addresses with optional ports, instead of the name servers of the system
- * @param options.hostsPath the hosts file, read for each look-up; a missing file counts as empty
+ * @param options.hostsPath the hosts file, read for each call; a missing file counts as empty
  */
 export function createNameResolver(
   options: { nameServers?: readonly string[] | undefined; hostsPath?: string } = {},
@@ -59,8 +59,8 @@ export function createNameResolver(
     // Names that end in `localhost` are never sent to a name server (RFC 6761, section 6.3).
     if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
 
-    // Each look-up has its own resolver, so that it can be cancelled separately and uses the current name servers of
-    // the system.
+    // Each call creates its own resolver. It can be cancelled separately, and uses the current name servers of the
+    // system.
     const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
     if (nameServers.length > 0) resolver.setServers(nameServers);
     const cancel = () => resolver.cancel();

@@ -4,8 +4,9 @@ import { namedStatement } from '../database/named-statement.ts';
 import type { Sql, Transaction } from '../database/types.ts';
 import type { Message } from './payload.ts';
 
-// The outbox holds the pending deliveries of webhooks. A trigger fills the outbox in the transaction of each change
-// (migration `webhooks`). Due times and leases are always by the database clock, never by the clock of a process.
+// The outbox is the table of pending webhook deliveries. A database trigger adds deliveries in the transaction of each
+// change (migration `webhooks`). Due times and leases always use the clock of the database, never the clock of a
+// process.
 
 /** The number of days for which a delivery is retried. The trigger that fills the outbox uses the same number. */
 export const retryDays = 3;
@@ -13,31 +14,33 @@ export const retryDays = 3;
 export const retryForMs = retryDays * 86_400_000;
 
 /**
- * How long a worker's claim on a delivery lasts, in seconds. After this time, another worker may claim the delivery
- * again. The time is longer than an attempt can take.
+ * How long a worker may hold a delivery that it has claimed, in seconds. After this time, another worker may claim the
+ * delivery. The time is longer than an attempt can take.
  */
 const workerLeaseSeconds = 60;
 
-/** The maximum number of concurrent attempts of one process. Each attempt needs a connection and some memory. */
+/**
+ * The maximum number of concurrent delivery attempts in one process. Each attempt needs a connection and some memory.
+ */
 const maxInFlight = 200;
 /**
- * The maximum number of concurrent attempts per company, so that unresponsive receivers of one company do not delay the
- * other companies.
+ * The maximum number of concurrent delivery attempts for one company, so that unresponsive receivers of one company do
+ * not delay the other companies.
  */
 export const maxInFlightPerCompany = 20;
 /**
- * The maximum number of concurrent attempts per webhook, so that a slow receiver does not use up the limit of its
- * company.
+ * The maximum number of concurrent delivery attempts for one webhook, so that a slow receiver does not use up the limit
+ * of its company.
  */
 const maxInFlightPerWebhook = 5;
 /**
- * The maximum number of concurrent attempts of failing webhooks. The number is half of the limit, so that failing
+ * The maximum number of concurrent delivery attempts for failing webhooks. It is half of `maxInFlight`, so that failing
  * webhooks never use all slots.
  */
 const maxFailingInFlight = maxInFlight / 2;
 export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 
-/** A delivery that a worker or a reader has claimed, with the data for an attempt. */
+/** A delivery that a worker or a reader has claimed, with all data that an attempt needs. */
 export interface ClaimedDelivery extends Message {
   id: string;
   webhookId: string;
@@ -47,19 +50,19 @@ export interface ClaimedDelivery extends Message {
   failing: boolean;
   /** The URL to which the message is posted; null for pull delivery. */
   url: string | null;
-  /** The encrypted secret of the webhook. `formerSecret` is also encrypted. */
+  /** The encrypted signing secret of the webhook. `formerSecret` is encrypted, too. */
   secret: string;
   /** The secret before the last rotation, until its grace period ends. */
   formerSecret: string | null;
   claimedAt: Date;
   leaseEndsAt: Date;
-  /** The trace context of the change. null when the change had no trace. */
+  /** The trace context of the change that caused the message; null when the change was not traced. */
   traceparent: string | null;
 }
 
 /**
- * Writes the last part of a statement that claims deliveries. This part gives the caller a lease for the rows of
- * `locked`, and returns the rows with the data for an attempt, oldest first.
+ * Returns the last part of an SQL statement that claims deliveries. This part gives the caller a lease on the rows of
+ * the table `locked`. It returns the rows with all data that an attempt needs, oldest first.
  *
  * @param leaseSeconds the length of the lease, as an SQL expression
  * @param further additional result columns, by name, as SQL expressions over `locked`
@@ -82,8 +85,9 @@ export function claimLocked(leaseSeconds: string | number, further: Record<strin
 }
 
 /**
- * Writes SQL that selects the due deliveries of webhooks of one kind, up to the limit of each webhook, earliest due
- * time first. `enabled` contains the webhooks, and `$id` contains the deliveries in progress.
+ * Returns SQL that selects the due deliveries of all push webhooks or all pull webhooks, the earliest due time first.
+ * Each webhook contributes at most as many deliveries as its limit allows. `enabled` contains the webhooks, and `$id`
+ * contains the deliveries in progress.
  */
 const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
       SELECT next.id, next."nextAttemptAt", e.owner, e.failing
@@ -97,12 +101,11 @@ const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil')
       WHERE e.delivery = '${kind}'`;
 
 /**
- * Claims due deliveries. For webhooks with push delivery, these are the messages to post. For webhooks with pull
- * delivery, these are messages that no reader acknowledged in time, and that have therefore failed.
- * The order is fair. Each company has a limit, and every company gets its first delivery before any company gets its
- * second delivery. Within a company, the oldest delivery comes first, and failing webhooks come last.
- * The parameters describe the attempts in progress. Only chosen rows are locked, and the locked rows are then checked
- * again.
+ * Claims due deliveries. Due messages of push webhooks must be posted. Due messages of pull webhooks have failed,
+ * because no reader acknowledged them in time. The order is fair: each company has a limit, and every company gets one
+ * delivery before any company gets a second delivery. Within a company, the oldest delivery comes first, and deliveries
+ * of failing webhooks come last. The parameters describe the attempts in progress. The statement locks only the chosen
+ * rows, and then checks them again.
  */
 const claimDueStatement = namedStatement(
   'webhook-claim-due',
@@ -141,8 +144,8 @@ const claimDueStatement = namedStatement(
 );
 
 /**
- * Claims due deliveries, within the limits that the attempts in progress leave. The worker has a lease for the claimed
- * deliveries. If the worker dies, another worker claims the deliveries after the end of the lease.
+ * Claims as many due deliveries as the limits of the worker allow, and gives the worker a lease on them. If the worker
+ * dies, another worker claims the deliveries after the lease has ended.
  *
  * @param inFlight the deliveries that this worker is sending
  */
@@ -163,15 +166,15 @@ const releaseStatement = namedStatement(
 );
 
 /**
- * Returns a claimed delivery to the outbox without an attempt.
+ * Gives up a claimed delivery without an attempt, so that any worker may claim it again.
  *
- * @param afterSeconds the time after which any worker may claim the delivery; 0 means at once
+ * @param afterSeconds the time after which a worker may claim the delivery; 0 means immediately
  */
 export async function release(sql: Sql, { id }: ClaimedDelivery, afterSeconds = 0): Promise<void> {
   await sql.query(releaseStatement, releaseStatement.values({ id, afterSeconds }));
 }
 
-/** Cancels the pending deliveries of a webhook. The caller's transaction has already locked or changed the webhook. */
+/** Cancels the pending deliveries of a webhook. The webhook must be locked in the caller's transaction. */
 export async function cancelPending(transaction: Transaction, webhookId: string): Promise<void> {
   await transaction.webhookDelivery.updateMany({
     where: { webhookId, status: 'PENDING' },

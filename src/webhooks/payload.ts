@@ -5,13 +5,16 @@ import { type AuditAction, isAuditAction, isWebhookEvent, type WebhookEvent } fr
 import { weekdays } from '../whitelist/hours.ts';
 import { samples } from './samples.ts';
 
-/** The type of a test message that a client requests. Webhooks cannot subscribe to this type. */
+/** The type of the test message that a client can request. A webhook cannot subscribe to this type. */
 export const testMessageType = 'webhook.test';
 
 /** All possible types of a message. */
 export type MessageType = WebhookEvent | typeof testMessageType;
 
-/** The data of a message: its type, and the audit record of the change or of the requested test. */
+/**
+ * The data of a message: its type, and the audit record on which the message is based. The audit record describes a
+ * change, or a client's request for a test message.
+ */
 export interface Message extends Pick<
   AuditRecord,
   'action' | 'companyId' | 'locationId' | 'targetId' | 'changes' | 'createdAt'
@@ -19,25 +22,25 @@ export interface Message extends Pick<
   type: string;
 }
 
-/** The events whose `changes` list up to 10,000 identifiers of each kind. */
+/** The events whose audit record lists up to 10,000 identifiers of each kind in `changes`. */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
-/** Replaces lists by their lengths, because a message contains only the number of items. */
+/** Replaces each list in the changes of an audit record by its length. A message contains only the number of items. */
 function withCounts(changes: object): object {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
 }
 
-/** The audit action of a message that a client requested. */
+/** The audit action of a client's request for a test message. */
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is the same for every attempt,
- * because audit records never change.
+ * Creates the body of a message (Standard Webhooks, "Payload structure"). All attempts send the same body, because
+ * audit records never change.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -56,14 +59,17 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
   });
 }
 
-// The schemas of message bodies are part of the reference. Receivers must accept unknown fields, because later releases
-// add columns.
+// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields, because later
+// releases add columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
 const count = z.int().min(0);
 
-/** Creates the schema of a table row in an audit record. A column is text or null unless `rules` says otherwise. */
+/**
+ * Creates the schema of a table row as audit records contain it. A column is text or null unless `rules` has another
+ * schema for it.
+ */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   rules: Partial<Record<Column, z.ZodType>>,
@@ -78,7 +84,7 @@ const version = z
   .min(1)
   .optional()
   .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
-/** Marks a column that was added in this release. Messages of earlier releases do not have the column. */
+/** Marks a column that this release has added. Messages about changes before this release do not have the column. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),

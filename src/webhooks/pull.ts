@@ -11,20 +11,20 @@ import type { WebhookSecretBox } from './secret-box.ts';
 import { type SignedMessage, signedMessage } from './signed-message.ts';
 import { isWaiting } from './waiting-messages.ts';
 
-/** The maximum number of messages in one response and in one acknowledgement. */
+/** The maximum number of messages that a reader can pull or acknowledge with one request. */
 export const maxPulledMessages = 100;
-/** The shortest and the longest lease, in seconds. */
+/** The shortest and the longest time for which a reader can lease messages, in seconds. */
 export const minLeaseSeconds = 10;
 export const maxLeaseSeconds = 3600;
 
 /**
- * The maximum number of stored bytes of changes in one response, except for the last message. Messages are parsed and
- * signed without yielding to the event loop. A response full of imports with 10,000 identifiers each would therefore
- * delay other requests.
+ * The maximum size of the stored changes in one response, in bytes. Only the last message may exceed this size.
+ * Messages are parsed and signed without yielding to the event loop, so a response with many large imports would delay
+ * other requests.
  */
 const maxStoredBytes = 1024 * 1024;
 
-/** The error of the attempt that is stored when a lease ends without an acknowledgement. */
+/** The error text of the attempt that is stored when a lease ends and the reader has not acknowledged the message. */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
 /** A message that is leased to a reader. */
@@ -35,15 +35,15 @@ export interface PulledMessage
 }
 
 /**
- * A claimed delivery, with the length of its previous lease if that lease ended without an acknowledgement. The length
- * is null for the first lease.
+ * A claimed delivery. If its previous lease ended without an acknowledgement, the delivery also has the length of that
+ * lease; otherwise the length is null.
  */
 type Pulled = ClaimedDelivery & { unacknowledgedMs: number | null };
 
 /**
- * Claims up to `$first` messages of a webhook for `$leaseSeconds`. Messages that have waited longest come first.
- * Messages that another reader is claiming are skipped. A lease that ended without an acknowledgement is stored as an
- * attempt.
+ * Claims up to `$first` messages of a webhook for `$leaseSeconds`. The messages that have waited longest come first.
+ * Messages that another reader is claiming at the same time are skipped. For each earlier lease that ended without an
+ * acknowledgement, the statement stores an attempt.
  */
 const pullStatement = namedStatement(
   'webhook-pull',
@@ -67,7 +67,7 @@ const pullStatement = namedStatement(
     ), ${claimLocked('$leaseSeconds::int', { unacknowledgedMs: 'locked."unacknowledgedMs"' })}`,
 );
 
-/** Throws an error for a webhook with push delivery. */
+/** Throws an error if the webhook has push delivery. */
 function requirePull({ id, delivery }: Webhook): void {
   if (delivery !== 'PULL')
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
@@ -77,7 +77,7 @@ function requirePull({ id, delivery }: Webhook): void {
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**
- * Creates the functions for readers, which pull and acknowledge messages.
+ * Creates the functions with which readers pull and acknowledge messages.
  *
  * @param services.onAttempt called for each lease that ended, and for each acknowledgement
  */
@@ -89,19 +89,22 @@ export function createWebhookPulls(services: {
 }) {
   const { prisma, sql, secrets, onAttempt } = services;
 
-  /** Counts the leases that ended without an acknowledgement, and stores since when the webhook is failing. */
+  /**
+   * Counts the leases that ended without an acknowledgement, and stores the time since which the webhook has been
+   * failing.
+   */
   async function noteEndedLeases(webhookId: string, pulled: readonly Pulled[]): Promise<void> {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // This statement is separate, because a change of a webhook must lock the webhook before its deliveries.
+    // This is a separate statement, because every change of a webhook locks the webhook before its deliveries.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
 
   return {
     /**
-     * Leases waiting messages to the reader, oldest first. No other reader gets these messages until the lease ends.
+     * Leases waiting messages to a reader, oldest first. Until the lease ends, no other reader gets the same messages.
      * The response contains fewer than `first` messages when the messages are large.
      *
      * @param first the maximum number of messages
@@ -129,8 +132,8 @@ export function createWebhookPulls(services: {
     },
 
     /**
-     * Completes messages that a reader has pulled, even after the end of their lease. Unknown and already acknowledged
-     * messages are ignored.
+     * Marks messages that a reader has pulled as delivered, even after their lease has ended. Unknown messages and
+     * messages that are already acknowledged are ignored.
      *
      * @returns the number of newly acknowledged messages
      * @throws {ServiceError} `NOT_FOUND`, `VALIDATION_ERROR` for a webhook with push delivery

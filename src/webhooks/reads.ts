@@ -11,7 +11,7 @@ import type { PagedList } from '../paging.ts';
 import { findWebhook } from './lock.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** The Prisma relations that are read together with a delivery: its attempts, oldest first. */
+/** The Prisma option that also reads the attempts of a delivery, oldest first. */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;
@@ -30,7 +30,7 @@ export type WebhookReads = ReturnType<typeof createWebhookReads>;
 export function createWebhookReads(services: { prisma: PrismaClient; changesOf: LargeValues }) {
   const { prisma, changesOf } = services;
   return {
-    /** Lists the webhooks that a key manages. */
+    /** Lists the webhooks that an API key may manage. */
     list: (key: AuthenticatedKey): PagedList<Webhook> => prismaList(prisma.webhook, webhookScope(key)),
 
     /**
@@ -53,7 +53,8 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     },
 
     /**
-     * Returns the body of a delivery's message. The result is null when the reader's key may not read such a change.
+     * Returns the body of a delivery's message. The result is null when the API key has no permission to read the
+     * change in the message.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

@@ -12,8 +12,8 @@ import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 
 /**
- * Makes deliveries of a webhook due now, and restarts the time for which they are retried. A reader keeps leased
- * messages until its lease ends. Returns the number of matching deliveries.
+ * Makes deliveries of a webhook due now, and restarts the time for which they are retried. A message that a reader has
+ * leased stays leased until its lease ends. Returns the number of matching deliveries.
  */
 async function sendAgain(
   transaction: Transaction,
@@ -36,19 +36,19 @@ async function sendAgain(
   return held.count + free.count;
 }
 
-/** The functions that send messages again or as a test when a client requests it, in one database. */
+/** The functions with which clients send a test message or repeat earlier messages, for one database. */
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the functions that send tests and redeliveries. Each request is one transaction that locks the webhook first,
- * as in `writes.ts`.
+ * Creates the functions that send test messages and repeat earlier messages. Each call runs in one transaction that
+ * locks the webhook first, as in `writes.ts`.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
     /**
      * Sends a test message.
      *
-     * @param event the event of the sample to send; when omitted, the message is a `webhook.test`
+     * @param event the event whose sample message is sent; when omitted, a message of the type `webhook.test` is sent
      * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled
      */
     async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
@@ -76,7 +76,7 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends a message again, even if the receiver already accepted it.
+     * Sends a message again. The receiver may have accepted the message before.
      *
      * @throws {ServiceError} `NOT_FOUND` for a delivery outside the key's scope, `CONFLICT` when the webhook is
      *   disabled
@@ -111,10 +111,10 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends the messages of a time range again that the receiver did not accept. The function selects deliveries with a
-     * failed attempt in the range, and deliveries of changes in the range that failed or were cancelled.
+     * Repeats the messages of a time range that the receiver did not accept. The function selects deliveries with a
+     * failed attempt in the range. It also selects failed and cancelled deliveries of changes in the range.
      *
-     * @param until the end of the range; now when omitted
+     * @param until the end of the range; the default is now
      * @returns the number of deliveries that are sent again
      * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled, `VALIDATION_ERROR` when `until` is
      *   not after `since`

@@ -8,8 +8,8 @@ import { invalidField, locationNotFound, ServiceError } from '../errors/error-ta
 import { isId } from '../ids.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// These functions check the conditions for creating or changing a webhook. Each function throws the error that the
-// client receives.
+// This file checks the conditions for creating or changing a webhook. Each function throws the error that the client
+// receives.
 
 /**
  * The maximum number of webhooks per company. The number is limited, because every change is sent to each webhook of
@@ -17,7 +17,9 @@ import type { WebhookTarget } from './sender.ts';
  */
 export const maxWebhooks = 20;
 
-/** Requires that the key may read the content of the events, because a webhook gives this content to its receiver. */
+/**
+ * Checks that the API key may read the content of the events, because the webhook sends this content to its receiver.
+ */
 export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];
@@ -29,7 +31,8 @@ export function requireReadPermissions(key: AuthenticatedKey, events: readonly s
 }
 
 /**
- * Checks the URL of a webhook. Push delivery needs a URL to which messages can be posted. Pull delivery has no URL.
+ * Checks the URL of a webhook. For push delivery, the gateway must be able to post messages to the URL. A webhook with
+ * pull delivery must have no URL.
  *
  * @param webhook.companyId null for an operator's webhook
  */
@@ -45,7 +48,10 @@ export async function requireTarget(
   if (fault) throw invalidField('url', fault, url);
 }
 
-/** Requires that the locations to which a webhook is limited belong to its company and are in the key's scope. */
+/**
+ * Checks the locations to which a webhook is limited. They must belong to the company of the webhook and be in the
+ * scope of the API key.
+ */
 export async function requireLocations(
   transaction: Transaction,
   key: AuthenticatedKey,
@@ -63,8 +69,8 @@ export async function requireLocations(
 }
 
 /**
- * Throws an error when a company already has the maximum number of webhooks. Transactions that create webhooks for the
- * same company run one after the other from here on.
+ * Throws an error when a company already has the maximum number of webhooks. From this call on, transactions that
+ * create webhooks for the same company run one after the other.
  */
 export async function requireBelowMaxWebhooks(
   transaction: Transaction,

@@ -4,7 +4,7 @@ import type { WebhookEvent } from '../audit/actions.ts';
 // Sample messages help clients that build a receiver. test/webhooks/samples.test.ts checks the samples against the
 // schemas of message bodies.
 
-/** The content of a sample message, which stands for a real change. */
+/** The content of a sample message. It describes a made-up change. */
 interface Sample {
   locationId: string | null;
   targetId: string;

@@ -6,13 +6,13 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts the secrets of webhooks for the database. A hash would not be sufficient, because signing needs the plain
- * secret. A secret that was encrypted for one webhook cannot be decrypted for another webhook.
+ * Encrypts the signing secrets of webhooks for the database. A hash would not be sufficient, because signing a message
+ * needs the plain secret. The encrypted secret of one webhook cannot be decrypted for another webhook.
  */
 export interface WebhookSecretBox {
   seal(webhookId: string, secret: string): string;
   /**
-   * Decrypts the secret of a webhook.
+   * Decrypts the signing secret of a webhook.
    *
    * @throws when the secret was encrypted with another pepper or for another webhook
    */
@@ -20,8 +20,8 @@ export interface WebhookSecretBox {
 }
 
 /**
- * Creates the encryption of webhook secrets: AES-256-GCM with a key derived from the pepper of API keys (HKDF, RFC
- * 5869).
+ * Creates the encryption of webhook secrets. It uses AES-256-GCM with a key that is derived from the pepper of the API
+ * keys (HKDF, RFC 5869).
  */
 export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'webhook-secrets', keyBytes));

@@ -6,16 +6,16 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Lookups } from './look-ups.ts';
 
-/** How long the check of a new webhook URL waits for the addresses of its host, in milliseconds. */
+/** How long a request to create a webhook waits for the DNS look-up of the webhook's host, in milliseconds. */
 const lookupTimeoutMs = 2_000;
 
-/** The range of IPv6 addresses of the public Internet. All other IPv6 addresses have a special purpose. */
+/** The range of IPv6 addresses of the public Internet. IPv6 addresses outside this range have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses do
- * not belong to it, and neither do IPv6 addresses that contain such an IPv4 address (IANA special-purpose address
- * registries).
+ * Whether an IP address belongs to the public Internet. The result is false for loopback, private, link-local,
+ * multicast and reserved addresses, and for IPv6 addresses that contain an IPv4 address of such a range (IANA
+ * special-purpose address registries).
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -31,17 +31,17 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 const refusal = 'The address does not belong to the public Internet';
 
-/** Posts messages to receivers, but never to a server on the gateway's own machine or in its private network. */
+/** Posts messages to receivers. It never connects to the gateway's own machine or to its private network. */
 export interface WebhookTarget {
   /**
-   * Returns why messages cannot be posted to a URL. The result is undefined when messages can be posted, or when the
-   * host has no address yet.
+   * Returns the reason why messages cannot be posted to a URL. The result is undefined when there is no such reason, or
+   * when the host has no IP address yet.
    *
-   * @param company the owner of the webhook, for the limit of its DNS look-ups; empty for an operator's webhook
+   * @param company the owner of the webhook, for the limit on its DNS look-ups; empty for an operator's webhook
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
-   * Posts a message and returns the status of the response. The response body is not read, and redirects are not
+   * Posts a message and returns the HTTP status of the response. The response body is not read, and redirects are not
    * followed.
    *
    * @param company the owner of the webhook, as for `fault`
@@ -56,7 +56,7 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
-/** Passes the checked addresses to a connection, so that the host name is not looked up again. */
+/** Passes the checked IP addresses to a connection, so that there is no second DNS look-up. */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -66,16 +66,16 @@ const lookupOf =
   };
 
 /**
- * Creates the function that posts messages. The function connects only to addresses that it has checked. If the address
- * of a host name changes after the check (DNS rebinding), the message is therefore not sent to the new address.
+ * Creates the object that posts messages. It connects only to IP addresses that it has checked. If the address of a
+ * host changes between the check and the connection (DNS rebinding), the message is not sent to the new address.
  *
- * @param options.allowPrivate allows any address, and http as well as https; for development
+ * @param options.allowPrivate allows any IP address, and http as well as https; for development
  */
 export function createWebhookTarget(options: { allowPrivate: boolean; lookups: Lookups }): WebhookTarget {
   const { allowPrivate, lookups } = options;
   const isRefused = (address: string) => !allowPrivate && !isPublicAddress(address);
 
-  /** Returns all addresses of the host of a URL. */
+  /** Returns all IP addresses of the host of a URL. */
   async function addressesOf(url: URL, company: string, signal: AbortSignal): Promise<LookupAddress[]> {
     const literal = literalAddress(url);
     return literal
@@ -108,7 +108,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
           signal,
         });
         request.on('error', reject);
-        // The connection can end without a response, for example after a switch of protocols.
+        // A connection can end without a response, for example after a switch of protocols.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

@@ -13,7 +13,7 @@ export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).to
  * Creates the headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
  *
  * @param message.id the same for every attempt
- * @param at the time of the attempt; receivers reject messages whose time differs from their own clock by some minutes
+ * @param at the time of the attempt; a receiver rejects a message whose time differs from its own clock by some minutes
  */
 export function signedHeaders(
   message: { id: string; body: string },

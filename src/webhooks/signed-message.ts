@@ -3,7 +3,7 @@ import { messageBody } from './payload.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import { signedHeaders } from './signature.ts';
 
-/** A message in the form in which the receiver gets it. */
+/** A message as the receiver gets it. */
 export interface SignedMessage {
   headers: Record<string, string>;
   /** The JSON body of the message. The signature covers exactly these bytes. */
@@ -11,7 +11,7 @@ export interface SignedMessage {
 }
 
 /**
- * Creates the signed message of a claimed delivery, for push and pull delivery.
+ * Creates the signed message for a claimed delivery. The message is the same for push and pull delivery.
  *
  * @throws when the secret of the webhook was encrypted with another pepper
  */

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns';
 import { z } from 'zod';
 
-/** Whether the addresses are valid name servers for the DNS resolver of webhooks. An address may have a port. */
+/** Whether the DNS resolver of the webhooks accepts the addresses as name servers. An address may have a port. */
 function areNameServers(addresses: string[]): boolean {
   try {
     new Resolver().setServers(addresses);
@@ -11,7 +11,7 @@ function areNameServers(addresses: string[]): boolean {
   }
 }
 
-/** Addresses of name servers, such as `9.9.9.9,[2620:fe::fe]:53`. */
+/** The form of an environment variable with the addresses of name servers, such as `9.9.9.9,[2620:fe::fe]:53`. */
 export const nameServers = z
   .string()
   .transform((list) => list.split(',').map((address) => address.trim()))

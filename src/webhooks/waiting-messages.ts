@@ -4,37 +4,37 @@ import type { Sql } from '../database/types.ts';
 import { createLatestValue, type LatestValue } from '../scheduling/latest-value.ts';
 
 /**
- * The SQL condition that the message of a `"WebhookDelivery"` row waits for a reader: no lease holds the message, and
- * the message has not expired.
+ * The SQL condition that a `"WebhookDelivery"` row has a message that a reader can pull: no reader holds a lease on the
+ * message, and the message has not expired.
  */
 export const isWaiting = (alias: string) =>
   `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
 
 /**
- * The maximum number of waiting messages that are counted per webhook. Counting more messages would burden the
+ * The maximum number of waiting messages that are counted for one webhook. Counting more messages would burden the
  * database.
  */
 export const maxCountedWaiting = 1000;
 
 /**
- * How often the messages of watched webhooks are counted, in milliseconds. Regular counts are needed because the end of
- * a lease sends no notice.
+ * How often the waiting messages of watched webhooks are counted, in milliseconds. The counting is repeated because the
+ * end of a lease sends no notice.
  */
 const pollIntervalMs = 1_000;
-/** The number of counts without new messages after which watchers are notified again. */
+/** The number of counts without new messages after which a watching reader is notified again. */
 const countsUntilReminder = 30;
 
-/** The messages of one webhook that wait for a reader. */
+/** The number of messages of one webhook that wait for a reader. */
 interface WaitingCount {
   webhookId: string;
   waiting: number;
-  /** The time at which the most recent waiting message began to wait. null when no message waits. */
+  /** The time at which the most recent waiting message began to wait; null when no message waits. */
   newest: Date | null;
 }
 
 /**
- * Counts the waiting messages of webhooks, newest first. A disabled webhook has no waiting messages, and a deleted
- * webhook has no row.
+ * Counts the waiting messages of several webhooks. If a webhook has too many messages, only the newest messages are
+ * counted. A disabled webhook has no waiting messages, and a deleted webhook has no row in the result.
  */
 const countStatement = namedStatement(
   'webhook-count-waiting',
@@ -53,29 +53,29 @@ const countStatement = namedStatement(
 /** Notifies readers of webhooks when messages wait for them. */
 export interface WaitingMessages {
   /**
-   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`. The number is yielded at once if
-   * messages wait, and again when more messages arrive or the lease of a reader ends. If messages keep waiting, the
-   * number is repeated from time to time. The iteration ends when the webhook is deleted.
+   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`. The first number comes as soon as
+   * a message waits. A further number comes when messages arrive or the lease of a reader ends. While messages keep
+   * waiting, the number is repeated from time to time. The iteration ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
 
-/** A reader that watches a webhook, and the last notice that the reader got. */
+/** A reader that watches a webhook, and the last number of messages of which the reader was notified. */
 interface Watcher {
   numbers: LatestValue<number>;
   lastNotice: { waiting: number; newestMs: number; countsSince: number };
 }
 
 /**
- * Creates the notices about waiting messages in one process. One query counts the messages of all watched webhooks.
- * Without watchers, there are no queries.
+ * Creates the object that notifies readers in one process. One query counts the messages of all watched webhooks. While
+ * no reader watches, there are no queries.
  */
 export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
   const watchers = new Map<string, Set<Watcher>>();
   let timer: NodeJS.Timeout | undefined;
   let isCounting = false;
 
-  /** Notifies a reader of new messages. */
+  /** Notifies a reader when there are new messages, or when messages have waited for a long time. */
   function notify({ numbers, lastNotice }: Watcher, { waiting, newest }: WaitingCount): void {
     const newestMs = newest?.getTime() ?? 0;
     const isNews = waiting > lastNotice.waiting || newestMs > lastNotice.newestMs;

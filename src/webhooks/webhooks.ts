@@ -18,9 +18,9 @@ import { createWebhookWrites } from './writes.ts';
  *
  * @param options.pepper the secret from which the key for the webhooks' secrets is derived
  * @param options.allowPrivate whether a webhook may have a private address
- * @param options.nameServers the name servers for host names of webhooks; those of the system when omitted
+ * @param options.nameServers the name servers for host names of webhooks; when omitted, the name servers of the system
  * @param options.changesOf reads the changes of an audit record by its id
- * @param options.onAttempt is called after each attempt to deliver a message
+ * @param options.onAttempt called after each attempt to deliver a message
  */
 export function createWebhooks(options: {
   prisma: PrismaClient;

@@ -14,29 +14,29 @@ import { signedMessage } from './signed-message.ts';
 /** Sends the deliveries of the outbox. */
 export interface WebhookWorker {
   /**
-   * Stops the worker. Attempts in progress are aborted. Another process repeats them, or this process after its next
-   * start.
+   * Stops the worker and aborts its attempts in progress. Another process repeats the aborted attempts, or this process
+   * does so after its next start.
    */
   close(): Promise<void>;
 }
 
-/** How often the outbox is read when no attempt ends, in milliseconds. */
+/** How often the worker looks for due deliveries when no attempt ends, in milliseconds. */
 const pollIntervalMs = 1_000;
 /**
- * The pause after a claim, in milliseconds. After the pause, the next claim can fill the slots of several finished
- * attempts.
+ * The pause after the worker has claimed deliveries, in milliseconds. Several attempts end during the pause, so that
+ * the next claim can fill several slots.
  */
 const claimPauseMs = 50;
 /** The time limit of a whole attempt in milliseconds, from the DNS look-up of the host to the response. */
 const attemptTimeoutMs = 15_000;
 /**
- * The pause before a delivery whose attempt could not start is claimed again, in seconds. Other DNS look-ups of the
- * company end in the meantime.
+ * The pause before a worker claims a delivery again whose attempt could not start, in seconds. During the pause, other
+ * DNS look-ups of the company end.
  */
 const notStartedPauseSeconds = 5;
 
 /**
- * The result of a pull message that has expired. A worker claims messages of pull webhooks only after they have
+ * The result for an expired message of a pull webhook. A worker claims messages of pull webhooks only after they have
  * expired.
  */
 const neverAcknowledged: AttemptResult = {
@@ -46,8 +46,8 @@ const neverAcknowledged: AttemptResult = {
 };
 
 /**
- * Starts the webhook worker of a process. All workers share the outbox, and only one worker at a time holds a delivery.
- * `outbox.ts` has the limits of concurrent attempts.
+ * Starts the webhook worker of a process. The workers of all processes share the outbox, and only one worker at a time
+ * holds a delivery. `outbox.ts` has the limits on concurrent attempts.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -55,7 +55,7 @@ export function createWebhookWorker(options: {
   log: Logger;
   target: WebhookTarget;
   secrets: WebhookSecretBox;
-  /** The worker calls this function for each attempt after the result was stored. */
+  /** The worker calls this function after it has stored the result of an attempt. */
   onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
 }): WebhookWorker {
   const { prisma, sql, log, target, secrets, onAttempt } = options;
@@ -65,8 +65,8 @@ export function createWebhookWorker(options: {
   let claimAgain = false;
 
   /**
-   * Makes an attempt. The result is undefined when the attempt could not start, because the company has too many DNS
-   * look-ups in progress.
+   * Makes one attempt to deliver a message. The result is undefined when the attempt could not start, because the
+   * company has too many DNS look-ups in progress.
    */
   async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
@@ -86,7 +86,7 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** Makes an attempt within a span that belongs to the trace of the change. */
+  /** Makes one attempt within a span. The span belongs to the trace of the change that caused the message. */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();
     if (!tracer) return attempt(delivery, url);
@@ -142,7 +142,7 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // The outbox is read again, because a slot became free and another delivery may start.
+          // The worker reads the outbox again here, because the finished attempt has freed a slot.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }
@@ -153,7 +153,10 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** Claims due deliveries. Claims run one at a time. A call during a claim starts one more claim afterwards. */
+  /**
+   * Claims due deliveries. Only one claim runs at a time. If the function is called during a claim, one more claim
+   * follows.
+   */
   function poll(): void {
     claimAgain = true;
     if (closing.signal.aborted) return;

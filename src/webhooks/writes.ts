@@ -21,7 +21,7 @@ import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The values of a webhook that a client can set. Omitted and null values stay unchanged. */
+/** The values of a webhook that a client can set. In an update, omitted and null values stay unchanged. */
 interface WebhookValues {
   url?: string | null | undefined;
   events?: readonly WebhookEvent[] | null | undefined;
@@ -34,7 +34,7 @@ interface IssuedWebhook {
   webhook: Webhook;
 }
 
-/** Returns a webhook as audit records show it, without its secrets. */
+/** Returns the form of a webhook for audit records, which omits its secrets. */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
@@ -45,7 +45,7 @@ const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt
   disabledAt,
 });
 
-/** Whether a client sent a value; an empty text counts as a value. */
+/** Whether a client sent a value. An empty text counts as a value. */
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
@@ -55,8 +55,8 @@ const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the functions that write webhooks. Each write is one transaction that locks the webhook first, so that
- * concurrent writes run one after the other. A write after a deletion is `NOT_FOUND`.
+ * Creates the functions that write webhooks. Each call is one transaction that locks the webhook first, so that
+ * concurrent calls run one after the other. A call after the deletion of the webhook fails with `NOT_FOUND`.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -67,8 +67,8 @@ export function createWebhookWrites(services: {
   const { prisma, sql, secrets, target } = services;
   return {
     /**
-     * Creates a webhook. A webhook created with an operator's key and without a company receives the events of all
-     * companies.
+     * Creates a webhook. If an operator's key creates a webhook without a company, the webhook receives the events of
+     * all companies.
      *
      * @throws {ServiceError}
      * - `FORBIDDEN` for a company outside the key's scope, and for events that the key may not read
@@ -144,8 +144,8 @@ export function createWebhookWrites(services: {
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // Pending deliveries are cancelled again, because a change that committed while the webhook was being disabled
-        // may have added a delivery.
+        // Pending deliveries are cancelled again. A change that was committed while the webhook was being disabled may
+        // have added a delivery.
         if (isEnabling) await cancelPending(transaction, id);
         const after = await transaction.webhook.update({
           where: { id },
@@ -168,8 +168,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Deletes a webhook with its deliveries, and returns its last state. Its history is deleted first, in small
-     * batches. The webhook and its pending deliveries are deleted in one transaction with the audit record.
+     * Deletes a webhook with its deliveries, and returns its last state. The finished deliveries are deleted first, in
+     * small batches. One transaction then deletes the webhook and its pending deliveries and writes the audit record.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */
@@ -178,8 +178,8 @@ export function createWebhookWrites(services: {
       await removeHistory(sql, id);
       return prisma.$transaction(async (transaction) => {
         const webhook = await lockWebhook(transaction, author.key, id);
-        // The deliveries are deleted before the webhook. Concurrent changes therefore wait only from the deletion of
-        // the webhook on.
+        // The deliveries are deleted before the webhook, because concurrent changes have to wait once the webhook row
+        // is deleted.
         await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {

@@ -2,20 +2,20 @@ import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/clien
 import { columnList, modelColumns, rowAsJson } from '../database/columns.ts';
 import type { WeeklyHours } from './hours.ts';
 
-// The columns of a whitelist entry. SQL, parameters and types follow from the model in schema.prisma and from
-// `valueTypes`.
+// The columns of a whitelist entry, for SQL statements. The columns follow from the model in schema.prisma, and
+// `valueTypes` has their types.
 
-/** The columns of an entry that only the gateway writes. */
+/** The columns of an entry that only the gateway writes, and no client. */
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of an entry that stay unchanged when a client omits them. Clients of earlier releases do not send these
- * values.
+ * The values of an entry that stay unchanged when a client omits them. Clients that were written for earlier releases
+ * do not send these values.
  */
 export interface OmittableValues {
-  /** When in a week the vehicle may enter. null means at all times. */
+  /** The weekly hours in which the vehicle may enter; null means at all times. */
   hours?: readonly WeeklyHours[] | null | undefined;
-  /** How many times the vehicle may enter in total. null means no limit. */
+  /** How many times the vehicle may enter in total; null means without limit. */
   maxEntries?: number | null | undefined;
 }
 
@@ -47,7 +47,7 @@ const omittableColumns = ['hours', 'maxEntries'] as const satisfies (keyof Omitt
 const isOmittable = (column: string): column is keyof OmittableValues =>
   (omittableColumns as readonly string[]).includes(column);
 
-/** Returns the name of the parameter that keeps a column unchanged, such as `keepHours`. */
+/** Returns the name of the SQL parameter that says whether a column stays unchanged, such as `keepHours`. */
 const keepName = (column: string) => `keep${column[0]!.toUpperCase()}${column.slice(1)}`;
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
@@ -59,16 +59,19 @@ export const instantColumns = [
   'updatedAt',
 ];
 
-/** The columns that an import may change: all values except the plate, because the plate identifies the entry. */
+/**
+ * The columns that an import may change in an existing entry. The columns of the plate are missing, because the plate
+ * identifies the entry.
+ */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
-/** The columns of an entry for a result, such as `e.id, e."locationId"`. */
+/** Returns the SQL list of the columns of an entry with a table alias, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
 /** SQL for an entry as jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
-/** The list of the columns that a client writes: `"referenceId", "plateType"`. */
+/** The SQL list of the columns that a client writes: `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
 /** Returns the list of the columns that a client writes, for a table alias: `i."referenceId", i."plateType"`. */
@@ -89,14 +92,17 @@ export const valueArrayParameters = columnList(valueColumns, (_, column) =>
   valueTypes[column] === 'jsonb' ? `$${column}::text[]::jsonb[]` : `$${column}::${valueTypes[column]}[]`,
 );
 
-/** The columns of the table `input`, with the parameters that say which values stay unchanged. */
+/** The columns of the table `input` that say which values stay unchanged. */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
   omittableColumns,
   (_, column) => `$${keepName(column)}::boolean[]`,
 );
 
-/** SQL that sets each column of an entry `w` to its parameter: `"referenceId" = $referenceId::text`. */
+/**
+ * SQL that sets each column of an entry to its parameter: `"referenceId" = $referenceId::text`. The table of the
+ * entries has the alias `w`.
+ */
 export const valueAssignments = columnList(valueColumns, (quoted, column) => {
   const value = `$${column}::${valueTypes[column]}`;
   return isOmittable(column)
@@ -105,8 +111,8 @@ export const valueAssignments = columnList(valueColumns, (quoted, column) => {
 });
 
 /**
- * Returns SQL for the value that an import assigns to a column when the plate of an `input` row belongs to the existing
- * entry `w`.
+ * Returns SQL for the new value of a column when an import changes an existing entry `w`. The table `input` has the
+ * imported row with the same plate.
  */
 const mergedValue = (quoted: string, column: string) =>
   isOmittable(column)
@@ -119,47 +125,50 @@ export const mergedAssignments = columnList(
   (quoted, column) => `${quoted} = ${mergedValue(quoted, column)}`,
 );
 
-/** The SQL condition that an import changes the entry `w`. */
+/** The SQL condition that the imported row differs from the existing entry `w`. */
 export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quoted}`)})
   IS DISTINCT FROM (${columnList(mergedColumns, mergedValue)})`;
 
-/** Returns the list of the columns of a plate. The columns can have a table alias. */
+/** Returns the SQL list of the columns of a plate, with or without a table alias. */
 export const plateColumnList = (alias?: string) =>
   columnList(plateColumns, (quoted) => (alias ? `${alias}.${quoted}` : quoted));
 
-/** Returns the SQL condition that two tables have the same plate. */
+/** Returns the SQL condition that the rows of two tables have the same plate. */
 export const samePlate = (one: string, other: string) =>
   `(${plateColumnList(one)}) = (${plateColumnList(other)})`;
 
 /**
- * SQL for a plate in the form of `plateText`. A plate contains only ASCII characters, so converting it to upper case is
- * enough.
+ * SQL that converts the parts of a plate to the form of `plateText`. Plates contain only ASCII characters, so upper
+ * case is the only conversion.
  */
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 
 /**
- * Returns SQL for the texts that a camera may read from the plate of a table alias: without the plate type, and with
- * the plate type.
+ * Returns SQL for the two texts that a camera may read from a plate: without the plate type, and with the plate type.
+ * The argument is the alias of the table with the plate.
  */
 export const plateTexts = (alias: string) => {
   const [plateType, plateCode, plateNumber] = plateColumns.map((column) => `${alias}."${column}"`);
   return [textOf(plateCode!, plateNumber!), textOf(plateType!, plateCode!, plateNumber!)];
 };
 
-/** Returns a value as a parameter of a statement. JSON becomes text, and an omitted value becomes null. */
+/**
+ * Converts a value of an entry to a parameter of an SQL statement. JSON becomes text, and an omitted value becomes
+ * null.
+ */
 function parameterOf(values: WhitelistEntryValues, column: keyof WhitelistEntryValues) {
   const value = values[column] ?? null;
   return valueTypes[column] === 'jsonb' && value !== null ? JSON.stringify(value) : value;
 }
 
-/** Returns the parameters of one entry. */
+/** Returns the SQL parameters for one entry. */
 export const valuesOf = (values: WhitelistEntryValues): Record<string, unknown> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, parameterOf(values, column)]),
     ...omittableColumns.map((column) => [keepName(column), values[column] === undefined]),
   ]);
 
-/** Returns the parameters of many entries: an array of values for each column. */
+/** Returns the SQL parameters for many entries. Each parameter is an array with the values of one column. */
 export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<string, unknown[]> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, entries.map((entry) => parameterOf(entry, column))]),

@@ -1,4 +1,4 @@
-// The weekly hours of an entry say when its vehicle may enter, in the location's local time.
+// The weekly hours of a whitelist entry say when its vehicle may enter, in the location's local time.
 
 /** The days of a week, in the order of ISO 8601. */
 export const weekdays = [
@@ -13,8 +13,8 @@ export const weekdays = [
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * A weekly time span, from one time of day until another. When `to` is earlier than `from`, the span ends on the next
- * day.
+ * A time span that repeats every week, from one time of day until another. When `to` is earlier than `from`, the span
+ * ends on the next day.
  */
 export interface WeeklyHours {
   /** The weekdays on which the weekly time span starts. */
@@ -25,7 +25,7 @@ export interface WeeklyHours {
   to: string;
 }
 
-/** The maximum number of weekly time spans of an entry: three for each day. */
+/** The maximum number of weekly time spans of one entry. The number allows three time spans for each day. */
 export const maxWeeklyHours = 21;
 
 /** An instant in the local time of a time zone. */
@@ -40,13 +40,11 @@ export interface WallTime {
 
 const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/**
- * The cached formatters of time zones. They are cached, because creating a formatter takes far longer than using it.
- */
+/** A cache of date formatters by time zone. Creating a formatter takes far longer than using it. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 /**
- * The maximum number of cached formatters. There are fewer time zones, but names that differ only in case are cached
- * separately.
+ * The maximum number of cached date formatters. There are fewer time zones, but names that differ only in case are
+ * cached separately.
  */
 const maxFormats = 1_000;
 
@@ -83,8 +81,9 @@ export function wallTime(at: Date, timezone: string): WallTime {
 }
 
 /**
- * Whether a local time lies within weekly hours. The result is always true for an entry without hours. When the clocks
- * are set back, the repeated hour counts both times. When the clocks are set forward, the skipped hour does not occur.
+ * Whether a local time lies within the weekly hours of an entry. An entry without hours is valid at all times. When the
+ * clocks are set back, both repetitions of the hour count. When the clocks are set forward, no local time falls into
+ * the skipped hour.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],

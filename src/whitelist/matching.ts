@@ -6,37 +6,40 @@ import { entryColumns, plateTexts } from './columns.ts';
 import type { Plate } from './plate.ts';
 import { numbersIn, type PlateReading, type RankedText, textsOfReading } from './plate-reading.ts';
 
-// Finds the whitelist entry that the reading of a camera identifies.
+// This module finds the whitelist entry for the text that a camera read.
 
-/** A plate that a gate sent: either the parts of the plate or the text that a camera read. */
+/** A plate as a gate sends it: either the parts of the plate, or the text that a camera read. */
 export type PlateInput = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
 
-/** The texts of a reading, with the plate type if it is known. */
+/** The possible texts of a camera reading, with the plate type if it is known. */
 export interface TextQuestion {
   plateType: string | null;
   texts: readonly RankedText[];
 }
 
-/** An entry that matches one of the texts of a reading. */
+/** An entry that matches one of the possible texts of a camera reading. */
 export interface FittingEntry {
   entry: WhitelistEntry;
-  /** The index of the text among the texts of the reading. */
+  /** The index of the matching text in the list of possible texts. */
   place: number;
 }
 
-/** SQL for the texts of several readings, as rows `t`. */
+/**
+ * SQL that converts the parameters of `textArrays` to a table `t` with the possible texts of several camera readings.
+ */
 export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
       AS t(n, place, "plateType", text, numbers)`;
 
 /**
- * The SQL condition that an entry `e` matches a text `t`. A text may contain the plate type in front. The condition uses
- * the index of plate numbers, because a text ends with the plate number, and the number can begin at only a few places.
+ * The SQL condition that an entry `e` matches a text `t`. The text may begin with the plate type and always ends with
+ * the plate number. The condition searches for all endings of the text that can be a plate number, so that it can use
+ * the index of plate numbers.
  */
 export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
       AND t.text IN (${plateTexts('e').join(', ')})
       AND (t."plateType" IS NULL OR e."plateType" = t."plateType")`;
 
-/** Returns the parameters of `textRows`, with one row for each text of each query. */
+/** Returns the parameters of `textRows`. Each possible text of each camera reading is one row. */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
     texts.map(({ text }, place) => ({ n: index + 1, place, plateType, text })),
@@ -50,11 +53,14 @@ export function textArrays(questions: readonly TextQuestion[]) {
   };
 }
 
-/** Sorts the nearest entry first. Of two equally near entries, the older entry comes first. */
+/**
+ * Compares two matching entries. The entry that matches the more likely text comes first. For the same text, the older
+ * entry comes first.
+ */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
 
-/** Returns the matching entries, sorted by their nearest text. Each entry occurs once. */
+/** Returns the matching entries without duplicates, the entry with the most likely text first. */
 export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fitting[]): Fitting[] {
   const byId = new Map<string, Fitting>();
   for (const found of fitting.toSorted(nearerFirst)) {
@@ -63,7 +69,10 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
   return [...byId.values()];
 }
 
-/** Returns the only entry with the best rank, or null when no entry or several entries have that rank. */
+/**
+ * Returns the entry with the best rank. The result is null when there is no entry, or when several entries have the
+ * best rank.
+ */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],
   nearest: readonly Fitting[],
@@ -82,9 +91,9 @@ const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the entry that each reading of a location identifies. The result for a reading is null when no entry matches,
- * or when several entries match equally well. Gate decisions follow the same rules. The function runs in a transaction
- * and checks no scope.
+ * Returns the whitelist entry of each camera reading at a location. The result for a reading is null when no entry
+ * matches, or when several entries match equally well. Gate decisions follow the same rule. The function runs in a
+ * transaction and does not check the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

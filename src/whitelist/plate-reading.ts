@@ -1,8 +1,9 @@
 import { confusableTexts } from './similar-plates.ts';
 
-// A camera sends a plate as one text. This module converts the text to a form that can be compared with entries.
+// A camera sends the whole plate as one text. This module converts the text, so that it can be compared with whitelist
+// entries.
 
-/** The text that a camera read. A client can send a reading instead of the parts of a plate. */
+/** The text that a camera read, with further details. A client can send it instead of the parts of a plate. */
 export interface PlateReading {
   /** The text as the camera sent it. */
   text: string;
@@ -14,7 +15,10 @@ export interface PlateReading {
   alternatives?: readonly string[] | null | undefined;
 }
 
-/** How near a text is to the text that the camera read. The nearest text that matches an entry decides. */
+/**
+ * How likely a possible text is: the text that the camera read, an alternative of the camera, or a text that differs by
+ * one character. The most likely text that matches an entry decides.
+ */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
 /** A possible text of a plate, in the form of `plateText`. */
@@ -24,29 +28,30 @@ export interface RankedText {
 }
 
 /**
- * The maximum number of characters of a text, both in the request and after conversion. A plate has at most 29
- * characters.
+ * The maximum length of a text that a camera read, in characters, before and after the conversion. A plate has at most
+ * 29 characters.
  */
 export const maxPlateTextLength = 50;
 
-/** The maximum number of alternatives of a reading. Cameras send at most ten alternatives. */
+/** The maximum number of alternatives that a camera can send for one reading. Cameras send at most ten alternatives. */
 export const maxAlternatives = 10;
 
 const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 
 /**
- * Characters that are ignored in a plate: spaces, dashes, dots, and the invisible marks in texts that mix writing
- * directions.
+ * The characters in a text that are ignored: spaces, dashes, dots, and invisible characters that mark the writing
+ * direction.
  */
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** The separators that are ASCII characters. */
+/** The ASCII characters in `separators`. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
- * Converts a text of a plate to the form in which texts are compared: NFKC, upper case, ASCII digits instead of
- * Arabic-Indic digits, and without spaces, dashes and dots. The result is empty when the text contains only separators.
+ * Converts the text of a plate to a form in which texts can be compared: NFKC, upper case, ASCII digits instead of
+ * Arabic-Indic digits, and without spaces, dashes and dots. The result is empty when the text contains only ignored
+ * characters.
  */
 export function plateText(text: string): string {
   // Most texts are ASCII, which needs only this fast conversion.
@@ -58,15 +63,14 @@ export function plateText(text: string): string {
       // The last four bits of an Arabic-Indic digit are the value of the digit, in both Unicode blocks of such digits.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text is normalized again, because `toUpperCase` can split a letter from its marks, and removing a separator
-      // can join marks to a letter.
+      // The text is normalized a second time, because `toUpperCase` can split a letter from its accent, and removing a
+      // separator can combine an accent with a letter.
       .normalize('NFKC')
   );
 }
 
 /**
- * The form of the characters before the plate number: a plate code, with or without a plate type in front (as in an
- * entry, in upper case).
+ * The form of the characters before the plate number: a plate code, optionally after a plate type, both in upper case.
  */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 
@@ -88,9 +92,9 @@ export function numbersIn(text: string): string[] {
 }
 
 /**
- * Returns the possible texts of a reading without duplicates, nearest first: the text as read, then the camera's
- * alternatives. With `similar`, the list also contains the texts that differ from the reading by one character that
- * cameras confuse.
+ * Returns the possible texts of a camera reading without duplicates, most likely first: the text that the camera read,
+ * then the alternatives that the camera sent. With `similar`, the list also has the texts that differ by one character
+ * that cameras confuse.
  */
 export function textsOfReading({ text, alternatives }: PlateReading, similar: boolean): RankedText[] {
   const read = plateText(text);

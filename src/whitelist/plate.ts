@@ -1,7 +1,7 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** A licence plate. Plates are compared exactly as clients send them. */
+/** A licence plate. Two plates are equal only if clients sent exactly the same characters. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
 
 /** The error for a plate that is already in the whitelist, with status 409 (docs/contract.md#whitelist-entry). */

@@ -13,12 +13,13 @@ import { isValidAt } from './validity.ts';
 import type { FeedCursors } from './feed/cursor.ts';
 import { positionColumns, positionOf, type PositionRow } from './feed/position.ts';
 
-// The SQL statements of whitelist lists. test/storage/statements.test.ts compares their results with Prisma's.
+// The SQL statements that list whitelist entries. test/storage/statements.test.ts checks that Prisma returns the same
+// results.
 
-/** A row of an outer join. All columns are null when no row matched. */
+/** A result row of an outer join. When no row matched, all columns are null. */
 export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
 
-/** Returns the entry in a row of an outer join, or null when no entry matched. */
+/** Returns the entry in a result row of an outer join, or null when no entry matched. */
 export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
   row.id === null ? null : (row as WhitelistEntry);
 
@@ -38,22 +39,23 @@ const usesById = namedStatement(
   'SELECT u."entryId" AS id, u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = ANY($ids::text[])',
 );
 
-/**
- * The filters of a list of entries. All filters except `validAt` compare for equality, and undefined means no filter.
- */
+/** The filters for a list of entries. All filters except `validAt` select equal values. undefined means no filter. */
 export interface WhitelistFilters {
   referenceId?: string | undefined;
   plateType?: string | undefined;
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
-  /** Selects the entries that are valid at this time, regardless of their hours. */
+  /** Selects the entries that are valid at this time. The weekly hours of the entries are ignored. */
   validAt?: Date | undefined;
 }
 
 /** The functions that read whitelists from one database. */
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
-/** Creates the functions that read whitelists. Look-ups in the same turn of the event loop share one statement. */
+/**
+ * Creates the functions that read whitelists. One SQL statement answers all calls in the same iteration of the event
+ * loop.
+ */
 export function createWhitelistReads({
   sql,
   kind,
@@ -115,8 +117,8 @@ export function createWhitelistReads({
     },
 
     /**
-     * Finds an entry by id, without checking the key's scope. The result is null when the whitelist of the location
-     * does not contain the entry, or no longer contains it.
+     * Finds an entry by id, without checking the key's scope. The result is null when the entry is not, or no longer,
+     * in the whitelist of the location.
      */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);

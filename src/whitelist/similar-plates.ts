@@ -1,6 +1,6 @@
 import type { Plate } from './plate.ts';
 
-/** Pairs of characters that cameras confuse with each other. */
+/** The pairs of characters that cameras confuse with each other. */
 const confused = ['0O', '1I', '8B', '5S', '2Z'];
 
 const confusedWith = new Map(
@@ -10,13 +10,16 @@ const confusedWith = new Map(
   ]),
 );
 
-/** Returns SQL for a text in which confusable characters are equal. */
+/**
+ * Returns SQL that replaces each character that cameras confuse by the same character of its pair. Two texts that
+ * cameras may confuse are then equal.
+ */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
 
-/** A character of a plate that was read differently from the whitelist entry. */
+/** A character of a plate that the camera read differently from the whitelist entry. */
 export interface PlateDifference {
   field: keyof Plate;
   /** The position of the character in the field, counted from 1. */
@@ -27,7 +30,10 @@ export interface PlateDifference {
 
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
-/** The maximum number of plates that differ from a plate by one character. A plate has at most this many characters. */
+/**
+ * The maximum number of plates that differ from a plate by one character that cameras confuse. A plate has at most this
+ * many characters.
+ */
 export const maxSimilarPlates = 27;
 
 /** Returns the texts that differ from a text by one character that cameras confuse. */
@@ -37,7 +43,10 @@ export const confusableTexts = (text: string): string[] =>
     return other ? [text.slice(0, index) + other + text.slice(index + 1)] : [];
   });
 
-/** Returns a plate as read, followed by the plates that differ from it by one character that cameras confuse. */
+/**
+ * Returns the plate that the camera read, followed by the plates that differ from it by one character that cameras
+ * confuse.
+ */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
   const variants = fields.flatMap((field) =>
@@ -46,7 +55,7 @@ export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Pla
   return [read, ...variants];
 }
 
-/** Returns the characters that differ between a plate as read and an entry of the same length. */
+/** Returns the characters that differ between the plate that a camera read and a whitelist entry of the same length. */
 export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] {
   return fields.flatMap((field) =>
     [...read[field]].flatMap((character, index) => {
@@ -57,8 +66,8 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
 }
 
 /**
- * Returns the characters that differ between a text as read and the text of an entry. The list is empty when the
- * lengths differ.
+ * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. The list is
+ * empty when the lengths differ.
  */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];

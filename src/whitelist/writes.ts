@@ -22,18 +22,18 @@ import type { WeeklyHours } from './hours.ts';
 import { duplicateVehicle } from './plate.ts';
 import { entryOf, type Nullable } from './reads.ts';
 
-/** SQL for the location, if the location is in the scope of the author's key. */
+/** SQL that reads the location if the location is in the scope of the author's key. */
 const reachedLocation = `reached AS (
       SELECT l.id, l."companyId" FROM "Location" l WHERE l.id = $locationId AND ${scopeCondition('l')}
     )`;
 
-/** SQL for the current entry. The entry is locked, so that no other change can come between. */
+/** SQL that reads the current entry and locks it, so that no other change can come in between. */
 const lockedEntry = `before AS (
       SELECT w.* FROM "WhitelistEntry" w, reached WHERE w.id = $id AND w."locationId" = reached.id FOR UPDATE OF w
     )`;
 
 /**
- * The SQL condition that the entry has the version that the client expects. The condition also holds when the client
+ * The SQL condition that the entry has the version that the client expects. The condition is also true when the client
  * expects no version.
  */
 const isExpected = `($expectedVersion::int IS NULL OR before.version = $expectedVersion)`;
@@ -54,7 +54,11 @@ const insertEntry = namedStatement(
     SELECT NULL::int AS "foundVersion", ${entryColumns('e')} FROM reached LEFT JOIN inserted e ON true`,
 );
 
-/** Returns a statement that changes columns of an entry `w`. */
+/**
+ * Returns a statement that changes columns of an entry.
+ *
+ * @param assignments SQL that sets columns of the entry `w`
+ */
 const updateStatement = (name: string, assignments: string) =>
   namedStatement(
     name,
@@ -93,15 +97,15 @@ const deleteEntry = namedStatement(
     FROM reached LEFT JOIN before ON true LEFT JOIN deleted e ON true`,
 );
 
-/** The version that the client expects. null or undefined means any version. */
+/** The version of the entry that the client expects; null or undefined accepts any version. */
 type ExpectedVersion = number | null | undefined;
 
-/** The functions that write single entries to one database. */
+/** The functions that write single whitelist entries to one database. */
 export type WhitelistWrites = ReturnType<typeof createWhitelistWrites>;
 
 /**
- * Creates the functions that write single entries. Each write is one statement that checks the key's scope, changes the
- * entry and writes the audit record. Watchers of the whitelist are then notified.
+ * Creates the functions that write single whitelist entries. Each call is one SQL statement that checks the key's
+ * scope, changes the entry and writes the audit record. After the call, watchers of the whitelist are notified.
  */
 export function createWhitelistWrites(services: {
   sql: Sql;
@@ -110,11 +114,11 @@ export function createWhitelistWrites(services: {
   const { sql, whitelistNotices } = services;
 
   /**
-   * Runs a statement of this file.
+   * Runs an SQL statement of this file.
    *
    * @returns the entry that the statement wrote; null when no entry was written
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the entry has another
-   *   version than the expected version
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the entry does not have
+   *   the expected version
    */
   async function write(
     statement: NamedStatement,
@@ -150,7 +154,7 @@ export function createWhitelistWrites(services: {
     /**
      * Replaces the values of an entry. Omitted hours and an omitted number of entries stay unchanged.
      *
-     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @param expectedVersion the version that the entry must still have; when omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
      *   when the entry has another version, `DUPLICATE_VEHICLE` when another entry of the location has the plate
      */
@@ -173,9 +177,9 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Sets when in a week the vehicle of an entry may enter. null means at all times.
+     * Sets the weekly hours in which the vehicle of an entry may enter; null means at all times.
      *
-     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @param expectedVersion the version that the entry must still have; when omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
      *   when the entry has another version
      */
@@ -198,7 +202,7 @@ export function createWhitelistWrites(services: {
     /**
      * Removes an entry, and returns its last state.
      *
-     * @param expectedVersion the version that the entry must still have; any version when omitted
+     * @param expectedVersion the version that the entry must still have; when omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`
      *   when the entry has another version
      */
@@ -219,7 +223,7 @@ export function createWhitelistWrites(services: {
 }
 
 /**
- * Returns the id if it is well-formed; otherwise null, which matches no entry. The database would reject some malformed
- * ids.
+ * Returns the id if it has the form of an identifier; otherwise null, so that the statement finds no entry. The
+ * database would reject some malformed ids.
  */
 const knownId = (id: string) => (isId(id) ? id : null);

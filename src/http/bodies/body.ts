@@ -4,11 +4,12 @@ import { requestHeader } from '../request-header.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * Refuses bodies over a maximum size. The check trusts the `Content-Length`, because Node enforces it. Without a
- * `Content-Length`, Hono counts the bytes, and has to build the whole `Request` for this.
+ * Refuses request bodies that are larger than a maximum size. If the request has a `Content-Length`, the header
+ * decides, because Node enforces it. Otherwise Hono counts the bytes, which takes longer, because Hono has to build the
+ * whole `Request`.
  *
  * @param maxSize in bytes
- * @param onError answers a request whose body is too large
+ * @param onError creates the response to a request whose body is too large
  */
 export function limitBody(
   maxSize: number,
@@ -23,6 +24,6 @@ export function limitBody(
   };
 }
 
-/** Whether a Content-Type is JSON (RFC 8259, section 11). The parameters of the Content-Type do not matter. */
+/** Whether a Content-Type is JSON (RFC 8259, section 11). Parameters such as `charset` are ignored. */
 export const isJson = (contentType: string | null | undefined) =>
   /^application\/json\s*(;|$)/i.test(contentType ?? '');

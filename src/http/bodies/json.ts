@@ -2,8 +2,8 @@ import { ServiceError } from '../../errors/error-table.ts';
 import { parseExactly } from '../../json/exact-numbers.ts';
 
 /**
- * The maximum number of values in a JSON text, including values inside arrays and objects. An import of 10,000 full
- * rows is within this limit.
+ * The maximum number of values in a JSON text, including values inside arrays and objects. An import of 10,000 rows
+ * with all fields is within this limit.
  */
 const maxJsonValues = 150_000;
 
@@ -11,28 +11,28 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in a JSON text, because an object with many fields takes much time and memory.
- * Fields of an object after the first `maxNarrowFields` count as wide. The largest legitimate objects are free JSON of
- * 16 KiB.
+ * The maximum number of wide fields in a JSON text. A field is wide if its object already has `maxNarrowFields` other
+ * fields. Objects with many fields take much time and memory. The largest objects that clients need are JSON fields
+ * with free content, of up to 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
 
 /**
- * The maximum length of a string in a JSON text, in characters with the quotes. The service accepts no text of this
- * length.
+ * The maximum length of a string in a JSON text, in characters including the quotes. No field of the API accepts so
+ * long a text.
  */
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name, in characters with the quotes. Legitimate names in free JSON are shorter. The
- * limit exists because finding a suggestion for a misspelt name takes longer the longer the name is.
+ * The maximum length of a field name, in characters including the quotes. The length is limited because finding a
+ * suggestion for a misspelt name takes longer for a longer name. Field names that clients need are shorter.
  */
 const maxNameCharacters = 1_000;
 
 /**
- * The character that a decoder writes in place of bytes that are not UTF-8. The client may have sent this character,
- * too.
+ * The character that a decoder writes instead of bytes that are not UTF-8. A client may also have sent this character
+ * itself.
  */
 const replacementCharacter = '\u{fffd}';
 
@@ -47,10 +47,10 @@ const closingBrace = 0x7d;
 
 /**
  * Parses a JSON text of a client after checking that its structure is within the limits. Parsing millions of small
- * values would block the process for seconds, and counting the values takes only milliseconds.
+ * values would block the process for seconds, but counting the values takes only milliseconds.
  *
  * @param options.isBounded true when the structure has already been checked
- * @throws {ServiceError} `VALIDATION_ERROR` with no field
+ * @throws {ServiceError} `VALIDATION_ERROR` without a field name
  */
 export function parseJson(text: string, { isBounded = false } = {}): unknown {
   if (!isBounded) requireBoundedStructure(text);
@@ -58,15 +58,15 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
   try {
     return parseExactly(text);
   } catch {
-    // The client gets a fixed message, because the message of the parser could repeat the body.
+    // The client gets a fixed message. The message of the parser could repeat parts of the body.
     throw notJson;
   }
 }
 
 /**
- * Requires that a text was decoded from valid UTF-8.
+ * Checks that a text was valid UTF-8 before it was decoded.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a text that was decoded from bytes that are not UTF-8
+ * @throws {ServiceError} `VALIDATION_ERROR` when some bytes were not UTF-8
  */
 export function requireWholeText(text: string): void {
   if (text.includes(replacementCharacter)) throw notJson;
@@ -76,9 +76,9 @@ export function requireWholeText(text: string): void {
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /**
- * Requires that the structure of a JSON text is within the limits.
+ * Checks that the structure of a JSON text is within the limits.
  *
- * @param faultOf the structure check; for a text in parts, the check that has read the earlier parts
+ * @param faultOf the structure check to use; if the text comes in parts, the check that has read the earlier parts
  * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure exceeds a limit
  */
 export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {
@@ -87,38 +87,34 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Returns a description of the limit that a JSON text exceeds. The result is undefined for a text that can be parsed in
- * little time.
+ * Returns a description of the limit that the structure of a JSON text exceeds, or undefined when the text is within
+ * all limits.
  */
 export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
 
 /**
- * Creates a structure check for one JSON text. The check counts values, levels and characters up to their limits,
- * without building any value. The text can be passed whole, or part by part in order. The check names an exceeded limit
- * as soon as a part exceeds it. The check reads each character once and keeps no text. `bench/structure-check.ts`
- * measures its speed.
+ * Creates a structure check for one JSON text. The check counts values, nesting levels and characters, without parsing
+ * any value. The caller passes the text as a whole or in parts. The check names a limit as soon as the text exceeds it.
+ * It reads each character once and keeps no text. `bench/structure-check.ts` measures its speed.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
-  /** For each nesting level, the number of fields of its object so far, or -1 for an array. */
+  /** The number of fields that the object at each nesting level has so far; -1 for an array. */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
-  /**
-   * The number of characters of the current string that were read so far, with the opening quote. The number is 0
-   * outside of strings.
-   */
+  /** The number of characters of the current string so far, including the opening quote; 0 outside of strings. */
   let openCharacters = 0;
   /** Whether the next character of the current string follows an unescaped backslash. */
   let isEscaped = false;
-  /** Whether a long string has just ended. The string is the name of a field if a colon comes next. */
+  /** Whether a long string has just ended. If a colon follows, the string is the name of a field. */
   let isLongName = false;
 
   return (part) => {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // The loop reads up to the closing quote, the end of the part, or the maximum length of a string.
+        // The loop reads until the closing quote, the end of this part, or the maximum length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;

@@ -5,26 +5,29 @@ import { createSlots } from '../../scheduling/slots.ts';
 import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
-/** A body with more bytes than this is large. Reading a large body takes memory that other requests need. */
+/**
+ * The size from which on a request body counts as large, in bytes. Reading a large body takes memory that other
+ * requests need.
+ */
 export const largeBodyBytes = 1024 * 1024;
 
 /**
- * A body up to this size, in bytes, is small and needs no slot. Parsing and checking a small body takes less than 1 ms.
+ * The maximum size of a small body, in bytes. A small body needs no slot, because parsing and checking it takes less
+ * than 1 ms.
  */
 const smallBodyBytes = 16 * 1024;
 
 /**
- * How long a large body may take to arrive, in milliseconds. A slow client must not delay other requests of its key for
- * longer.
+ * How long a large body may take to arrive, in milliseconds. The time is limited, because a large body of a slow client
+ * delays other requests of the same API key.
  */
 const largeBodyTimeoutMs = 30_000;
 
 /**
- * Reads and parses the JSON of a request, and answers the request. A request with a small body is answered at once. Any
- * other request waits for a slot, of which each key has one at a time, and yields to the event loop while the body is
- * parsed.
+ * Reads and parses the JSON body of a request, and answers the request. A request with a small body is answered
+ * immediately. Any other request waits for a slot, and the parsing of its body yields to the event loop.
  *
- * @param keyId the key of the request; each key has one slot at a time
+ * @param keyId the API key of the request; each key has one slot at a time
  * @param answer answers the request with the parsed body
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
@@ -70,8 +73,8 @@ async function parseYielding(text: string, { isBounded = false } = {}): Promise<
 }
 
 /**
- * Creates a JSON parser for texts whose request has already been read. A text that is not small waits for a slot. Each
- * key has one slot at a time.
+ * Creates a function that parses a JSON text which has already been received. A text that is not small waits for a
+ * slot. Each API key has one slot at a time.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
   const slots = createSlots(slotLimits.mediumBodies);
@@ -80,13 +83,14 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 }
 
 /**
- * The byte order mark, which is not part of the text (Encoding, "UTF-8 decode"). `Request.text` also removes the mark.
+ * The byte order mark at the start of a text. It is not part of the text (Encoding, "UTF-8 decode"), and `Request.text`
+ * removes it, too.
  */
 const byteOrderMark = /^\ufeff/;
 
 /**
- * Reads a JSON text and checks its structure while the text arrives. Other requests run between the parts of the text.
- * As soon as the text exceeds a limit, the text is dropped.
+ * Reads a JSON text and checks its structure while the text arrives. Other requests can run between two parts. When the
+ * text exceeds a limit, reading stops.
  */
 async function boundedText({ body }: Request): Promise<string> {
   if (!body) return '';
@@ -107,7 +111,8 @@ async function boundedText({ body }: Request): Promise<string> {
       const part = done ? decoder.end() : decoder.write(Buffer.from(value));
       parts.push(part);
       if (done) return parts.join('').replace(byteOrderMark, '');
-      // Each part is checked separately, because decoding megabytes of bytes that are not UTF-8 takes long.
+      // Each part is checked before the next part is read, because decoding megabytes of bytes that are not UTF-8 takes
+      // long.
       requireWholeText(part);
       requireBoundedStructure(part, faultOf);
     }

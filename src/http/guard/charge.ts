@@ -3,7 +3,7 @@ import { rateLimitExceeded } from '../../errors/error-table.ts';
 import type { RateLimiter, RateLimitSubject } from '../../rate-limit/types.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** Returns the rate limit subject of a key. Points are taken from the key's own budget. */
+/** Returns the rate limit that applies to requests of an API key. */
 export function keySubject(
   key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
 ): RateLimitSubject {
@@ -11,7 +11,7 @@ export function keySubject(
 }
 
 /**
- * Takes rate limit points from a budget and keeps the decision for the headers of the response.
+ * Takes rate limit points, and stores the decision for the headers of the response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
  */

@@ -22,8 +22,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Creates the error that a developer reads in the browser's network tab. The browser's own message does not name the
- * setting to change.
+ * Creates the error for a refused preflight request. Developers can read it in the browser's network tab. The message
+ * of the browser itself does not name the setting to change.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =
@@ -33,7 +33,7 @@ function refusedPreflight(origin: string): ServiceError {
 
 /**
  * Allows scripts of the listed origins to call the gateway from a browser (Fetch standard, "CORS protocol"). Preflight
- * requests carry no API key, so they are answered before the guards and cost no rate limit points. Cookies are not
+ * requests have no API key. They are answered before the guards run and cost no rate limit points. Cookies are not
  * used.
  *
  * @param origins exact origins, such as `https://app.example`. If the list is empty, no other origin may call the

@@ -4,7 +4,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { RateLimiter } from '../../rate-limit/types.ts';
 import type { UsageRecorder } from '../../usage/recorder.ts';
 
-/** The dependencies of the guards of all surfaces. */
+/** The services that the guards of REST, GraphQL and the public pages need. */
 export interface GuardDependencies {
   services: Services;
   limiter: RateLimiter;

@@ -28,30 +28,30 @@ import { addressSubject, createUnauthenticatedClients } from './unauthenticated-
 /** The guards of one process. */
 export interface Guards {
   /**
-   * Creates the guard of a surface. The guard authenticates, rate-limits and records every request, including failed
-   * requests.
+   * Creates the guard of REST or GraphQL. The guard authenticates, rate-limits and records every request, including
+   * failed requests.
    *
-   * @param render converts an error to an answer in the form of the surface
+   * @param render converts an error to a response in the form of REST or GraphQL
    */
   ofSurface(
     surface: Surface,
     render: (error: unknown, source: ErrorSource) => Answer,
   ): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates the guard of the public pages. The guard requires no key, and charges the client's address
-   * (docs/contract.md#what-is-public).
+   * Creates the guard of the public pages. The guard requires no API key, and applies the rate limit of the client's
+   * address (docs/contract.md#what-is-public).
    *
-   * @param render converts an error to an answer in the form that the clients of these pages expect
+   * @param render converts an error to a response in the form that the clients of these pages expect
    */
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
    * Creates the check that the server runs before the app. If this process already knows that a request will be
-   * refused, the check answers the request in the same way as the guard of its surface (known-refusals.ts).
+   * refused, the check sends the same refusal as the guard, but with less work (known-refusals.ts).
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
-/** Creates the guards of all surfaces. All guards share one count of unauthenticated clients. */
+/** Creates the guards of one process. All guards share one count of unauthenticated clients. */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
   const { authenticator } = services;
@@ -72,8 +72,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   });
 
   /**
-   * Finds the key of a request. A secret that this process does not know is first checked against the budget of the
-   * client's address.
+   * Finds the API key of a request. If this process does not know the secret of the request, it first checks the rate
+   * limit of the client's address.
    */
   function authenticate(
     secret: string | undefined,
@@ -84,14 +84,17 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // The known secrets are read again, because the key may be valid and issued by another process, while another
-      // client behind the same address guesses keys.
+      // The known secrets are read again. Another client behind the same address may be guessing keys, and this key may
+      // be valid and issued by another process.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
   }
 
-  /** Waits until a request of a key may run. A refused request still gets the headers with the key's limits. */
+  /**
+   * Waits until a request of an API key may run. If the request is refused, its response still has the rate limit
+   * headers of the key.
+   */
   async function waitForSlot(
     begun: Promise<() => void>,
     key: AuthenticatedKey,
@@ -106,8 +109,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   /**
-   * Charges the client's address for a request without a valid key. A failure that the client did not cause is not
-   * charged, and its response has no rate limit headers (docs/contract.md#rate-limit).
+   * Takes a point from the rate limit of the client's address for a request without a valid API key. If the client did
+   * not cause the failure, no point is taken, and the response has no rate limit headers (docs/contract.md#rate-limit).
    */
   async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
     const isRefusedKey = error instanceof ServiceError && error.code === 'UNAUTHORIZED';
@@ -143,8 +146,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // The next two members exist from the start, because REST sets them in a copy of the object, and V8 takes
-            // microseconds to add members to a copy.
+            // The object has the next two members from the start. REST sets them in a copy of the object, and V8 would
+            // take microseconds to add members to a copy.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };
@@ -161,8 +164,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         } finally {
           endAnswering();
         }
-        // Subscriptions are excluded, because they have a separate limit. All other requests count until their
-        // connection closes.
+        // A subscription does not count as a request in progress, because subscriptions have a limit of their own. All
+        // other requests count until their connection closes.
         if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
         record(state, c, performance.now() - startedAt);
       }),

@@ -13,24 +13,28 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// Refusing a flood of requests must cost less than answering the requests. When the process already knows that it will
-// refuse a request, it refuses the request before it matches a route or creates a `Request` or `Headers` object.
+// When a client sends a flood of requests, refusing a request must cost less than answering it. If the process already
+// knows that it will refuse a request, it does so before it matches a route or creates a `Request` or `Headers` object.
 
-/** A surface, and the function that converts an error to the form of the surface. */
+/** The API to which a request belongs, and the function that converts an error to the form of errors in this API. */
 export interface RefusingSurface {
   surface: Surface;
   render: (error: unknown, source: ErrorSource) => Answer;
 }
 
-/** Answers a request that is certain to be refused, and returns true. For any other request, the result is false. */
+/**
+ * Answers a request if the request is certain to be refused, and returns true. For any other request, the function does
+ * nothing and returns false.
+ */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the check for known refusals. The check refuses a request as the guard would, but only when no look-up in the
- * database is necessary: when the secret is known to be invalid, or when the key or the address has exhausted its rate
- * limit.
+ * Creates the check for refusals that need no database. The check refuses a request when the process knows that its
+ * secret is invalid, or that the rate limit of its API key or address is exhausted. The response equals the response of
+ * the guard.
  *
- * @param options.surfaceOf the surface of a request; undefined when the request needs no key
+ * @param options.surfaceOf returns whether a request is for REST or GraphQL, with the form of its errors; undefined
+ *   when the request needs no key
  */
 export function createKnownRefusals(
   { services, limiter, log, trustProxy }: GuardDependencies,
@@ -43,8 +47,8 @@ export function createKnownRefusals(
   const { record, surfaceOf } = options;
 
   /**
-   * Returns the key of a secret, or the reason why the secret is invalid. The result is empty when only a look-up in
-   * the database can decide.
+   * Returns the API key of a secret, or the reason why the secret is invalid. The result is empty when only the
+   * database can decide.
    */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {
@@ -58,8 +62,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // Requests with an Origin header or without a Host header are left to the app, and so are all requests while spans
-    // are recorded.
+    // The app handles all requests with an Origin header or without a Host header. It also handles all requests while
+    // spans are recorded.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;
@@ -88,7 +92,7 @@ export function createKnownRefusals(
       if (errorCode) state.errorCode = errorCode;
       const body = bodyOf(answer, state.requestId);
       const sent = Object.assign(surfaceHeaders(state, status), jsonHeaders);
-      const isHead = method === 'HEAD'; // like the app, this response to HEAD has no Content-Length
+      const isHead = method === 'HEAD'; // the response of the app to HEAD has no Content-Length either
       if (!isHead) sent['Content-Length'] = String(Buffer.byteLength(body));
       outgoing.writeHead(status, sent);
       outgoing.end(isHead ? undefined : body);
@@ -104,7 +108,8 @@ export function createKnownRefusals(
 }
 
 /**
- * Returns a header as one text. Node joins most repeated headers itself, but keeps a few repeated headers as arrays.
+ * Returns a header as a single text. When a client repeats a header, Node usually combines the values to one text, but
+ * keeps an array for a few headers.
  */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

@@ -3,8 +3,8 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters that are logged of a path without an operation, and of the path of an error. A
- * client chooses these texts.
+ * The maximum number of characters of a path in the log. Clients choose the paths of requests without an operation and
+ * the paths of errors.
  */
 const maxLoggedPath = 200;
 
@@ -39,12 +39,12 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // Refusals of requests without a valid key are only counted, not logged one by one, because a client can cause any
-    // number of refusals.
+    // Refusals of requests without a valid API key are only counted. A client can cause any number of them, so they are
+    // not logged one by one.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      // Members that are undefined do not appear in the log, because pino omits them.
+      // pino does not write members that are undefined.
       {
         requestId,
         surface,

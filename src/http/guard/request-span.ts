@@ -4,13 +4,14 @@ import { activeTracer, inSpan } from '../../observability/spans.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * The lowest HTTP status of a server error. Only a server error makes the span an error; a client error does not
+ * The lowest HTTP status of a server error. Only a server error marks the span as failed; a client error does not
  * (OpenTelemetry, HTTP).
  */
 const lowestServerError = 500;
 
 /**
- * Wraps a guard so that each request has a span. The span belongs to the trace that the client names in `traceparent`.
+ * Adds a span for each request to a guard. The span belongs to the trace that the client names in the header
+ * `traceparent`.
  */
 export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
   return (c, next) => {

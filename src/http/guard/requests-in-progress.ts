@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http';
 import { ServiceError } from '../../errors/error-table.ts';
 import { slotLimits } from '../../scheduling/limits.ts';
 
-/** Limits on the concurrent requests of one key in a process. */
+/** The limits on concurrent requests and on unread response bytes in one process. */
 export interface RequestLimits {
-  /** The maximum number of requests of a key that run at once. */
+  /** The maximum number of requests of one API key that run at the same time. */
   maxRunningPerKey: number;
-  /** The maximum number of requests of a key that wait. */
+  /** The maximum number of requests of one API key that wait. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes of a key that clients have not read. While the key has more unread bytes, its
-   * next request waits.
+   * The maximum number of response bytes of one API key that its clients have not read. While there are more unread
+   * bytes, the next request of the key waits.
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of unread response bytes of all keys together. While this number is exceeded, the key with the
-   * most unread bytes loses a connection.
+   * The maximum number of unread response bytes of all API keys together. While there are more unread bytes, the
+   * process closes connections of the key with the most unread bytes.
    */
   maxUnreadBytes: number;
-  /** How often the unread bytes are counted, in milliseconds. */
+  /** How often the process counts the unread response bytes, in milliseconds. */
   checkIntervalMs: number;
 }
 
@@ -30,16 +30,16 @@ export const requestLimits: RequestLimits = {
   checkIntervalMs: 100,
 };
 
-/** The requests that one process is answering, by key. */
+/** The requests that one process is answering, for each API key. */
 export interface RequestsInProgress {
   /**
-   * Waits until a request may run, and counts the request as running. The oldest waiting request of a key runs first.
+   * Waits until a request may run, and counts it as running. The oldest waiting request of an API key runs first.
    *
    * @param answer the Node response. The request counts as running until the response is written or its connection is
    *   closed. A request from within the process has no Node response, and counts until the returned function is called
-   * @param heldBytes counts the unread response bytes that are not in the buffers of the connection
+   * @param heldBytes returns the number of unread response bytes that are not in the buffers of the connection
    * @returns a function that ends the request earlier
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejection) when too many requests of the key wait
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejected promise) when too many requests of the key wait
    */
   begin(
     keyId: string,
@@ -56,7 +56,7 @@ interface AnsweredRequest {
   heldBytes: () => number;
 }
 
-/** The running and the waiting requests of one key. */
+/** The running and the waiting requests of one API key. */
 interface RequestsOfKey {
   running: Set<AnsweredRequest>;
   waiting: Set<{ start: () => void }>;
@@ -69,7 +69,10 @@ const sum = (numbers: number[]) => numbers.reduce((total, number) => total + num
 
 const tooManyWaiting = new ServiceError('RATE_LIMIT_EXCEEDED', slotLimits.requests.waiting.refusal);
 
-/** Creates the limiter of concurrent requests of one process (docs/contract.md#effect-of-one-request-on-others). */
+/**
+ * Creates the object that limits the concurrent requests in one process
+ * (docs/contract.md#effect-of-one-request-on-others).
+ */
 export function createRequestsInProgress(limits: RequestLimits = requestLimits): RequestsInProgress {
   const keys = new Map<string, RequestsOfKey>();
   let timer: NodeJS.Timeout | undefined;
@@ -94,7 +97,10 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     return end;
   }
 
-  /** Starts the waiting requests of a key that may run now. A key without requests is removed from the map. */
+  /**
+   * Starts the waiting requests of an API key that may run now. If a key has no requests left, it is removed from the
+   * map.
+   */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {
       if (!mayRun(key)) return;
@@ -109,7 +115,7 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         key.waiting.delete(waiting);
-        reject(tooManyWaiting); // no client sees this error, because the client has disconnected
+        reject(tooManyWaiting); // the client has disconnected and does not see this error
       };
       const waiting = {
         start: () => {
@@ -123,7 +129,7 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     });
   }
 
-  /** Closes connections until the unread bytes of the process are within the limit. */
+  /** Closes connections until the number of unread bytes in the process is within the limit. */
   function cutLargest(): void {
     const unread = new Map([...keys.values()].map((key) => [key, unreadOf(key)]));
     let total = sum([...unread.values()]);
@@ -149,8 +155,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
 
   return {
     begin(keyId, answer, heldBytes = () => 0) {
-      // A request whose client disconnected during the look-up of the key is not counted, because no close event would
-      // end it.
+      // The client may have disconnected while the key was looked up. The request is then not counted, because no close
+      // event would end it.
       if (answer?.closed) return () => undefined;
       timer ??= setInterval(check, limits.checkIntervalMs).unref();
       let key = keys.get(keyId);

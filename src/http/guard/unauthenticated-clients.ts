@@ -11,24 +11,24 @@ import type { RequestState } from '../request-state.ts';
  * key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
-/** How often the log reports the number of refused requests of unauthenticated clients, in milliseconds. */
+/** How often the log reports the number of refused requests without a valid API key, in milliseconds. */
 const summaryIntervalMs = 60_000;
-/** The `Retry-After` in seconds for a client that already has too many key look-ups in progress. */
+/** The `Retry-After` in seconds for a client that has too many look-ups of API keys in progress. */
 const lookUpRetrySeconds = 1;
 
-/** The rate limit subject of a request without a valid key. */
+/** Returns the rate limit that applies to requests without a valid API key from an address. */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
   id: clientOf(address),
   ...addressLimits,
 });
 
-/** The clients that have sent no valid key. */
+/** Limits and counts the requests without a valid API key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up an unknown secret if the client's address has enough points left to pay for a failure. Only an invalid
-   * secret is charged; the look-up itself takes no points. Concurrent requests with the same secret count as one
-   * look-up.
+   * Looks up a secret that this process does not know. The look-up runs only if the client's address has enough rate
+   * limit points left to pay for an invalid secret. Points are taken only if the secret is invalid. Concurrent requests
+   * with the same secret count as one look-up.
    *
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without the look-up
    */
@@ -38,13 +38,13 @@ export interface UnauthenticatedClients {
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
   /**
-   * Counts a refusal. The log reports only the count, once a minute, because a line or a row for each refusal could
-   * fill the disk.
+   * Counts a refused request. Once a minute, the log reports the number of refused requests. A log line or a database
+   * row for each refused request could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
 }
 
-/** Creates the functions that limit and count the unauthenticated clients of one process. */
+/** Creates the functions that limit and count requests without a valid API key in one process. */
 export function createUnauthenticatedClients({
   limiter,
   log,
@@ -53,15 +53,15 @@ export function createUnauthenticatedClients({
   log: Logger;
 }): UnauthenticatedClients {
   /**
-   * The look-ups in progress. For each client, the map has the number of requests for each secret. A look-up ends
-   * within the time limit of the database.
+   * The look-ups of API keys in progress. For each client, the map has the number of waiting requests for each secret.
+   * Each look-up ends within the time limit of the database.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
   let summary: NodeJS.Timeout | undefined;
 
   /**
-   * Changes the number of requests that wait for the look-up of a secret, and returns how many different secrets of the
+   * Changes the number of requests that wait for the look-up of a secret. Returns how many different secrets of the
    * client are being looked up.
    */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
@@ -81,7 +81,7 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // A charge that is refused takes no points, but the limiter caches the refusal.
+        // When the rate limit is exhausted, `charge` takes no points, but lets the limiter cache the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

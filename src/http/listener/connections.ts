@@ -3,23 +3,27 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 import type { UnreadBodyLimits } from './unread-bodies.ts';
 
-/** Limits on the connections of a server. Times are in milliseconds. */
+/** The limits on the connections of a server. All times are in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
   /**
-   * How long the headers of a request may take to arrive. A client that sends only half of its headers must not keep a
-   * file descriptor open.
+   * How long the headers of a request may take to arrive. Without this limit, a client that sends only half of its
+   * headers would keep a connection open.
    */
   headersTimeoutMs: number;
-  /** How long a whole request, with its body, may take to arrive. At 1 Mbit/s, 16 MiB arrive in about this time. */
+  /**
+   * How long a whole request may take to arrive, including its body. A body of 16 MiB takes about this long at 1
+   * Mbit/s.
+   */
   requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for its next request. The time is longer than the 60 s of common load balancers.
+   * How long an idle connection waits for its next request. Common load balancers close idle connections after 60 s,
+   * and the server must wait longer.
    */
   keepAliveTimeoutMs: number;
   /**
-   * How long a connection may transfer no byte while a request is being answered. The limit exists because a stalled
-   * client must not pin memory. The time is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an
-   * incomplete request gets its 408 first.
+   * How long a connection may transfer no data while a request is being answered. A stalled client must not pin memory.
+   * The time is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an incomplete request first gets its
+   * response with status 408.
    */
   silentTimeoutMs: number;
   /** How often Node checks `headersTimeoutMs` and `requestTimeoutMs`. */
@@ -27,13 +31,14 @@ export interface ConnectionLimits extends UnreadBodyLimits {
   /** The maximum number of connections of a process. Each connection takes about 20 KiB and a file descriptor. */
   maxConnections: number;
   /**
-   * The maximum number of connections of one client that connects directly. An office behind one address needs fewer
-   * connections.
+   * The maximum number of connections of one client that connects without a proxy. Even an office behind one address
+   * needs fewer connections.
    */
   maxConnectionsPerClient: number;
   /**
-   * How long a stopping server keeps idle connections open. A client that sends a request in this time gets a response
-   * that announces the end of the connection. Without this time, the client would find its connection closed.
+   * How long a stopping server keeps idle connections open. If a client sends a request in this time, it gets a
+   * response which announces that the connection will close. Otherwise the client would find its connection closed
+   * without notice.
    */
   idleGraceMs: number;
   /** How long a stopping server waits for requests in progress. */
@@ -54,27 +59,33 @@ export const connectionLimits: ConnectionLimits = {
   drainTimeoutMs: 8_000,
 };
 
-/** The connections of one server. */
+/** The connections of a server. */
 export interface Connections {
-  /** Whether a response has begun on a connection. Nothing else may be written to such a connection. */
+  /**
+   * Whether the server has begun to write a response on a connection. Nothing else may then be written to the
+   * connection.
+   */
   isAnswering(socket: unknown): boolean;
   /**
-   * Accepts no more connections, sends `Connection: close` with every response that has not begun, and waits until all
-   * responses are sent. Idle connections are closed after `idleGraceMs`, and all other connections after
+   * Accepts no more connections, and waits until all responses are sent. Responses that have not begun get the header
+   * `Connection: close`. Idle connections are closed after `idleGraceMs`, and all other connections after
    * `drainTimeoutMs`.
    */
   drain(): Promise<void>;
 }
 
-/** Tracks the connections of a server, so that a stopping server sends every response before it closes a connection. */
+/**
+ * Keeps track of the connections of a server, so that a stopping server can send every response before it closes the
+ * connection.
+ */
 export function trackConnections(
   server: Server,
   limits: ConnectionLimits,
   { countByAddress }: { countByAddress: boolean },
 ): Connections {
   /**
-   * The responses in progress on each connection. A connection has several responses when the client pipelines
-   * requests.
+   * The responses in progress on each connection. There are several when a client sends its next request before it has
+   * received the response (pipelining).
    */
   const answersOf = new Map<Socket, Set<ServerResponse>>();
   const connectionsOf = new Map<string, number>();
@@ -104,8 +115,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // A response that began before the server stopped did not announce the end of its connection, so the connection
-      // is closed here after the response.
+      // This response began before the server stopped, so it did not announce the end of its connection. The connection
+      // is closed after the response.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -126,8 +137,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // The close() of the TCP server is called, because the close() of node:http would end connections whose
-        // response is written but not sent yet.
+        // This calls `close` of the TCP server. `close` of node:http would end connections whose response is written
+        // but not sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

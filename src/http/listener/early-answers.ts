@@ -5,15 +5,15 @@ import { RequestError } from '@hono/node-server';
 import type { ErrorCode } from '../../errors/error-table.ts';
 import type { Connections } from './connections.ts';
 
-/** Creates the body of the response to a request that never reaches the app. */
+/** Creates the body of the response to a request that does not reach the app. */
 export type RefusalBody = (error: { code: ErrorCode; message: string }, requestId: string) => string;
 
-/** How long a refused client may take to read its answer before the connection is closed, in milliseconds. */
+/**
+ * How long the connection of a refused client stays open, so that the client can read the response, in milliseconds.
+ */
 const refusalReadMs = 1_000;
 
-/**
- * The responses to requests that Node's parser rejects, by error code. Any other error code means a malformed request.
- */
+/** The responses for errors of Node's HTTP parser, by error code. All other error codes mean a malformed request. */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'Request body has too large chunk extensions' },
@@ -24,8 +24,8 @@ const malformed = { status: 400, message: 'Malformed HTTP request' };
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Answers requests that Node rejects. The response has an error body of the usual form, because the body of Node's own
- * response would be empty. Such a request never reaches the app.
+ * Answers requests that Node rejects before they reach the app. Node's own response would have an empty body; this
+ * response has the usual error body.
  */
 export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Connections): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -47,7 +47,7 @@ export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Co
     );
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-    // The connection is closed after some time, because a client that never stops sending would otherwise keep it open.
+    // The connection is closed after some time. Otherwise a client that never stops sending would keep it open.
     setTimeout(() => socket.destroy(), refusalReadMs).unref();
   }
 }
@@ -58,7 +58,7 @@ interface EarlyRefusal {
   message: string;
 }
 
-/** Creates the headers and the body of a refusal, with a new request id that the client can quote. */
+/** Creates the headers and the body of a refusal. The refusal has a new request id, which the client can quote. */
 function refusalOf({ message }: EarlyRefusal, bodyOf: RefusalBody) {
   const requestId = randomUUID();
   const body = bodyOf({ code: 'VALIDATION_ERROR', message }, requestId);
@@ -76,8 +76,8 @@ function refuseRequest(response: ServerResponse, refusal: EarlyRefusal, bodyOf: 
 }
 
 /**
- * Refuses a request with more than one Host header (RFC 9112, section 3.2). Without this check, Node would use the
- * first header.
+ * Refuses a request with more than one Host header (RFC 9112, section 3.2). Node itself would accept the request and
+ * use the first header.
  */
 export function refuseSeveralHosts(
   { rawHeaders }: IncomingMessage,
@@ -96,8 +96,8 @@ export function refuseSeveralHosts(
 }
 
 /**
- * Creates the response to a request that Hono cannot read, for example because of an invalid Host, or whose handler
- * failed.
+ * Creates the response to a request that Hono cannot read, for example because of an invalid Host header, or whose
+ * handler failed.
  */
 export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
   const requestId = randomUUID();

@@ -7,15 +7,16 @@ import type { RefuseKnown } from '../guard/known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from './early-answers.ts';
 import { createUnreadBodies } from './unread-bodies.ts';
 
-/** Host names that mean every address of the machine, each with an address that a browser can open. */
+/** Host names that stand for all addresses of the machine. Each has an address that a browser can open instead. */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** A server that accepts requests. */
+/** A running HTTP server. */
 export interface Listener {
   /** The URL of the server on this machine, such as `http://127.0.0.1:3000`. */
   url: string;
   /**
-   * Accepts no more connections and finishes the requests in progress. After 8 s, the remaining connections are closed.
+   * Accepts no more connections and finishes the requests in progress. The connections that are still open after 8 s
+   * are closed.
    */
   close(): Promise<void>;
 }
@@ -31,7 +32,7 @@ interface ListenAddress {
 /**
  * Binds a server to an address.
  *
- * @throws when the server cannot listen on the address; the message names the variables
+ * @throws when the server cannot listen on the address; the message names the environment variables to change
  */
 const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   new Promise<void>((resolve, reject) => {
@@ -42,10 +43,10 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   });
 
 /**
- * Checks that a server can listen on an address. The start runs this check before anything else. The address is free
- * again when this function returns.
+ * Checks that a server can listen on an address. The start of the gateway runs this check first. The address is free
+ * again when the promise settles.
  *
- * @throws when a server cannot listen on the address; the message names the variables
+ * @throws when a server cannot listen on the address; the message names the environment variables to change
  */
 export async function requireFreeAddress(address: ListenAddress): Promise<void> {
   const server = createTcpServer();
@@ -57,10 +58,11 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
 /**
  * Serves an app over HTTP.
  *
- * @param options.refusalBody creates the response body for a request that never reaches the app
- * @param options.behindProxy whether every connection comes from a proxy, so that its address is not the client's
+ * @param options.refusalBody creates the response body for a request that does not reach the app
+ * @param options.behindProxy whether all connections come from a proxy, so that the address of a connection is not the
+ *   client's address
  * @param options.refuseKnown answers requests that need not reach the app
- * @throws when the server cannot listen on the address; the message names the variables
+ * @throws when the server cannot listen on the address; the message names the environment variables to change
  */
 export async function listen(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
@@ -75,14 +77,14 @@ export async function listen(
   const limits = { ...connectionLimits, ...options.limits };
   const answer = getRequestListener(app.fetch, {
     errorHandler: (error) => earlyResponse(error, refusalBody),
-    autoCleanupIncoming: false, // the value true would read the unread bodies of all answered requests at once
+    autoCleanupIncoming: false, // with true, Hono would read the unread bodies of all answered requests immediately
   });
   const followBody = createUnreadBodies(limits);
   const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
     followBody(incoming, outgoing);
     if (refuseSeveralHosts(incoming, outgoing, refusalBody)) return;
-    // An HTTP/1.0 request gets a Host header here, because Hono requires one. Only HTTP/1.1 requires the header (RFC
-    // 9112, section 3.2), and health probes that use HTTP/1.0 send none.
+    // Hono requires a Host header, so an HTTP/1.0 request gets one here. Only HTTP/1.1 requires the header (RFC 9112,
+    // section 3.2), and health probes that use HTTP/1.0 do not send it.
     if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
     if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
   });
@@ -103,7 +105,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Node does not check the Host header, because Node's refusal would have an empty body. Hono rejects the request with
-  // an error body.
+  // Node must not check the Host header, because Node's refusal has an empty body. Hono checks the header and sends an
+  // error body.
   requireHostHeader: false,
 });

@@ -3,29 +3,29 @@ import { slotLimits } from '../../scheduling/limits.ts';
 import { createSlots } from '../../scheduling/slots.ts';
 import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 
-/** Limits on the rest of a body that a client still sends after its request has been answered. */
+/** The limits for the remaining part of a request body that a client still sends after the response. */
 export interface UnreadBodyLimits {
   /**
-   * How long the rest of the body may take to arrive, in milliseconds. During this time the client reads its response
-   * (RFC 9112, section 9.6).
+   * How long the remaining part of the body may take to arrive, in milliseconds. The client reads its response in this
+   * time (RFC 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
-  /** How many bytes of the rest of the body are read before the connection is closed. */
+  /** How many bytes of the remaining part are read before the connection is closed. */
   maxUnreadBodyBytes: number;
 }
 
 /**
- * Creates the reader of unread bodies. The reader discards the body of a request that was answered before its body was
- * read, such as a request that is too large or has no valid key. The reader handles one body at a time. Node would read
- * all bodies as fast as they arrive, and megabytes from many connections would delay other requests.
+ * Creates the reader of unread request bodies. Some requests are answered before their body is read, for example
+ * because the body is too large or the API key is invalid. The reader discards such bodies, one body at a time. Node
+ * would read all of them as fast as they arrive, and megabytes from many connections would delay other requests.
  *
- * @returns a function to call at the start of each request, so that the connection stays usable for the next request
+ * @returns a function to call at the start of each request, so that the connection can be used for the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
   const slots = createSlots(slotLimits.unreadBodies);
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (!hasBody(incoming)) return;
-    // Without this call, Node would read the rest of an unread body at once when the response ends.
+    // Without this call, Node would read the remaining part of an unread body as soon as the response ends.
     incoming.read(0);
     outgoing.once('finish', () => {
       const { socket } = incoming;
@@ -54,7 +54,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
 
 function drop(incoming: IncomingMessage, maxBytes: number): void {
   let bytes = 0;
-  incoming.removeAllListeners('data'); // this listener remains from a reader that has given up
+  incoming.removeAllListeners('data'); // the listener is left over from a reader that stopped early
   incoming.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) incoming.socket.destroySoon();

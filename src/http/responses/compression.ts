@@ -1,29 +1,29 @@
 import { Duplex } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
 
-/** The content codings that the gateway supports. The preferred coding comes first. */
+/** The compression methods (content codings) that the gateway supports, the preferred method first. */
 const codings = ['br', 'gzip'] as const;
 
-/** A content coding of a response (RFC 9110, "Content Codings"). */
+/** The name of a compression method (RFC 9110, "Content Codings"). */
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The minimum length of a text that is compressed, in characters. Shorter texts fit into a few packets without
- * compression.
+ * The minimum length of a text that is compressed, in characters. A shorter text fits into a few network packets
+ * without compression.
  */
 const minCompressedCharacters = 4096;
 
 /**
- * The quality of Brotli compression. At this quality, Brotli is as fast as gzip at its default level, and its output is
- * a fifth smaller.
+ * The quality level of Brotli. At this level, Brotli is as fast as gzip at its default level, and its output is a fifth
+ * smaller.
  */
 const brotliQuality = 4;
 
 /**
- * Returns the content coding that the client prefers, or undefined when the client accepts none of the codings (RFC
+ * Returns the compression method that the client prefers, or undefined when the client accepts no supported method (RFC
  * 9110, "Accept-Encoding").
  *
- * @param offered the supported codings, the preferred coding first
+ * @param offered the supported methods, the preferred method first
  */
 export function contentCoding(
   acceptEncoding: string | undefined,
@@ -44,20 +44,22 @@ export function contentCoding(
   return best;
 }
 
-/** Whether compressing a body is worth the time. The result is true for a long text and for a streamed list. */
+/** Whether a body is so large that compressing it is worth the time. All streamed lists count as large. */
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 
 /**
- * Counts response bytes that wait in memory for the client. A negative change means that bytes were passed on to the
- * connection.
+ * Changes the count of response bytes that wait in memory for the client. The number is negative when bytes were passed
+ * to the connection.
  */
 type HoldBytes = (change: number) => void;
 
-/** How many bytes of a text are compressed at once. The rest waits until the client has read the earlier parts. */
+/**
+ * How many bytes of a text are compressed in one step. The next step starts when the client has read the earlier bytes.
+ */
 const bytesAtOnce = 64 * 1024;
 
-/** Converts a text to a stream. The stream produces a part only when the consumer asks for the next part. */
+/** Converts a text to a stream. The stream produces the next part only when the consumer asks for it. */
 function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   let passed = 0;
@@ -78,8 +80,8 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 }
 
 /**
- * Compresses a body outside of the event loop. Each chunk of a stream is compressed and sent without waiting for the
- * next chunk. The first entries of a long list therefore arrive as early as without compression.
+ * Compresses a body outside of the event loop. Each chunk of a stream is sent as soon as it is compressed, so the first
+ * entries of a long list arrive as early as without compression.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,

@@ -3,30 +3,30 @@ import { compressed, contentCoding, isLarge } from './compression.ts';
 import { rateLimitHeaders } from '../../rate-limit/rate-limiter.ts';
 import type { RequestState } from '../request-state.ts';
 
-/** An answer in JSON, before the answer is converted to a `Response`. */
+/** The status, headers and body of a response, before a `Response` object is created from them. */
 export interface Answer {
   status: number;
   /**
-   * The body of the answer. The body is null for an answer without a body, such as a 304. The body of an error is a
-   * function of the request id, so that one answer can serve all requests that are refused for the same reason.
+   * The body of the response; null if there is no body, as for status 304. The body of an error is a function of the
+   * request id, so that requests which are refused for the same reason can share one answer.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
-  /** The code of the error in the answer, for the log, the metrics and the usage record. */
+  /** The code of the error in the response, for the log, the metrics and the usage record. */
   errorCode?: ErrorCode | undefined;
 }
 
-/** The `Content-Type` of every answer that has a body. */
+/** The `Content-Type` header of all responses that have a body. */
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
- * The `Retry-After` in seconds for a request that was refused although its key is within its rate limits. The cause is
- * an overload, such as too many changes of one location at once.
+ * The `Retry-After` in seconds for a request that was refused because of an overload, although its API key is within
+ * its rate limits. One such overload is too many waiting changes of one location.
  */
 const busyRetryAfterSeconds = 1;
 
 /**
- * Returns the headers that every response of a surface has.
+ * Returns the headers that all REST or GraphQL responses have.
  *
  * @param status the status of the response; a 429 always has `Retry-After`
  */
@@ -40,14 +40,14 @@ export function surfaceHeaders(
   return headers;
 }
 
-/** Returns the body of an error answer. */
+/** Returns the body of an error response for a request id. */
 export const bodyOf = ({ body }: Answer, requestId: string): string =>
   typeof body === 'function' ? body(requestId) : typeof body === 'string' ? body : '';
 
 /**
- * Creates the response of a request from an answer, with the headers of its surface. Adding the headers to a finished
- * response would cost lists a tenth of their throughput. Large bodies are compressed for clients that accept
- * compression.
+ * Creates the `Response` for a request, with the headers that all responses of the API have. Adding these headers to a
+ * finished `Response` would reduce the throughput of lists by a tenth. Large bodies are compressed for clients that
+ * accept compression.
  *
  * @param state the state of the request; undefined for a request that no guard handles
  */
@@ -58,7 +58,8 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   const hold = (change: number) => {
     if (state) state.heldBytes += change;
   };
-  // The headers are assigned one after the other, because an object of five spreads takes several microseconds.
+  // The headers are assigned one after the other. Combining five objects with the spread syntax would take several
+  // microseconds.
   const allHeaders: Record<string, string> = state ? surfaceHeaders(state, status) : {};
   if (body !== null) Object.assign(allHeaders, jsonHeaders);
   if (large) allHeaders.Vary = 'Accept-Encoding';
@@ -74,6 +75,9 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   return response;
 }
 
-/** Whether a response is an event stream. A stream ends when the client disconnects or the key is no longer valid. */
+/**
+ * Whether a response is an event stream. An event stream ends when the client disconnects or its API key becomes
+ * invalid.
+ */
 export const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { isId } from '../../ids.ts';
 
 /**
- * The maximum length of a cursor in characters. A cursor can be long, because it names the transactions that were open
- * when it was created.
+ * The maximum length of a cursor in characters. A cursor can be long, because it lists the database transactions that
+ * were open when the cursor was created.
  */
 export const maxFeedCursorLength = 16_384;
 
 /**
- * The form of a cursor: its content and its signature in base64url. Cursors of releases before 1.6.0 have no signature.
+ * The form of a cursor. Its content and its signature are in base64url. Cursors of releases before 1.6.0 have no
+ * signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
@@ -27,8 +28,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The number of a change. Some unsigned cursors have another value here, because earlier releases did not number
- * changes.
+ * The sequence number of a whitelist change. Some cursors without a signature have another value here, because earlier
+ * releases did not number the changes.
  */
 const changeId = z
   .string()
@@ -36,19 +37,17 @@ const changeId = z
   .catch('0');
 
 /**
- * The state of the database up to which a client has read. All fields are checked, so that no statement fails because
- * of a cursor.
+ * The state of the database up to which a client has read a whitelist. All fields are validated, so that a cursor
+ * cannot make an SQL statement fail.
  */
 const position = z.object({
-  /** Identifies the history of the database. A restore or a failover changes this identifier. */
+  /** Identifies the history of the database. The identifier changes after a restore or a failover. */
   life: z.string().regex(/^[0-9a-f]{32}$/),
-  /**
-   * The PostgreSQL snapshot up to which the client has read. The client has read everything that this snapshot
-   * contains.
-   */
+  /** The PostgreSQL snapshot up to which the client has read. The client has seen all changes in this snapshot. */
   snapshot,
   /**
-   * The newest audit record of the location in the snapshot. After a restore from a backup, this record may be missing.
+   * The newest audit record of the location in the snapshot. If this record is missing, the database was restored from
+   * a backup.
    */
   newestRecordId: id.nullable(),
   /** When the snapshot of the database was taken. */
@@ -57,14 +56,14 @@ const position = z.object({
 
 const cursor = z.object({
   locationId: id,
-  /** The position that the client reaches at the end of the current round of pages. */
+  /** The position that the client has reached after the last page of the current round. */
   next: position,
-  /** The place where the current round of pages continues. null at the start of a round. */
+  /** The place at which the current round of pages continues; null before the first page of a round. */
   round: z
     .union([
-      /** The entry after which a round through the whole list continues. */
+      /** The entry after which the client continues to read the whole list. */
       z.object({ entryId: id }),
-      /** The change after which a round through the changes since an earlier position continues. */
+      /** The change after which the client continues to read the changes since an earlier position. */
       z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])
     .nullable(),
@@ -73,12 +72,12 @@ const cursor = z.object({
 /** The state of a database at one moment. */
 export type FeedPosition = z.output<typeof position>;
 
-/** The position of a client in the feed of a location. Clients must not interpret its text. */
+/** The position of a client in the feed of a location. A client must treat the text of a cursor as opaque. */
 export type FeedCursor = z.output<typeof cursor>;
 
 /**
- * A cursor without a signature. It comes from a release before 1.6.0, or a client made it up. Only its location is
- * used.
+ * A cursor without a signature. It comes from a release before 1.6.0, or a client made it up. The gateway uses only the
+ * location in it.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 
@@ -90,9 +89,9 @@ export interface FeedCursors {
 }
 
 /**
- * Creates the encoder of cursors. Cursors are signed with HMAC-SHA256, because their content is used in database
- * queries and a client must not be able to forge a cursor. The signing key is derived from the pepper of API keys
- * (HKDF, RFC 5869).
+ * Creates the functions that encode and decode cursors. Cursors are signed with HMAC-SHA256, so that a client cannot
+ * forge a cursor; the content of a cursor is used in database queries. The signing key is derived from the pepper of
+ * the API keys (HKDF, RFC 5869).
  */
 export function createFeedCursors(pepper: string): FeedCursors {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'whitelist-feed-cursors', 32));

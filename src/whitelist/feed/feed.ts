@@ -13,15 +13,16 @@ import type { FeedCursor, FeedCursors, FeedPosition } from './cursor.ts';
 import { feedLife, positionColumns, positionOf, type PositionRow } from './position.ts';
 import { entryOf, type Nullable, type WhitelistReads } from '../reads.ts';
 
-// The feed of a whitelist first returns the whole list, and then the changes. Triggers record each change in
-// WhitelistChange with its transaction. Clients read the feed in rounds. A round ends with the snapshot that was taken
-// before its first read, and the next round reads the changes that are missing in that snapshot. No change is missed,
-// however late its transaction commits. A change may be returned twice. The last change of an entry is always returned.
+// The feed of a whitelist gives a client the whole list, and after that the changes of the list. Database triggers
+// store each change in WhitelistChange with its transaction. A client reads the feed in rounds of pages. The gateway
+// takes a snapshot before each round. The next round returns all changes that are not in that snapshot, so no change is
+// missed, however late its transaction commits. A client may get a change twice, and always gets the last change of an
+// entry.
 
 /** The maximum number of changes in one page of the feed. */
 export const maxFeedPageSize = 5_000;
 
-/** Reads the current position of locations, and whether a client can continue from an earlier position. */
+/** Reads the current position of several locations, and whether a client can continue from an earlier position. */
 const readPositions = namedStatement(
   'whitelist-feed-positions',
   `
@@ -39,9 +40,9 @@ const readPositions = namedStatement(
 );
 
 /**
- * Reads the changes since a snapshot, from a place in their order on. Each change has its entry if the entry still
- * exists. The lateral join forces a look-up by key, whatever the planner expects, because a page is short and the
- * whitelist can be long.
+ * Reads the changes that are not in a given snapshot, starting after the last change that the client got. Each change
+ * comes with its entry if the entry still exists. The lateral join makes PostgreSQL find each entry by its primary key,
+ * because a page is short and the whitelist can be long.
  */
 const readChanges = namedStatement(
   'whitelist-feed-changes',
@@ -65,14 +66,15 @@ const readChanges = namedStatement(
 );
 
 /**
- * Returns the oldest position after which all changes must still exist, so that a client can continue from the cursor.
+ * Returns the oldest position that a cursor refers to. A client can continue from the cursor only if all changes after
+ * this position still exist.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
 
 type PositionQuestion = {
   locationId: string;
-  /** The companies in the key's scope; see `isOfCompanies`. */
+  /** The companies in the scope of the API key, as `isOfCompanies` expects them. */
   ofCompanies: string | null;
   earlier: FeedPosition | undefined;
 };
@@ -129,8 +131,8 @@ export function createWhitelistFeed(services: {
   );
 
   /**
-   * Returns the current position of a location, and whether a client can continue from an earlier position. The client
-   * can continue if the database still has the same history and the changes since the earlier position still exist.
+   * Returns the current position of a location, and whether a client can continue from an earlier position. For that,
+   * the database must still have the same history and all changes since the earlier position.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
    */
@@ -143,7 +145,10 @@ export function createWhitelistFeed(services: {
     return { now: positionOf(position), isContinued: isContinued === true, timezone };
   }
 
-  /** Reads a page of the whole list. Its round ends at a position that was taken before the round began. */
+  /**
+   * Reads a page of the whole list. The position after this round was taken before the round began, so the next round
+   * returns all changes made during this round.
+   */
   async function listPage(
     key: AuthenticatedKey,
     { locationId, next }: FeedCursor,
@@ -158,7 +163,7 @@ export function createWhitelistFeed(services: {
     return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
   }
 
-  /** Reads a page of the whitelist changes since a position of the feed. */
+  /** Reads a page of the changes of a whitelist since an earlier position. */
   async function changesPage(
     { locationId, next }: FeedCursor,
     from: { since: FeedPosition; changedIn: string; id: string },
@@ -188,7 +193,7 @@ export function createWhitelistFeed(services: {
     };
   }
 
-  /** Reads one part of a page, starting at a cursor. */
+  /** Reads one part of a page, starting after a cursor. */
   async function readPart(
     key: AuthenticatedKey,
     locationId: string,
@@ -211,7 +216,8 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      // The snapshot contains every change whose transaction is older than the oldest open transaction of the snapshot.
+      // The snapshot contains every change whose transaction is older than the oldest transaction that was open at the
+      // time of the snapshot.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -227,7 +233,7 @@ export function createWhitelistFeed(services: {
     /**
      * Reads a page of the feed of a location. The page has fewer than `size` changes when their texts are long.
      *
-     * @param after the cursor of the previous page; the start of the whole list when omitted
+     * @param after the cursor of the previous page; when omitted, the page is the start of the whole list
      * @param size the maximum number of changes
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `VALIDATION_ERROR` for a text that is
      *   not a cursor of this location
@@ -242,7 +248,8 @@ export function createWhitelistFeed(services: {
     },
 
     /**
-     * Returns the cursor for a client that has already read the current list.
+     * Returns a cursor for a client that has just read the whole list in another way. The feed then continues with
+     * later changes.
      *
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
      */

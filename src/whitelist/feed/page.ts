@@ -4,35 +4,35 @@ import type { Plate } from '../plate.ts';
 /** A whitelist entry that was removed: its id and its plate. */
 export type WhitelistRemoval = Plate & { id: string };
 
-/** A page of the feed. Clients apply the removals before the upserts. */
+/** A page of the feed. A client must apply the removals before the upserts. */
 export interface WhitelistChanges {
   /** New and changed entries in their current state. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
-  /** The cursor for the next page, or for later changes. */
+  /** The cursor with which the client gets the next page or later changes. */
   cursor: string;
   /** Whether another page is available now. */
   hasMore: boolean;
-  /** Whether the client must discard its copy, because this page is the start of the whole list. */
+  /** Whether this page is the start of the whole list. The client must then discard its copy of the list. */
   reset: boolean;
-  /** The time zone of the location. The hours of entries apply in this time zone. */
+  /** The time zone of the location, to which the weekly hours of the entries refer. */
   timezone: string;
 }
 
-/** The maximum number of changes in one part of a page. Between two parts, other requests can run. */
+/** The maximum number of changes that are read in one step. Other requests can run between two steps. */
 const partSize = 500;
 
 /** The number of characters of text after which a page ends, so that the page fits into the maximum response size. */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page. The part has exactly `size` changes if there are enough changes. It starts at a cursor, or
- * without a cursor at the start of the whole list.
+ * Reads one part of a page, starting after a cursor, or at the start of the whole list if there is no cursor. The part
+ * has fewer than `size` changes only if there are no more changes.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads a page in parts. If the texts of the changes are long, the page ends before it has `size` changes.
+ * Reads a page in several parts. The page has fewer than `size` changes if their texts are long.
  *
  * @param size the maximum number of changes
  */
@@ -46,7 +46,7 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // This part starts the whole list again, so it must be the start of the next page.
+    // This part starts the whole list again, so it can only be the start of a new page.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);
@@ -55,8 +55,8 @@ export async function readInParts(
 }
 
 /**
- * An estimate of the characters of an entry in JSON without its free texts. It covers the field names and the other
- * values.
+ * An estimate of the length of an entry in JSON without its free texts, in characters. It covers the field names and
+ * the other values.
  */
 const otherCharactersOfEntry = 300;
 
@@ -67,7 +67,10 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
     0,
   );
 
-/** Appends a part to a page. The changes of the part are newer and replace earlier changes of the same entries. */
+/**
+ * Appends a part to a page. If both contain the same entry, the newer change from the part replaces the change on the
+ * page.
+ */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {
   const told = new Set([...part.upserts, ...part.removals].map(({ id }) => id));
   const isLast = ({ id }: { id: string }) => !told.has(id);

@@ -3,7 +3,10 @@ import type { Database, Sql } from '../../database/types.ts';
 import { isMergeChange, samePlate, type WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, statementParts } from './rows.ts';
 
-/** Finds the rows whose plate the location already has, and counts the rows that would change their entry. */
+/**
+ * Finds the imported rows whose plate is already in the whitelist, and counts the rows that differ from the existing
+ * entry.
+ */
 const compareRows = namedStatement(
   'whitelist-dry-run-compare',
   `
@@ -18,10 +21,10 @@ const countEntries = namedStatement(
   `SELECT count(*)::int AS count FROM "WhitelistEntry" WHERE "locationId" = $locationId`,
 );
 
-/** Creates the function that runs an import without changes. */
+/** Creates the function that predicts the result of an import and changes nothing. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
-   * Computes what an import would do to a location. All rows must have different plates. The function locks nothing.
+   * Predicts what an import would do to a whitelist. All rows must have different plates. The function takes no locks.
    */
   return async function dryRun(
     locationId: string,

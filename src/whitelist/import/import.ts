@@ -30,18 +30,18 @@ export interface ImportOptions {
 
 /** A row that was not imported. */
 export interface RejectedRow {
-  /** The index of the row in the import request, counted from 0. */
+  /** The index of the row in the request, starting at 0. */
   index: number;
-  /** The reason why the row was rejected. A single create would get the same message. */
+  /** The reason why the row was rejected. A request to create this single entry would get the same message. */
   error: RowError;
   /**
-   * The plate of the row if the row was rejected because the location already has an entry with this plate. null for
-   * any other reason.
+   * The plate of the row if the whitelist already has an entry with this plate; null if the row was rejected for
+   * another reason.
    */
   takenPlate: Plate | null;
 }
 
-/** The result of an import, as numbers of rows. */
+/** The result of an import. Each value is a number of rows. */
 export interface ImportResult {
   locationId: string;
   total: number;
@@ -50,17 +50,17 @@ export interface ImportResult {
   unchanged: number;
   /** The number of entries that a REPLACE import removed. */
   deleted: number;
-  /** The rejected rows, in the order of the rows in the call. */
+  /** The rejected rows, in the order of the request. */
   rejected: RejectedRow[];
 }
 
-/** The checked rows of a call. A good row is valid, and no earlier row has the same plate. */
+/** The imported rows after validation. A good row is valid, and no earlier row has the same plate. */
 interface CheckedRows {
   good: { index: number; values: WhitelistEntryValues }[];
   rejected: RejectedRow[];
 }
 
-/** Converts a row of a call to values; throws a `ServiceError` for an invalid row. */
+/** Converts a row of the request to the values of an entry; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
 /** The functions that import rows into the whitelists of one database. */
@@ -73,7 +73,7 @@ export function createWhitelistImport(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
-  /** The kind of the database of the gateway. */
+  /** Whether the gateway uses the embedded database or PostgreSQL. */
   kind: Database['kind'];
 }) {
   const { locations, whitelistNotices } = services;
@@ -95,7 +95,7 @@ export function createWhitelistImport(services: {
       : merge(author, locationId, entries, mode);
   }
 
-  /** Checks and imports the rows batch by batch. A REPLACE import imports all rows at once. */
+  /** Validates and imports the rows batch by batch. A REPLACE import writes all rows in one step. */
   async function importInBatches(
     author: Author,
     locationId: string,
@@ -139,7 +139,7 @@ export function createWhitelistImport(services: {
     const size = options.mode === 'REPLACE' ? total : rowsPerStatement[services.kind];
     let batch = await check(0, Math.min(size, total));
     for (let end = size; end < total; end += size) {
-      // The next batch is checked while the database merges the current batch.
+      // The process validates the next batch while the database writes the current batch.
       [, batch] = await Promise.all([mergeBatch(batch), check(end, Math.min(end + size, total))]);
     }
     await mergeBatch(batch);
@@ -149,10 +149,12 @@ export function createWhitelistImport(services: {
 
   return {
     /**
-     * Imports many rows at once. Invalid rows are reported and the other rows are imported, except in REPLACE mode,
-     * which imports all rows or none. Each batch is one transaction; REPLACE is a single transaction.
+     * Imports up to 10,000 rows with one request. Invalid rows are reported and the other rows are imported. A REPLACE
+     * import imports either all rows or none. Each batch of rows is one transaction; a REPLACE import is a single
+     * transaction.
      *
-     * @param readRow converts a row to values, or throws a `ServiceError` that says what is wrong with the row
+     * @param readRow converts a row to the values of an entry, or throws a `ServiceError` that says what is wrong with
+     *   the row
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
      *   imports of the key are waiting
      */
@@ -171,12 +173,12 @@ export function createWhitelistImport(services: {
   };
 }
 
-/** Creates the function that checks the rows of a call, one range of rows at a time. */
+/** Creates the function that validates the imported rows, one range of rows at a time. */
 function createRowCheck(rows: readonly unknown[], readRow: ReadRow) {
   const indexByPlate = new Map<string, number>();
 
   /**
-   * Checks one row.
+   * Validates one row.
    *
    * @throws {ServiceError} when the row is invalid, or an earlier row has the same plate
    */

@@ -10,10 +10,10 @@ import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, writeRows } from './rows.ts';
 
 /**
- * Returns the statement that merges one batch and writes its audit record. The statement joins no two long tables,
- * because a prepared plan expects ten rows and would run a nested loop over thousands. `IN` without outer references is
- * hashed under any plan.
- * The statement locks the location. Otherwise, two merges that lock the same plates in different orders would deadlock.
+ * Returns the statement that writes one batch of rows and its audit record. The statement does not join long tables,
+ * because PostgreSQL expects only ten rows when it plans a prepared statement, and would compare every row with every
+ * other row. `IN` with an uncorrelated subquery uses a hash table under any plan. The statement locks the location;
+ * otherwise, two imports that lock the same plates in different orders would deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
@@ -39,10 +39,10 @@ const mergeStatement = (mode: MergeMode) =>
 
 const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
 
-/** Creates the function that merges batches of rows. */
+/** Creates the function that writes batches of rows to a whitelist. */
 export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locationSlots: Slots }) {
   /**
-   * Merges a batch of rows into the whitelist of a location, and writes an audit record if something changed. All rows
+   * Writes a batch of rows to the whitelist of a location, and writes an audit record if something changed. All rows
    * must have different plates.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
@@ -59,7 +59,7 @@ export function createWhitelistMerge({ sql, locationSlots }: { sql: Sql; locatio
     const [merged] = await locationSlots.run(
       locationId,
       () => sql.query<{ created: string[]; updated: number }>(statement, statement.values(parameters)),
-      // the merge must not be refused, because other batches of the import may already be committed
+      // This batch must not be refused, because earlier batches of the import may already be committed.
       { mayRefuse: false },
     );
     if (!merged) throw locationNotFound(locationId);

@@ -10,8 +10,8 @@ import { plateColumnList, type WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeResult, statementParts, writeRows } from './rows.ts';
 
 /**
- * Locks the entries of a location. The statement waits for changes of single entries in progress and blocks new
- * changes.
+ * Locks the entries of a location. The statement waits until running changes of single entries have ended, and prevents
+ * new changes until the end of the transaction.
  */
 const lockEntries = namedStatement(
   'whitelist-lock',
@@ -29,15 +29,12 @@ const writeEntries = namedStatement(
   SELECT id, "isNew" FROM written`,
 );
 
-/**
- * The number of entries that one statement searches for plates that no row has. Each statement receives the plates of
- * all rows.
- */
+/** The number of existing entries that one statement compares with the plates of all imported rows. */
 const entriesPerSearch = 5_000;
 
 /**
- * Finds entries whose plates no row has, starting after an id. `NOT IN` without outer references is hashed under any
- * plan.
+ * Finds the existing entries whose plates are not in the import, starting after a given id. `NOT IN` with an
+ * uncorrelated subquery uses a hash table under any plan.
  */
 const findOthers = namedStatement(
   'whitelist-replace-others',
@@ -63,7 +60,7 @@ export function createWhitelistReplace(services: {
   const { prisma, locationSlots, kind } = services;
 
   /**
-   * Removes the entries whose plates no row has.
+   * Removes the entries whose plates are not in the import.
    *
    * @returns the identifiers of the removed entries
    */
@@ -93,10 +90,10 @@ export function createWhitelistReplace(services: {
   }
 
   /**
-   * Makes the whitelist of a location equal to the rows in one transaction, and writes an audit record if something
-   * changed. All rows must have different plates. The transaction runs many statements, each for a part of the rows,
-   * because the embedded database answers gates between two statements. Until the commit, gates on PostgreSQL see the
-   * old entries. On the embedded database, gates see either the old entries or the new entries.
+   * Makes the whitelist of a location equal to the imported rows in one transaction, and writes an audit record if
+   * something changed. All rows must have different plates. Each statement handles only a part of the rows, because the
+   * embedded database answers requests of gates between two statements. Before the commit, gates on PostgreSQL see only
+   * the old entries, and gates on the embedded database can already see some of the new entries.
    *
    * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
    */
@@ -107,7 +104,7 @@ export function createWhitelistReplace(services: {
   ): Promise<MergeResult> {
     const work = async (transaction: Transaction): Promise<MergeResult> => {
       const { companyId } = await lockLocation(transaction, locationId, author.key);
-      // No lock is needed on the embedded database, because it runs no other change during a transaction.
+      // The embedded database needs no lock, because it runs no other change during a transaction.
       if (kind !== 'embedded') await queryInTransaction(transaction, lockEntries, { locationId });
       const created = new Set<string>();
       const updated: string[] = [];

@@ -14,9 +14,12 @@ import {
   type WhitelistEntryValues,
 } from '../columns.ts';
 
-// This file contains the SQL that several import statements share.
+// This file contains the SQL that several statements of the import use.
 
-/** How an import treats rows whose plate the location already has, and entries whose plate no row has. */
+/**
+ * The mode of an import. It decides about rows whose plate is already in the whitelist, and about entries whose plate
+ * is not in the import.
+ */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
 /** The result of an import. A dry run only predicts the result. */
@@ -30,27 +33,30 @@ export interface MergeResult {
 }
 
 /**
- * The maximum number of rows per statement. The number is smaller on the embedded database, because it runs one
- * statement at a time and gates wait for the end of the statement.
+ * The maximum number of rows in one SQL statement. The number is smaller for the embedded database, which runs one
+ * statement at a time, so that requests of gates have to wait for the statement.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
-/** Splits rows into the parts that one statement can take. */
+/** Splits the imported rows into parts that are small enough for one SQL statement. */
 export const statementParts = <Row>(rows: readonly Row[], kind: Database['kind']): Row[][] =>
   partsOf(rows, rowsPerStatement[kind]);
 
-/** SQL for the rows of a call as a table. Each row has an identifier for the case that the row becomes a new entry. */
+/**
+ * SQL that converts the array parameters to a table with the imported rows. Each row has a new identifier, which is
+ * used if the row becomes a new entry.
+ */
 export const inputRows = `
   SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})
     AS i("newId", ${valueColumnList}, ${keepColumnList})`;
 
-/** Returns the parameters of `inputRows`, with identifiers for new entries. */
+/** Returns the parameters of `inputRows`, with a new identifier for each row. */
 export const inputParameters = (entries: readonly WhitelistEntryValues[]) => ({
   newIds: entries.map(() => newId()),
   ...valueArrays(entries),
 });
 
-/** SQL for what happens to a row whose plate the location already has. */
+/** SQL that says what an import does with a row whose plate is already in the whitelist. */
 const onTakenPlate = {
   skip: 'DO NOTHING',
   update: `
@@ -59,9 +65,9 @@ const onTakenPlate = {
 };
 
 /**
- * Returns SQL that writes the rows of a table `input` to the location of a table `reached`, and returns the identifiers
- * of new and changed entries. The unique constraint detects existing plates, so the statement need not read entries
- * first.
+ * Returns SQL that writes the rows of the table `input` to the location in the table `reached`, and returns the
+ * identifiers of new and changed entries. The unique constraint detects plates that are already in the whitelist, so
+ * the statement need not read entries first.
  */
 export const writeRows = (takenPlate: keyof typeof onTakenPlate) => `
   INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})
