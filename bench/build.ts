@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Builds the gateway, and bundles the scripts of the benchmark into `bench/dist`. From this folder, Node finds the
- * packages of `bench/`.
+ * Builds the gateway, and bundles the benchmark's scripts into `bench/dist`. There, Node finds the packages of
+ * `bench/`.
  *
  * @param root the root folder of the project
  * @param entryPoints the source file of each bundle, by the name of the bundle

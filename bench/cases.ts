@@ -10,13 +10,13 @@ import {
   type World,
 } from './world.ts';
 
-// This file contains the compared cases, and the requests that each case sends to the gateway and to its peer.
+// This file defines the cases that compare the gateway with another server (a peer), and the requests of each case.
 
-/** A server of a case, which is the gateway or a peer. */
+/** A server that a case measures: the gateway or a peer. */
 export type Side = 'gateway' | PeerName;
 type PeerName = keyof typeof peerNames;
 
-/** The peers, with their names in the report. */
+/** The servers with which the gateway is compared, by their names in the report. */
 export const peerNames = {
   'hand-written': 'hand-written',
   postgraphile: 'PostGraphile',
@@ -25,7 +25,7 @@ export const peerNames = {
   'node-http-429': 'raw node:http',
 } as const;
 
-/** A request in the form of autocannon. */
+/** A request in the form that autocannon expects. */
 export interface RequestSpec {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -33,17 +33,17 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** Builds a request from its number. For the same number, every side gets the same request. */
+/** Builds the request with a given number. For the same number, the gateway and the peers get the same request. */
 type Build = (world: World, n: number) => RequestSpec;
 
-/** A kind of traffic. It has a function for each side that builds the requests. */
+/** A kind of requests. For the gateway and each peer, it has a function that builds the requests. */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** Whether each request can be sent only once. */
+  /** Whether each request can be sent only once, for example because it creates an entry. */
   fresh?: boolean;
 }
 
-/** Maps a number to a pseudo-random number below `size`. The result is the same in each run. */
+/** Maps a number to a pseudo-random number below `size`. The same number always has the same result. */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -118,7 +118,7 @@ const restUpdate: Build = (world, n) => {
   });
 };
 
-/** Builds the requests that remove the entries of the location with 100,000 entries, one entry in each request. */
+/** Builds requests that remove entries of the location with 100,000 entries. Each request removes one entry. */
 const restRemove: Build = ({ bulkSecret }, n) => ({
   ...get(
     bulkSecret,
@@ -127,14 +127,14 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
   method: 'DELETE',
 });
 
-/** Returns the plate of a gate decision by its number. Every second plate is in the whitelist. */
+/** Returns the plate for a gate decision by the number of the request. Every second plate is in the whitelist. */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
   (secret: (world: World, n: number) => string, location: (n: number) => number): Build =>
   (world, n) =>
     ask(secret(world, n), gateQuestion, { locationId: locationId(location(n)), plate: gatePlate(n) });
 const gate = gateAt(secretOf, someLocation);
-/** Builds the request for a gate decision with the plate as the text of a camera. */
+/** Builds the request for a gate decision about the text that a camera read. */
 const gateReading: Build = (world, n) => {
   const { plateType, plateCode, plateNumber } = gatePlate(n);
   return ask(secretOf(world, n), readingQuestion, {
@@ -157,8 +157,7 @@ const mixed =
   };
 
 /**
- * The number of client addresses that send invalid keys. With so many addresses, the limit by address rejects none of
- * the requests.
+ * The number of client addresses that send invalid API keys. With so many addresses, no address exceeds its rate limit.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {
@@ -235,7 +234,7 @@ const traffics: Record<string, Traffic> = {
   exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
 };
 
-/** Returns the function that builds the requests of a side by number. */
+/** Returns the function that builds the requests for the gateway or for a peer. */
 export function trafficOf(
   name: string,
   side: Side,
@@ -247,22 +246,25 @@ export function trafficOf(
   return { build: (n) => build(world, n), fresh: traffic.fresh ?? false };
 }
 
-/** A case that measures both sides with the same requests under full load. */
+/** A case that measures the gateway and a peer under full load with the same requests. */
 export interface ComparedCase {
-  /** The name of the case. Unless `traffic` is given, the traffic has the same name. */
+  /** The name of the case. It is also the name of the requests, unless `traffic` is given. */
   name: string;
   title: string;
   traffic?: string;
   peer: PeerName;
   /** The HTTP statuses that a response may have. */
   statuses: readonly number[];
-  /** The accepted share of responses with other statuses, 0 by default. */
+  /** The accepted share of responses with other statuses; the default is 0. */
   tolerance?: number;
-  /** The goal: the minimum ratio of the gateway's requests per second to the peer's. */
+  /** The goal of the case: the gateway's requests per second must be at least this many times the peer's. */
   goal?: number;
-  /** Whether the 99th percentile (p99) of the gateway's response times must be lower than the peer's. */
+  /** Whether the 99th percentile (p99) of the gateway's response times must be lower than the peer's p99. */
   lowerP99?: boolean;
-  /** Selects the part of each side's response body that must be equal. By default, the whole body must be equal. */
+  /**
+   * Selects the part of each response body that must be equal for the gateway and the peer. By default, it is the whole
+   * body.
+   */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 

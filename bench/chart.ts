@@ -5,15 +5,15 @@ const row = 26;
 const left = 560;
 const right = 70;
 const width = 1080;
-/** The ratio at the right edge of the chart. */
+/** The ratio at the right edge of the chart. Longer bars are cut. */
 const largestRatio = 4;
 const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };
 const colorWithoutGoal = '#6b7280';
 
-/** Draws a bar for each ratio of speeds, and a line where the ratio is 1. */
+/** Draws a chart with a bar for each ratio of requests per second, and a line at the ratio 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // Figures with an upper limit are left out, because such a figure is a cost and not a speed.
+    // A figure with an upper limit is a cost and not a speed, so the chart does not show it.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

@@ -7,7 +7,7 @@ import type { Server } from './processes.ts';
 import type { CaseResult, SideFigures } from './report.ts';
 import { removeCreated } from './seed.ts';
 
-/** Checks that the gateway and the peer return equal responses, and then measures both. */
+/** Checks that the gateway and the peer return equal responses. Then measures both. */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
   const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
   const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];
@@ -46,7 +46,9 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
   }
 }
 
-/** Whether a peer is itself the upper limit of a case. In this case no upper limit is measured. */
+/**
+ * Whether a peer is a plain server that shows the upper limit of this machine. No other upper limit is then measured.
+ */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
 async function limitsOf(
@@ -66,7 +68,7 @@ async function limitsOf(
   return limits;
 }
 
-/** The numbers of the requests whose responses are compared between the two sides. */
+/** The numbers of the requests whose responses from the gateway and the peer are compared. */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -79,8 +81,8 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // The request is sent again for a case that expects a refusal, because the second request exceeds the limit of
-      // the key.
+      // If the case expects a refusal, the request is sent again, because only the second request exceeds the rate
+      // limit of the key.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -101,7 +103,7 @@ async function expectEqualAnswers(
 
 /** Whether a peer must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
-/** The headers that are not compared, because they depend on the encoding, the connection or the API. */
+/** The headers that are not compared. They depend on the encoding, on the connection, or on the API. */
 const transport = new Set([
   'connection',
   'content-encoding',
@@ -118,7 +120,8 @@ const headerNames = ({ headers }: Response) => [...headers.keys()].filter((name)
 const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
 /**
- * Prepares a response for the comparison. Values that are unique to a request are removed, and times become numbers.
+ * Prepares a response body for the comparison. Values that differ in each response are removed. Texts with a time are
+ * converted to numbers, because servers write the same time in different forms.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);

@@ -6,27 +6,27 @@ import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { refill } from './seed.ts';
 
-// This file measures the cost of the whitelist feed for writes. It compares the same writes with and without the
+// This file measures how much the whitelist feed slows down writes. It compares the same writes with and without the
 // triggers that record changes.
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
-/** The kinds of writes that are measured, with their expected statuses. */
+/** The kinds of writes that are measured, with the HTTP statuses that they should have. */
 const writes = [
   { traffic: 'rest-create', title: 'creates', status: 201 },
   { traffic: 'rest-update', title: 'updates', status: 200 },
   { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
-/** The maximum number of removals from the location of 100,000 entries before the location is filled again. */
+/** The maximum number of entries that are removed from the location with 100,000 entries before it is filled again. */
 const mostRemovals = 50_000;
 
-/** The maximum accepted ratio of the processor time of a write with the feed to a write without the feed. */
+/** The goal: a write with the feed may take at most this many times the processor time of a write without the feed. */
 const mostCost = 1.05;
 
 /**
- * The duration of the warm-up of each round, in seconds. After a change of triggers, every connection plans its
- * statements again.
+ * The duration of the warm-up before each round, in seconds. After the triggers have changed, every connection has to
+ * plan its statements again.
  */
 const warmUpSeconds = 1;
 
@@ -39,7 +39,7 @@ async function setFeed({ sql }: Database, side: Side): Promise<void> {
   await sql.query({ name: '', text: `ALTER TABLE "WhitelistEntry" ${changes}` }, []);
 }
 
-/** Returns the processor time that the gateway and its connections to PostgreSQL have used so far, in milliseconds. */
+/** Returns the processor time that the gateway and its PostgreSQL connections have used so far, in milliseconds. */
 async function timeOfWriters({ sql }: Database, server: Server): Promise<number> {
   const connections = await sql.query<{ pid: number }>(
     {
@@ -55,11 +55,11 @@ async function timeOfWriters({ sql }: Database, server: Server): Promise<number>
 
 interface Round {
   perSecond: number;
-  /** The processor time of the gateway and PostgreSQL for each write, in microseconds. */
+  /** The processor time of the gateway and of PostgreSQL for one write, in microseconds. */
   processorMicroseconds: number;
 }
 
-/** Compares writes in pairs of short rounds in random order, one round with the feed and one round without it. */
+/** Compares writes with and without the feed, in pairs of short rounds. The order of each pair is random. */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;
   const server = await bench.start('gateway');

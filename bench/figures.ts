@@ -1,5 +1,5 @@
-// `npm run bench:figures` writes the tables of README.md and chart.svg from the recorded figures. `npm run
-// bench:figures:check` fails when README.md or chart.svg differs from them.
+// `npm run bench:figures` writes the tables of README.md and the file chart.svg from the recorded figures. `npm run
+// bench:figures:check` fails when one of them is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { drawChart } from './chart.ts';
@@ -32,7 +32,7 @@ const caseTable = (cases: Record<string, RecordedCase>): string =>
     ),
   );
 
-/** Returns one line for each run, with its date, machine and versions. */
+/** Returns a line of Markdown for each run, with its date, machine and versions. */
 function runsOf(entries: Record<string, Measured>): string {
   const names = new Map<string, string[]>();
   for (const [name, { at, machine, database }] of Object.entries(entries)) {
@@ -62,7 +62,7 @@ const tables: Record<string, string> = {
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/** Returns README.md with the tables between their markers. */
+/** Returns the text of README.md with current tables. Markers in the text show their places. */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');
   for (const [name, table] of Object.entries(tables)) {

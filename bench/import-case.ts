@@ -13,11 +13,11 @@ import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, createdReference, locationId } from './world.ts';
 
-// This file measures imports. Each import is compared with the same rows in one statement and, if it exists, with a
-// hand-written route.
+// This file measures imports. Each import is compared with a single SQL statement that writes the same rows and, if it
+// exists, with a hand-written route.
 
 const target = locationId(bulkLocations.import);
-/** The maximum number of rows in one request, and in one statement. */
+/** The maximum number of rows in one request and in one SQL statement. */
 const rowsAtOnce = 10_000;
 const plateType = 'RAK';
 const plateCode = 'Y';
@@ -43,23 +43,23 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
 
 type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** An import, with the content of the whitelist before the import. */
+/** An import that is measured, with the content of the whitelist before it. */
 interface Import {
   name: string;
   title: string;
   mode: Mode;
   before: readonly ImportedRow[];
   imported: readonly ImportedRow[];
-  /** The expected counts in the response of the gateway. */
+  /** The numbers that the response of the gateway must contain. */
   answer: { created: number; updated: number; deleted: number };
-  /** Whether the command `pms import` sends the rows from a file. */
+  /** Whether the rows come from a file that the command `pms import` sends. */
   isFile?: boolean;
 }
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * A whitelist with a plate that no import contains. It stands for an empty whitelist, because `pms import` refuses to
- * replace a whitelist by an empty file.
+ * A whitelist entry whose plate no import contains. `pms import` refuses to replace a whitelist by an empty file, so
+ * this entry stands for an empty whitelist.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -114,8 +114,8 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // The connection is closed after each request, because statements on an embedded database block this process, and
-    // an idle connection would be closed in the meantime.
+    // The connection is closed after each request. Statements on an embedded database block this process, and an idle
+    // connection would be closed in the meantime.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
@@ -140,7 +140,7 @@ async function importByRequest(
 
 const pms = fileURLToPath(new URL('../dist/pms.js', import.meta.url));
 
-/** Imports a file with `pms import` on a terminal, where it shows its progress. */
+/** Imports a file with `pms import` in a terminal. The command then shows its progress. */
 async function importByFile(server: Server, secret: string, file: string, { answer }: Import): Promise<void> {
   const command = `'${process.execPath}' '${pms}' import '${file}' --location ${target}`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
@@ -164,13 +164,15 @@ const csvOf = (imported: readonly ImportedRow[]) =>
 
 const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
 const plateColumns = '"plateType", "plateCode", "plateNumber"';
-/** SQL that inserts rows. Its parameters are the location, the identifiers, and one array per column. */
+/** SQL that inserts rows. Its parameters are the location, the identifiers, and an array for each column. */
 const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
   SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
 const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
   DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
 
-/** The SQL for the upper limit of an import: the rows in one statement, without a gateway. */
+/**
+ * SQL that writes the rows of an import in one statement, without the gateway. It shows the upper limit for an import.
+ */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,
   UPSERT: upsert,
@@ -180,7 +182,7 @@ const bareStatements: Record<Mode, string> = {
   ) ${upsert}`,
 };
 
-/** Writes rows without the gateway. It uses as many statements as the import uses requests. */
+/** Writes rows without the gateway. It runs one statement for each request of the import. */
 async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
   for (let first = 0; first < written.length; first += rowsAtOnce) {
     const part = written.slice(first, first + rowsAtOnce);
@@ -192,11 +194,11 @@ async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]):
   }
 }
 
-/** A way to import the rows, such as the gateway or a bare statement. */
+/** A way to write the rows of an import, such as the gateway or a plain SQL statement. */
 interface Way {
   label: string;
   pid?: number;
-  /** Restores the whitelist to the state before the import. */
+  /** Restores the whitelist to its state before the import. */
   prepare(): Promise<void>;
   run(): Promise<unknown>;
 }
@@ -222,7 +224,8 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
       {
         label: 'gateway',
         pid: gateway.pid,
-        // The gateway restores the whitelist of an embedded database, because no other process can open it.
+        // With an embedded database, the gateway itself restores the whitelist, because no other process can open the
+        // database.
         prepare: beside.isSame
           ? prepareBare
           : () => importByRequest(gateway, bulkSecret, { mode: 'REPLACE', imported: measured.before }),

@@ -9,11 +9,12 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// This file measures the upper limits of a case on this machine: Node's HTTP server with a constant response, and
-// pgbench with the same statements.
+// This file measures the upper limits for a case on this machine. One is Node's HTTP server that always sends the same
+// response. The other is pgbench with the SQL statements of the case.
 
 /**
- * An upper limit of a case: the requests per second without the gateway, and which share of them the gateway reaches.
+ * An upper limit for a case. It has the requests per second without the gateway, and the share that the gateway
+ * reaches.
  */
 export interface Limit {
   label: string;
@@ -21,14 +22,14 @@ export interface Limit {
   reached: Partial<Spread> & { value: number };
 }
 
-/** A recorded response. */
+/** A response of the gateway that a plain server can repeat. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The headers that Node sets for each connection. */
+/** The headers that Node sets for each connection itself. */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 async function answerOf(
@@ -43,24 +44,24 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // The request is sent again for a case that expects a refusal, because the second request exceeds the limit of the
-  // key.
+  // If the case expects a refusal, the request is sent again, because only the second request exceeds the rate limit of
+  // the key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** Starts a plain Node server that answers every request with one recorded response of the gateway. */
+/** Starts a plain Node server. It answers every request with the same response, which the gateway sent before. */
 export async function startCeiling(bench: Bench, compared: ComparedCase, gateway: Server): Promise<Server> {
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
 
-/** The number of requests whose SQL statements pgbench repeats. */
+/** The number of requests whose SQL statements are recorded for pgbench. */
 const sampledRequests = 20;
 
 /**
- * Runs the gateway's statements with pgbench. The result is undefined when pgbench is missing or the requests cause no
- * statements.
+ * Runs the SQL statements of the gateway with pgbench. The result is undefined when pgbench is not installed or the
+ * requests cause no statements.
  */
 export async function statementsAlone(
   bench: Bench,
@@ -77,7 +78,7 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // These first requests are not recorded, because they also look up their keys.
+    // These requests are not recorded, because they also cause statements that look up the API key.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -120,10 +121,10 @@ interface Executed {
   values: unknown[];
 }
 
-/** Matches statements of background work. Such statements do not belong to a request. */
+/** Matches the SQL statements of background work, which do not belong to a request. */
 const besideRequests = /"UsageRecord"|SKIP LOCKED|^SET /;
 
-/** Records the statements that node-postgres sends in this process while `work` runs. */
+/** Records the SQL statements that node-postgres sends in this process while `work` runs. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   const executed: Executed[] = [];
   const query = pg.Client.prototype.query as (this: pg.Client, ...parameters: unknown[]) => unknown;
@@ -142,13 +143,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   return executed.filter(({ text }) => !besideRequests.test(text));
 }
 
-/** Matches identifiers that the gateway generated. Seeded identifiers begin with 01900000. */
+/** Matches the identifiers that the gateway has generated. Identifiers from the seed begin with 01900000. */
 const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/;
 const newIdSql = 'gen_random_uuid()::text';
 
 /**
- * Writes a script for pgbench: the statements with the values of one request. Values that are unique to a request
- * (generated identifiers, the number of a plate) are new in each run of the script.
+ * Returns a script for pgbench with the SQL statements of one request and their values. Each run of the script uses new
+ * values for generated identifiers and for the number of a plate.
  */
 function scriptOf(statements: readonly Executed[], n: number): string {
   const own = new RegExp(`(${madeId.source}|\\b${n}\\b)`);
@@ -168,15 +169,17 @@ function scriptOf(statements: readonly Executed[], n: number): string {
   return ['\\set n random(1000000000, 2000000000000)', ...lines].join('\n');
 }
 
-/** Writes an SQL string without colons, because pgbench replaces variables such as `:name` inside strings, too. */
+/**
+ * Returns a text as an SQL string without colons. pgbench would replace variables such as `:name` even inside strings.
+ */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
 
-/** Returns a statement in which all strings are written without colons. */
+/** Returns an SQL statement in which no string has a colon. */
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 
-/** Returns a value in the text form that node-postgres sends. */
+/** Returns a value as text, in the form that node-postgres sends. */
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return `{${value.map(elementOf).join(',')}}`;

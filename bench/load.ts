@@ -5,41 +5,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './cases.ts';
 import type { World } from './world.ts';
 
-// The load process sends the requests of one round. It is a separate process, so that it does not disturb the measured
-// servers.
+// This process sends the requests of one round. It is separate, so that it does not disturb the measured servers.
 
 /** The parameters of a round. */
 export interface LoadJob {
-  /** The name of the traffic. */
+  /** The name of the requests to send. */
   traffic: string;
   side: Side;
   origin: string;
   world: World;
   seconds: number;
   connections: number;
-  /** The number of the first request. Requests that create objects need numbers that no other round uses. */
+  /** The number of the first request. Requests that create objects must have numbers that no other round uses. */
   from: number;
   /**
-   * The constant rate in requests per second. Without a rate, each connection sends its next request after each
+   * The number of requests per second to send. When omitted, each connection sends its next request as soon as it has a
    * response.
    */
   rate?: number | undefined;
 }
 
-/** The results of a round. */
+/** The measurements of a round. */
 export interface LoadResult {
   answers: number;
-  /** The number of the next request that is not used yet. */
+  /** The number of the first request that this round has not used. */
   next: number;
   seconds: number;
   p50: number;
   p99: number;
-  /** The number of responses by status. The status 0 stands for a response with status 200 that contains an error. */
+  /**
+   * The number of responses by status. Status 0 stands for a response with status 200 that contains a GraphQL error.
+   */
   statuses: Record<number, number>;
   failures: number;
 }
 
-/** The number of requests that are built before the round, for each connection. */
+/** How many requests are built for each connection before the round starts. */
 const preparedRequests = 100;
 
 const percentile = (sorted: readonly number[], share: number) =>
@@ -60,7 +61,7 @@ function resultOf(
   };
 }
 
-/** Sends requests at full load. Each connection sends its next request after each response. */
+/** Sends as many requests as possible. Each connection sends its next request as soon as it has a response. */
 async function saturate(job: LoadJob): Promise<LoadResult> {
   const { build, fresh } = trafficOf(job.traffic, job.side, job.world);
   const latencies: number[] = [];
@@ -88,9 +89,7 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
   return resultOf(latencies, seconds, { next, statuses, failures: errors });
 }
 
-/**
- * Sends requests at a constant rate. Requests are sent on schedule, even when earlier requests have no response yet.
- */
+/** Sends requests at a constant rate, even while earlier requests have no response yet. */
 async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   const { build } = trafficOf(job.traffic, job.side, job.world);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });

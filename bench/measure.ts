@@ -8,40 +8,40 @@ import { type LoadProcess, processorTime, type Server, watchMemory } from './pro
 import type { SideFigures } from './report.ts';
 import type { World } from './world.ts';
 
-/** The servers, databases and settings that a case can use. */
+/** The servers, databases and settings for the cases. */
 export interface Bench {
   world: World;
   database: Database;
-  /** Starts a server of a side. The pepper and the URLs are set in its environment. */
+  /** Starts the gateway or a peer. Its environment has the pepper and the URLs of the databases. */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
-  /** Starts a plain Node server that gives the same response to every request. */
+  /** Starts a plain Node server that answers every request with the same response. */
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
   /**
-   * Opens a database for direct statements. It is the gateway's own database, or a second embedded database with the
-   * same locations.
+   * Opens a database for direct SQL statements. It is the gateway's own database, or a second embedded database with
+   * the same locations.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
-  /** Opens a gateway in this process, so that its SQL statements can be observed. */
+  /** Opens a gateway in this process, so that its SQL statements can be recorded. */
   openHere(): Promise<Gateway>;
-  /** The URL of PostgreSQL and the pool size of each side; undefined on the embedded database. */
+  /** The URL of PostgreSQL and the size of each server's connection pool; undefined for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** The minimum and the maximum number of pairs of rounds for a comparison of two sides. */
+  /** The minimum and the maximum number of pairs of rounds in which two servers are compared. */
   pairs: { least: number; most: number };
   pairSeconds: number;
-  /** The duration of a round at a constant rate, in seconds. The round is long enough to measure its p99. */
+  /** The duration of a round at a constant rate, in seconds. It must be long enough for measuring the p99. */
   longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
-  /** Whether the peers that need PostgreSQL can run. */
+  /** Whether the peers, which need PostgreSQL, can run. */
   peers: boolean;
 }
 
 let numbers = 1;
-/** Reserves a range of request numbers for a round and returns the first number of the range. */
+/** Reserves a range of request numbers for a round. Returns the first number. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
-/** A side of a case, with its server and its traffic. */
+/** The gateway or a peer in a case, with its process and its requests. */
 export interface MeasuredSide {
   side: Side;
   label: string;
@@ -50,10 +50,10 @@ export interface MeasuredSide {
 }
 
 /**
- * Measures the sides in short rounds and returns the median of each figure. In each repetition, every side has one
- * round, in random order. Rounds with the same index in `rates` and `p99s` belong to the same repetition.
+ * Measures servers in short rounds and returns the median of each figure. In each repetition, every server has one
+ * round, in random order. The rounds of one repetition have the same index in `rates` and `p99s`.
  *
- * @param figuresOfCase computes the figures of the case; measuring stops when their goals are decided
+ * @param figuresOfCase computes the figures of the case; measuring stops when it is clear whether they meet their goals
  */
 export async function alternate(
   bench: Bench,
@@ -129,7 +129,7 @@ function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
   };
 }
 
-/** Returns a function that throws when a round has unexpected statuses. */
+/** Returns a function that throws when the responses of a round have unexpected statuses. */
 export function expectStatuses(statuses: readonly number[], tolerance = 0) {
   return ({ statuses: seen, failures, answers }: LoadResult): void => {
     const others = Object.entries(seen).filter(([status]) => !statuses.includes(Number(status)));

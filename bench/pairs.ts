@@ -1,30 +1,33 @@
-/** The median of several values, with the bounds of its confidence interval. */
+/** The median of several values, with the limits of its confidence interval. */
 export interface Spread {
   value: number;
   low: number;
   high: number;
 }
 
-/** A figure of a case. It has a spread if it was measured in pairs, and a goal if the case has one. */
+/**
+ * A measured figure of a case. It has a confidence interval if it was measured in pairs of rounds, and a goal if the
+ * case defines one.
+ */
 export interface Figure extends Partial<Spread> {
   text: string;
   value: number;
-  /** The goal of the figure, which is a lower bound (`least`) or an upper bound (`most`). */
+  /** The goal of the figure: a minimum (`least`) or a maximum (`most`). */
   least?: number;
   most?: number;
 }
 
-/** Whether a figure meets its goal. The verdict is undecided when the goal lies within the spread. */
+/** Whether a figure meets its goal. The verdict is undecided while the goal lies inside the confidence interval. */
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of a case. Four times as many pairs halve the width of the confidence interval, so 40
- * pairs give half the width of nine pairs. If a figure is still undecided, it is so close to its goal that a decision
- * would need hundreds of pairs, which is an hour per case.
+ * The maximum number of pairs of rounds in a case. Four times as many pairs make the confidence interval half as wide,
+ * so 40 pairs give half the width of nine pairs. A figure that is then still undecided is very close to its goal. A
+ * decision would need hundreds of pairs, which take an hour for each case.
  */
 export const maxPairs = 40;
 
-/** The confidence level: the share of runs in which the true median lies between the bounds. */
+/** The confidence level. It is the probability that the true median lies inside the confidence interval. */
 const confidence = 0.95;
 
 export function median(values: readonly number[]): number {
@@ -34,9 +37,9 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the median of values and its confidence interval by the sign test, which assumes no distribution of the noise
- * (https://en.wikipedia.org/wiki/Sign_test). Fewer than six values cannot reach the confidence level. The bounds are
- * then the smallest and the largest value.
+ * Returns the median of values and its confidence interval. The interval comes from the sign test, which works for any
+ * distribution of the noise (https://en.wikipedia.org/wiki/Sign_test). With fewer than six values, no interval reaches
+ * the confidence level. The result is then the range from the smallest to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -45,12 +48,12 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 /**
- * Returns how many of the smallest values lie outside the confidence interval. The same number of the largest values
- * does.
+ * Returns how many of the smallest values are outside the confidence interval. The number of the largest values outside
+ * is the same.
  */
 function leftOutAtEachEnd(count: number): number {
-  // The probability that at most `k` of `count` values lie below the true median, or that at most `k` lie above it. In
-  // both cases, an interval without the `k` outer values does not contain the true median.
+  // The probability that at most `k` of `count` values are below the true median, or at most `k` are above it. In both
+  // cases, the true median is outside an interval that excludes the `k` smallest and `k` largest values.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -60,13 +63,16 @@ function leftOutAtEachEnd(count: number): number {
   }
 }
 
-/** Returns the spread of the ratio in each pair of rounds. A slowdown of both sides cancels out in a ratio. */
+/**
+ * Returns the median and the confidence interval of the ratio in each pair of rounds. If the machine becomes slower, it
+ * slows down both rounds of a pair, so the ratio stays the same.
+ */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
 /**
- * Decides whether a figure meets its goal. The result is undefined for a figure without a goal. If the figure has no
- * spread, its value is compared with the goal.
+ * Decides whether a figure meets its goal. The result is undefined for a figure without a goal. A figure without a
+ * confidence interval is itself compared with the goal.
  */
 export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
   if (figure.least === undefined && figure.most === undefined) return undefined;
@@ -76,8 +82,9 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Measures between `least` and `most` pairs, until the goal of every figure is met or missed. The goals are checked
- * each time the number of pairs has doubled, because a check after each pair would more often stop by chance.
+ * Measures at least `least` and at most `most` pairs of rounds. It stops when it is clear for every figure whether its
+ * goal is met. It checks this only when the number of pairs has doubled, because a check after each pair would more
+ * often stop by chance.
  *
  * @param measurePair measures one pair
  * @param figures returns the figures of all pairs so far
@@ -94,7 +101,7 @@ export async function measureUntilDecided(
   }
 }
 
-/** Returns items in random order, so that no side always comes first. */
+/** Returns items in random order. The servers of a case then have no fixed order. */
 export const inRandomOrder = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

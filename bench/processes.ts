@@ -6,21 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** Returns the path of a built script. The script `server` is the gateway. */
+/** Returns the path of a built script. The name `server` stands for the gateway. */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
 /** How long a process may take to start, in milliseconds. */
 const longestStart = 30_000;
 
-/** A server in its own process. */
+/** A server that runs in its own process. */
 export interface Server {
   origin: string;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** How to start a server. The port is added to its environment. */
+/** How to start a server. The port is added to the environment variables. */
 export interface ServerOptions {
   /** The name of the built script. */
   script: string;
@@ -31,9 +31,7 @@ export interface ServerOptions {
   node?: string | undefined;
 }
 
-/**
- * Starts a server and waits until the server answers. The log of the server is discarded, and its errors are printed.
- */
+/** Starts a server and waits until it answers. The log of the server is discarded, but its errors are printed. */
 export async function startServer({
   script,
   env,
@@ -76,7 +74,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A process that sends requests, one round at a time. */
+/** A process that sends the requests of one round after the other. */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
   stop(): void;
@@ -95,7 +93,7 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // the rejection is ignored here, because an aborted wait also rejects this promise
+        // an aborted wait also rejects this promise, which must not stop the process
         ended.catch(() => undefined);
         waiting.abort();
       });
@@ -105,7 +103,7 @@ export function startLoad(): LoadProcess {
   };
 }
 
-/** Returns the resident memory of a process in MiB. The result is undefined on a system without /proc. */
+/** Returns how much memory a process uses (resident set), in MiB. The result is undefined on a system without /proc. */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kibibytes] = status.match(/^VmRSS:\s*(\d+)/m) ?? [];
@@ -113,9 +111,8 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 }
 
 /**
- * Returns the processor time of all threads of a process in milliseconds. The result is undefined on a system without
- * /proc. The times of the threads are added up, because the time of the whole process has steps of ten milliseconds,
- * which is too coarse for short rounds.
+ * Returns the processor time of a process in milliseconds. The result is undefined on a system without /proc. The times
+ * of all threads are added up, because the system counts the time of a whole process only in steps of ten milliseconds.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -127,13 +124,13 @@ export async function processorTime(pid: number): Promise<number | undefined> {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** Samples the memory of a process until `stop` is called. `stop` returns the peak in MiB. */
+/** Measures the memory of a process repeatedly until `stop` is called. `stop` returns the maximum in MiB. */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // The timer must not keep this process running, because a round that fails does not stop the timer.
+  // If a round fails, nobody stops the timer. The timer must then not keep this process running.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

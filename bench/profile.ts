@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** The fields of V8's profile format that this file reads. */
+/** The parts of a V8 CPU profile that this file reads. */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -9,10 +9,13 @@ interface CpuProfile {
 }
 
 const shownFunctions = 40;
-/** The share of a profile that is ignored at its start, while modules are loaded and compiled. */
+/** The share at the start of a profile that is ignored. In this time, modules are loaded and compiled. */
 const startUp = 0.3;
 
-/** Returns the functions and packages with the most self time in the profiles of a folder, as text. */
+/**
+ * Returns a text with the functions and packages that used the most processor time, according to the CPU profiles in a
+ * folder.
+ */
 export async function hottest(folder: string): Promise<string> {
   const byFunction = new Map<string, number>();
   const byPackage = new Map<string, number>();

@@ -3,8 +3,8 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier runs are committed. The tables of README.md are written from these figures, and new runs are
-// compared with them.
+// The figures of earlier runs are files in this repository. The tables of README.md show these figures, and new runs
+// are compared with them.
 
 /** The date, machine and versions of a measurement. */
 export interface Measured {
@@ -14,35 +14,35 @@ export interface Measured {
   database: string;
 }
 
-/** The records for each kind of database, by name. */
+/** The recorded figures for each kind of database, by the name of the case. */
 export type Recorded<Entry> = Record<DatabaseKind, Record<string, Measured & Entry>>;
 
-/** The record of a case. */
+/** The recorded figures of one case. */
 export interface RecordedCase {
   title: string;
   figures: (Figure & { verdict?: Verdict })[];
 }
 
-/** The effects of one kind of request on gate decisions, while a key spends its rate limit budget on such requests. */
+/** How one kind of request affects gate decisions, while an API key uses up its rate limit with such requests. */
 export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
   /**
-   * The ratio of the p99 of gate decisions in the minute of the budget to the p99 without load. The ratio is omitted
-   * for groups of requests within the bar.
+   * The p99 of gate decisions during the minute of these requests, divided by the p99 without load. It is omitted for
+   * kinds of requests that are within the limits.
    */
   p99Ratio?: number;
   failures?: number;
 }
 
-/** The cost of a request in points and in processor time. */
+/** The price of a request in rate limit points, and its processor time. */
 export interface RecordedCost {
   points: number;
   /** Whether the contract fixes the number of points. */
   priceOfContract: boolean;
   gatewayMs: number;
   /**
-   * The processor time of PostgreSQL in milliseconds. It is undefined for the embedded database, which has no processes
+   * The processor time of PostgreSQL in milliseconds. It is undefined for the embedded database, which has no process
    * of its own.
    */
   postgresMs?: number;
@@ -54,13 +54,13 @@ export const recordedFiles = {
   costs: new URL('request-costs/recorded.json', import.meta.url),
 };
 
-/** Reads a file of records. */
+/** Reads a file with recorded figures. */
 export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
   return JSON.parse(await readFile(file, 'utf8')) as Recorded<Entry>;
 }
 
 /**
- * Records the entries of a run. Other entries of the same database are kept, except entries with unknown names.
+ * Adds the figures of a run to a file. Other figures of the same database are kept, except those with unknown names.
  *
  * @param known all known names, in the order of the tables
  */
@@ -80,7 +80,7 @@ export async function record<Entry>(
   console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
 }
 
-/** Returns the record of a case, or undefined when the case has no figures. */
+/** Returns the figures of a case for the file, or undefined when the case has none. */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
   if (figures.length === 0) return undefined;
   return {
@@ -92,7 +92,7 @@ export function recordedCase({ title, figures }: CaseResult): RecordedCase | und
   };
 }
 
-/** Returns the value and bounds of a figure, rounded to three significant digits. */
+/** Returns a figure and its confidence interval, rounded to three significant digits. */
 const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   Object.fromEntries(
     Object.entries({ value, low, high })
@@ -101,8 +101,8 @@ const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   );
 
 /**
- * Returns a line of text for each figure that is worse than the recorded figure, because their spreads do not overlap.
- * Figures without a spread are not compared.
+ * Returns a line of text for each figure that has become worse. A figure counts as worse if its whole confidence
+ * interval lies on the worse side of the recorded interval. Figures without a confidence interval are not compared.
  */
 export function worseThanRecorded(
   { name, figures }: CaseResult,

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url';
 import type { Limit } from './limits.ts';
 import { type Figure, type Spread, verdictOf } from './pairs.ts';
 
-/** The measurements of one side of a case, as medians over the rounds. */
+/** The measurements of the gateway or a peer in a case. Each is the median over all rounds. */
 export interface SideFigures {
   label: string;
   perSecond: number;
   p50: number;
   p99: number;
-  /** The peak of the memory over all rounds, in MiB. */
+  /** The maximum memory in all rounds, in MiB. */
   peakMemory: number;
-  /** The processor time of the server for each request, in microseconds. */
+  /** The processor time of the server for one request, in microseconds. */
   processorMicroseconds: number;
   /** The requests per second of each round. */
   rates: number[];
@@ -27,7 +27,7 @@ export interface CaseResult {
   figures: Figure[];
   /** The upper limits of the case on this machine. */
   limits?: Limit[];
-  /** Additional figures, and the reasons why some figures were not measured. */
+  /** Further figures, and the reasons why some figures were not measured. */
   notes?: string[];
 }
 
@@ -41,14 +41,14 @@ export interface Report {
 const number = (value: number, digits = 0) =>
   Number.isFinite(value) ? value.toLocaleString('en', { maximumFractionDigits: digits }) : '–';
 
-/** Returns a figure with its bounds as text. */
+/** Returns a figure and its confidence interval as text. */
 export function spreadText({ value, low, high }: Partial<Spread> & { value: number }): string {
   return low === undefined || high === undefined
     ? number(value, 2)
     : `${number(value, 2)} (${number(low, 2)} to ${number(high, 2)})`;
 }
 
-/** Returns the goal of a figure as text. The text is empty without a goal. */
+/** Returns the goal of a figure as text, or an empty text if it has no goal. */
 export function goalText({ least, most }: Pick<Figure, 'least' | 'most'>): string {
   if (least !== undefined && least === most) return number(least);
   if (least !== undefined) return `≥ ${number(least, 2)}`;
@@ -62,7 +62,7 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/** Returns a limit as text, with the share that the gateway reaches. */
+/** Returns an upper limit as text, with the share that the gateway reaches. */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 
@@ -87,7 +87,7 @@ export function caseLines({ title, sides, figures, limits = [], notes = [] }: Ca
   ].join('\n');
 }
 
-/** Writes a run as JSON and returns the path of the file. */
+/** Writes the results of a run to a JSON file, and returns its path. */
 export async function writeReport(report: Report): Promise<string> {
   const folder = new URL('results/', import.meta.url);
   await mkdir(folder, { recursive: true });

@@ -63,7 +63,7 @@ const windowSeconds = 2;
 const burstWindowSeconds = 1;
 const connections = 50;
 
-/** Builds the gateway, the load process and the peers. */
+/** Builds the gateway, the process that sends requests, and the peers. */
 const buildAll = () =>
   buildWithGateway(
     root,
@@ -78,7 +78,7 @@ const buildAll = () =>
 
 const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
 
-/** Installs PostGraphile and a newer Node for it, unless both are installed. */
+/** Installs PostGraphile and a newer Node for it, unless they are already installed. */
 async function installPostGraphile(): Promise<string> {
   const { stdout } = await run('npx', ['-y', '-p', 'node@24', 'node', '-p', 'process.execPath']);
   if (!existsSync(join(postgraphileFolder, 'node_modules/postgraphile'))) {
@@ -102,7 +102,7 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // The embedded database is closed here, because only one process at a time can open it.
+  // Only one process at a time can open the embedded database, so it is closed here.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

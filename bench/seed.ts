@@ -17,12 +17,12 @@ import {
   type World,
 } from './world.ts';
 
-/** A rate limit that no benchmark reaches. */
+/** A rate limit that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
 const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
 
-/** Fills an empty, migrated database with companies and their locations. */
+/** Fills an empty database with companies and their locations. All migrations must be applied. */
 export async function seedLocations({ prisma }: Database): Promise<void> {
   await prisma.company.createMany({
     data: Array.from({ length: companies + 1 }, (_, position) => ({
@@ -47,7 +47,10 @@ export async function seedLocations({ prisma }: Database): Promise<void> {
   });
 }
 
-/** Fills an empty, migrated database with 100 locations of 1,000 entries, and with the large locations. */
+/**
+ * Fills an empty database with 100 locations of 1,000 entries, and with the large locations. All migrations must be
+ * applied.
+ */
 export async function seedWorld(
   database: Database,
   { pepper, million }: { pepper: string; million: boolean },
@@ -72,7 +75,7 @@ export async function seedWorld(
   return world;
 }
 
-/** Restores the entries of the location with 100,000 entries. */
+/** Restores the whitelist of the location with 100,000 entries. */
 export async function refill(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },
@@ -81,7 +84,7 @@ export async function refill(database: Database): Promise<void> {
   await fill(database, bulkLocations.hundredThousand, 100_000);
 }
 
-/** Removes the entries that a case added, so that the next case finds only the seeded data. */
+/** Removes the entries that a case has added, so that the next case finds only the entries of the seed. */
 export async function removeCreated(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-remove', text: 'DELETE FROM "WhitelistEntry" WHERE "referenceId" = $1' },
@@ -89,7 +92,7 @@ export async function removeCreated(database: Database): Promise<void> {
   );
 }
 
-/** Restores the database to its state before a case, including the statistics of the planner. */
+/** Restores the database to its state before a case, including the statistics for the query planner. */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
@@ -126,8 +129,7 @@ async function createKey(
 }
 
 /**
- * The number of entries that one statement inserts. With more entries, the statement could exceed the statement
- * timeout.
+ * The number of entries that one statement inserts. A statement with more entries could exceed the statement timeout.
  */
 const entriesAtOnce = 50_000;
 

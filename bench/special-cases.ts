@@ -8,9 +8,10 @@ import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
-// This file contains the cases with their own measurements: long lists, large requests, growth, and two processes.
+// This file defines the cases that need measurements of their own: long lists, large requests, growing whitelists, and
+// two processes.
 
-/** A case that has its own measurement. */
+/** A case that needs a measurement of its own. */
 export interface SpecialCase {
   name: string;
   /** Whether the case needs PostgreSQL, a peer or a second process. */
@@ -19,7 +20,9 @@ export interface SpecialCase {
   run(bench: Bench): Promise<CaseResult>;
 }
 
-/** Creates a case that compares the cost of a request at 1,000,000 entries with its cost at 1,000 entries. */
+/**
+ * Creates a case that measures whether a request costs more when the whitelist has 1,000,000 entries instead of 1,000.
+ */
 const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
   name,
   needsPeers: false,

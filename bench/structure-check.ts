@@ -2,11 +2,12 @@ import { StringDecoder } from 'node:string_decoder';
 import { createStructureCheck } from '../src/http/bodies/json.ts';
 import { median } from './pairs.ts';
 
-// `npm run bench:structure-check` measures how fast the structure check reads a large body, for several chunk sizes.
+// `npm run bench:structure-check` measures how fast the structure check reads a large JSON body. It repeats the
+// measurement for several chunk sizes.
 
 /**
- * The minimum speed of the check in MB/s. A slower check would block other requests for longer than the rest of an
- * import.
+ * The minimum speed of the check in MB/s. A slower check would block other requests for longer than all other steps of
+ * an import.
  */
 const goal = 300;
 
@@ -32,7 +33,7 @@ const bodyWith = (note: string) =>
     }),
   );
 
-/** Splits a body into chunks of text, as the body reader does. */
+/** Splits a body into chunks of text, in the same way as the code that reads request bodies. */
 function partsOf(body: Buffer, size: number): string[] {
   const decoder = new StringDecoder('utf8');
   const count = Math.ceil(body.length / size) || 1;
@@ -41,7 +42,7 @@ function partsOf(body: Buffer, size: number): string[] {
   );
 }
 
-/** Returns the speed of one check, in megabytes per second of processor time. */
+/** Runs the check once and returns its speed, in megabytes per second of processor time. */
 function speedOf(body: Buffer, size: number): number {
   const parts = partsOf(body, size);
   const faultOf = createStructureCheck();

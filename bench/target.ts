@@ -5,19 +5,19 @@ import { openDatabase } from '../src/database/open.ts';
 import type { Database } from '../src/database/types.ts';
 import type { Measured } from './recorded.ts';
 
-/** The kind of database of a gateway. */
+/** The kind of database that the measured gateway uses. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
-/** An empty, migrated database for one run of a benchmark. */
+/** The database for one run of a benchmark. It is empty, and all migrations are applied. */
 export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;
   pepper: string;
-  /** The environment variables of a gateway on this database. */
+  /** The environment variables with which a gateway uses this database. */
   env: NodeJS.ProcessEnv;
   /** Opens the database in this process. Only one process at a time can open an embedded database. */
   open(): Promise<Database>;
-  /** Opens another empty embedded database. The database is removed when it is closed. */
+  /** Opens another empty embedded database, which is deleted when it is closed. */
   openEmbedded(): Promise<Database>;
   drop(): Promise<void>;
 }
@@ -25,7 +25,8 @@ export interface Target {
 const log = pino({ level: 'warn' });
 
 /**
- * Creates the database of a run, on the server of `DATABASE_URL` or embedded. The process exits when neither is given.
+ * Creates the database for a run: on the server in `DATABASE_URL`, or embedded. If neither is requested, the process
+ * exits.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;
@@ -33,7 +34,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // The variable is removed, because it decides where scratch databases are created.
+  // The variable is removed, because it decides on which server test databases are created.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');
@@ -63,7 +64,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
   };
 }
 
-/** Returns the date, machine and versions of a run. */
+/** Returns the date, the machine and the versions for the figures of a run. */
 export async function describeRun({ kind }: Target, { sql }: Database): Promise<Measured> {
   const [row] = await sql.query<{ server_version: string }>({ name: '', text: 'SHOW server_version' }, []);
   const version = row!.server_version.split(' ')[0];

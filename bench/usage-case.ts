@@ -8,20 +8,18 @@ import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
 import { median, ratioOfPairs } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 
-// This file measures the growth of the usage tables: the size of an hour of usage records, and its effect on gate
-// decisions.
+// This file measures how the tables for usage grow: the size of one hour of usage records, and how the records affect
+// gate decisions.
 
-/**
- * The number of requests per second in the recorded hour. Gate decisions before and after the hour have the same rate.
- */
+/** The number of requests per second in the recorded hour. Gate decisions are measured at the same rate. */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
 const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of rounds before the hour, and after it. The number is sufficient for a confidence interval, because
- * rounds before the hour cannot be added afterwards.
+ * The number of rounds before the hour of usage records, and the number after it. It is large enough for a confidence
+ * interval. Rounds before the hour cannot be added later.
  */
 const gateRounds = 6;
 
@@ -29,7 +27,7 @@ const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
 /**
- * Writes usage records as gateways do, with two statements at a time. Returns the duration of each statement in
+ * Writes usage records like a gateway, with two statements at a time. Returns the duration of each statement in
  * milliseconds.
  */
 async function writeHour(
@@ -69,8 +67,8 @@ async function writeHour(
 }
 
 /**
- * Measures the size of an hour of usage, and the p99 of gate decisions before the hour, after it, and while the day is
- * dropped.
+ * Measures the size of one hour of usage records. Also measures the p99 of gate decisions before that hour, after it,
+ * and while the records of the day are removed.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

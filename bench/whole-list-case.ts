@@ -7,7 +7,7 @@ import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
 
-// This file measures a whole list of 100,000 entries: its time, its memory, and its effect on gate decisions.
+// This file measures a list of 100,000 entries in one response: its time, its memory, and its effect on gate decisions.
 
 interface Fetched {
   firstByteMs: number;
@@ -56,14 +56,14 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** The number of gate decisions per second that another client requests. */
+/** The number of gate decisions per second that another client requests at the same time. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
-/** The slow clients that read the long list at the same time. Each reads about 1 MiB/s. */
+/** The slow clients that read the long list at the same time. Each client reads about 1 MiB/s. */
 const slowReaders = { count: 10, pauseMs: 60 };
 
-/** Starts a gateway and returns functions that read lists from this gateway. */
+/** Starts a gateway and returns functions that read its lists. */
 async function openLists(bench: Bench, nodeOptions: string[]) {
   const server = await bench.start('gateway', nodeOptions);
   const load = bench.startLoad();
@@ -82,7 +82,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Gate decisions and short lists bring the heap to its usual size, including garbage.
+  // Gate decisions and short lists are requested first, so that the heap has its usual size, including garbage.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -101,7 +101,7 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
 }
 type Lists = Awaited<ReturnType<typeof openLists>>;
 
-/** Reads long lists without other load, and measures the growth of the memory of the process in MiB. */
+/** Reads long lists while there is no other load, and measures how much the memory of the process grows, in MiB. */
 async function readAlone({ server, short, long }: Lists) {
   const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
   const memory = watchMemory(server.pid);
@@ -114,7 +114,7 @@ async function readAlone({ server, short, long }: Lists) {
   return { baseline, growth: memory.stop() - baseline, shorts, longs };
 }
 
-/** Runs `work` while slow clients read long lists. */
+/** Runs `work` while slow clients are reading long lists. */
 async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController();
   const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
@@ -126,7 +126,10 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
   }
 }
 
-/** Measures gate decisions in pairs of rounds, without and with slow clients. Also measures the peak memory in MiB. */
+/**
+ * Measures gate decisions in pairs of rounds, one without and one with slow clients. Also measures the maximum memory
+ * in MiB.
+ */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {
     const memory = watchMemory(lists.server.pid);
@@ -156,7 +159,7 @@ async function gatesBesideReaders(bench: Bench, lists: Lists) {
   return { p50: valuesOf('p50'), p99: valuesOf('p99'), figures: figures() };
 }
 
-/** Returns the median time that the hand-written peer needs for the long list, in milliseconds. */
+/** Returns the median time in which the hand-written peer sends the long list, in milliseconds. */
 async function totalOfPeer(bench: Bench): Promise<number> {
   const peer = await bench.start('hand-written');
   try {
@@ -168,10 +171,10 @@ async function totalOfPeer(bench: Bench): Promise<number> {
   }
 }
 
-/** The heap limit in MB. It is small, because V8 keeps garbage while memory is plentiful. */
+/** The maximum size of the V8 heap in MB. It is small, because V8 keeps garbage in memory as long as there is room. */
 const smallHeap = 160;
 
-/** Measures the long list without other load, with slow clients, and against the hand-written peer. */
+/** Measures the long list without other load, with slow clients, and in comparison with the hand-written peer. */
 export async function wholeList(bench: Bench): Promise<CaseResult> {
   const small = await openLists(bench, [`--max-old-space-size=${smallHeap}`]);
   const inSmallHeap = await readAlone(small).finally(() => small.close());

@@ -1,35 +1,30 @@
-// The content of the seeded database. Ids are computed from positions, so that a load process needs no list of ids.
+// Describes the data in the database of a benchmark. Identifiers are computed from positions, so that the process that
+// sends requests needs no list of identifiers.
 
-/** The seeded data that load processes need, as plain JSON. */
+/** The data that the process with the requests needs, as plain JSON. */
 export interface World {
-  /** The secrets of the keys of the 100 main locations. */
+  /** The secrets of the API keys of the 100 main locations. Each location has one key. */
   secrets: string[];
-  /** The secret of the key of the large locations. */
+  /** The secret of the API key for the large locations. */
   bulkSecret: string;
-  /** The secret of a key that may make one request in each window. */
+  /** The secret of an API key that allows one request in each rate limit window. */
   refusedSecret: string;
-  /** The secret of a key that may make `exactLimit` requests in each window. */
+  /** The secret of an API key that allows `exactLimit` requests in each rate limit window. */
   exactSecret: string;
-  /** A well-formed secret without a key. */
+  /** A secret of the right form that belongs to no API key. */
   unknownSecret: string;
 }
 
-/**
- * The number of locations of all main companies together. `entriesPerLocation` is the number of entries of each
- * location.
- */
+/** The number of main locations. `entriesPerLocation` is the number of entries in each of them. */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** The number of entries with the same referenceId. */
+/** The number of entries that have the same reference. */
 export const entriesPerReference = 10;
-/** The number of requests that a window of `exactSecret` allows. */
+/** The number of requests that the API key of `exactSecret` allows in each rate limit window. */
 export const exactLimit = 200;
 
-/**
- * The positions of the large locations, which come after the main locations. The large locations belong to another
- * company.
- */
+/** The positions of the large locations, which come after the main locations and belong to another company. */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
@@ -41,7 +36,7 @@ export const entryId = (location: number, entry: number) =>
 
 export const plateTypes = ['DXB', 'AUH', 'SHJ', 'AJM'] as const;
 
-/** Returns the referenceId of a seeded entry. */
+/** Returns the reference of a seeded entry. */
 export const referenceId = (entry: number, entries = entriesPerLocation) =>
   `unit-${String(entry % (entries / entriesPerReference)).padStart(6, '0')}`;
 
@@ -52,5 +47,5 @@ export const plateOf = (entry: number) => ({
   plateNumber: String(entry + 1),
 });
 
-/** The referenceId of all entries that a case adds, which are removed after the case. */
+/** The reference of all entries that a case adds. They are removed after the case. */
 export const createdReference = 'bench-created';

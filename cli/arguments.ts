@@ -2,13 +2,13 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { exitCode, Failure } from './failure.ts';
 import type { PlateInput, WebhookEvent } from './generated/operations.ts';
 
-/** Reads a whole number from the command line. */
+/** Parses a whole number on the command line. */
 export function wholeNumber(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('Must be a whole number.');
   return Number(value);
 }
 
-/** Returns the values of a GraphQL enum in lower case, in which options accept them. */
+/** Returns the values of a GraphQL enum in lower case. Options of the command line accept them in this form. */
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 
@@ -16,20 +16,20 @@ export const choicesOf = <Value extends string>(values: Readonly<Record<string, 
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 /**
- * Parses the name of an event. The name has the form of messages, `whitelist.created`, or of the graph,
+ * Parses the name of an event. It can have the form that messages use, `whitelist.created`, or the form of the graph,
  * `WHITELIST_CREATED`.
  */
 export const webhookEvent = (value: string) =>
   // The name is not checked here, because the gateway rejects unknown names.
   value.trim().toUpperCase().replaceAll('.', '_') as WebhookEvent;
 
-/** Collects the events of an option. A user gives several values, or one value with commas. */
+/** Collects the events of an option. A user can repeat the option, or separate events with commas. */
 export const webhookEvents = (value: string, earlier: readonly WebhookEvent[] = []) => [
   ...earlier,
   ...value.split(',').map(webhookEvent),
 ];
 
-/** Parses a plate: its type, code and number, with spaces, slashes or hyphens between them. */
+/** Parses a plate. It consists of a type, a code and a number, separated by spaces, slashes or hyphens. */
 export function plate(value: string): PlateInput {
   const [plateType, plateCode, plateNumber, ...more] = value.trim().split(/[\s/-]+/);
   if (!plateType || !plateCode || !plateNumber || more.length > 0) {
@@ -42,14 +42,14 @@ export function plate(value: string): PlateInput {
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateInput) =>
   `${plateType} ${plateCode} ${plateNumber}`;
 
-/** The option of commands that write CSV, for files that are opened in a spreadsheet. */
+/** The option for commands that write CSV. It makes the file safe to open in a spreadsheet. */
 export const safeCsvOption = [
   '--safe-csv',
   "put ' before texts that a spreadsheet would run as a formula (=, +, -, @); such a file cannot be imported",
 ] as const;
 
 /**
- * Rejects an update without any field.
+ * Throws an error when the user has given no option that changes a field.
  *
  * @throws {Failure} when no option was given
  */

@@ -4,7 +4,7 @@ import { commandLine } from './shell-words.ts';
 import { onFirstSignal } from './signals.ts';
 import { createProgress, type Source } from './source.ts';
 
-/** The reason why a row is not imported. */
+/** The reason why a row was not imported. */
 export interface Rejection {
   code: string;
   message: string;
@@ -16,31 +16,31 @@ export interface Rejection {
 export interface FileRow {
   /** The number of the line in the file, counted from 1. */
   line: number;
-  /** The reason why the command rejects the row without sending it. */
+  /** The reason why the command does not send the row. */
   rejection?: Rejection | undefined;
 }
 
-/** Writes rejected rows to a file. */
+/** Writes the rejected rows of an import to a file. */
 export interface RejectedRows<Row> {
   path: string;
   add(row: Row, rejection: Rejection): void;
   close(): Promise<void>;
 }
 
-/** The file of an import, and the functions that send its rows. */
+/** An import of a file. It has the functions that send the rows to the gateway. */
 interface BatchImport<Row> {
   source: Source;
   batches: AsyncGenerator<Row[]>;
-  /** The noun for rows in messages, such as `events`. */
+  /** The word for rows in messages, such as `events`. */
   noun: string;
-  /** The participle for sent rows in messages, such as `recorded`. */
+  /** The word for rows that were sent, in messages, such as `recorded`. */
   done: string;
-  /** Where rejected rows are written. Without such a file, a rejected row fails its batch. */
+  /** Writes rejected rows to a file. When omitted, one rejected row makes its batch fail. */
   rejects?: RejectedRows<Row>;
   /**
-   * Sends the rows of a batch that have no rejection.
+   * Sends the rows of a batch, except rows that the command itself has already rejected.
    *
-   * @param batch all rows of the batch, with the rows that were rejected before sending
+   * @param batch all rows of the batch, including the rejected rows
    * @param stopping ends the pause before a retry
    * @returns the rejections of the gateway by the index of the row
    */
@@ -50,19 +50,19 @@ interface BatchImport<Row> {
     stopping: AbortSignal,
   ): Promise<ReadonlyMap<number, Rejection>>;
   /**
-   * Returns the additional arguments of the command that continues the import. The function is missing when the user
-   * can simply repeat the import.
+   * Returns the additional arguments with which the user can continue the import after a failure. The function is
+   * missing when the user can repeat the same command.
    */
   continuation?(after: { line: number; rejected: number }): string[];
 }
 
-/** How many rows of a file were imported and rejected. */
+/** The number of rows of a file that were imported, and the number of rejected rows. */
 interface Imported {
   rows: number;
   rejected: number;
 }
 
-/** Groups rows into batches, in order. */
+/** Groups rows into batches and keeps their order. */
 export async function* batchesOf<Row>(
   rows: AsyncIterable<Row> | Iterable<Row>,
   size: number,
@@ -81,12 +81,12 @@ export async function* batchesOf<Row>(
 const linesOf = (batch: readonly FileRow[]) =>
   batch.length === 1 ? `line ${batch[0]?.line}` : `lines ${batch[0]?.line} to ${batch.at(-1)?.line}`;
 
-/** The result of waiting for a batch when the user interrupted the import. */
+/** The result when the user interrupts the import while it waits for a batch. */
 const isStopped = Symbol('stopped');
 
 /**
- * Sends the rows of a file batch by batch, writes rejected rows to a file, and shows the progress. Ctrl-C stops the
- * import after the current batch.
+ * Sends the rows of a file in batches, writes rejected rows to a file, and shows the progress. With Ctrl-C, the import
+ * stops after the current batch.
  *
  * @throws {Failure} when a batch fails, or after Ctrl-C. The message says how many rows are imported and how to
  *   continue
@@ -101,7 +101,7 @@ export async function importInBatches<Row extends FileRow>(
   let sending: readonly Row[] | undefined;
   const progress = createProgress(source, session);
 
-  /** Returns a text that says how many rows are imported, and which command imports the rest. */
+  /** Returns a text for the user: how many rows are imported, and which command imports the rest. */
   function stateInWords(): string {
     const { rows, rejected } = imported;
     const more = lastLine === undefined ? [] : (continuation?.({ line: lastLine, rejected }) ?? []);
@@ -121,7 +121,7 @@ export async function importInBatches<Row extends FileRow>(
   );
   const forget = onFirstSignal(() => {
     stopping.abort();
-    // Ctrl-C ends a pause at once. A request that was already sent must first be answered.
+    // Ctrl-C ends a pause immediately. If a request was already sent, the command first waits for its response.
     setImmediate(() => {
       if (!sending) return;
       progress.stop();
@@ -132,10 +132,7 @@ export async function importInBatches<Row extends FileRow>(
   });
   const interruption = () => new Failure(`Interrupted. ${stateInWords()}`, exitCode.interrupted);
 
-  /**
-   * Returns the next batch. After an interruption, the file is still read up to its next batch, because the file may
-   * already be at its end.
-   */
+  /** Returns the next batch. After Ctrl-C, the next batch is still read, because the file may already be at its end. */
   const nextBatch = () =>
     source.size === undefined ? Promise.race([stopped, batches.next()]) : batches.next();
 

@@ -8,13 +8,13 @@ import { failureOf, type GraphError, notGateway, pauseOf } from './gateway-fetch
 /** A GraphQL client of a gateway, over HTTP. */
 export interface Client {
   /**
-   * Runs an operation. After a response with status 429, the client waits for `Retry-After` and sends the operation
-   * again.
+   * Runs a GraphQL operation. If the response has status 429, the client waits for `Retry-After` and sends the
+   * operation again.
    *
-   * @param options.repeatable whether the operation may safely run twice. The operation is then also retried a few
-   *   times when the gateway becomes unreachable or fails, provided that the gateway has answered before
+   * @param options.repeatable whether the operation may run twice. The client then also retries a few times when the
+   *   gateway fails or becomes unreachable, provided that the gateway has answered before
    * @param options.stopping ends the pause before a retry, with an AbortError
-   * @throws {Failure} with the error that the gateway answered
+   * @throws {Failure} with the error of the gateway
    */
   run<Data, Variables>(
     document: TypedDocumentNode<Data, Variables>,
@@ -29,11 +29,12 @@ interface RunOptions {
 }
 
 /**
- * The data of an operation without errors. Root fields are null only together with an error, so null is excluded here.
+ * The data of an operation without errors. A root field is null only when there is an error, so this type excludes
+ * null.
  */
 export type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
-/** The maximum number of retries after the gateway failed. Together they take about half a minute. */
+/** The maximum number of retries after a failure of the gateway. All retries together take about half a minute. */
 const maxRetries = 5;
 
 /** The body of a GraphQL response. */
@@ -47,7 +48,7 @@ const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
 
 /** Creates a GraphQL client. */
 export function createClient(connection: Connection, { onWait }: Pick<GatewayOptions, 'onWait'>): Client {
-  /** Sends an operation once. A failure is marked as temporary when a retry may succeed. */
+  /** Sends an operation once. If a retry may succeed, the failure is marked as temporary. */
   async function send<Data>(
     body: string,
     stopping: AbortSignal | undefined,
@@ -83,8 +84,7 @@ export function createClient(connection: Connection, { onWait }: Pick<GatewayOpt
           }
           return answer.data as Answered<Data>;
         } catch (error) {
-          // A gateway that has never answered is probably at another address. In this case, retries would only hide the
-          // mistake.
+          // If the gateway has never answered, the address is probably wrong. Retries would only hide the mistake.
           const mayHelp =
             error instanceof Failure && error.temporary && repeatable && connection.hasAnswered();
           if (!mayHelp || failures === maxRetries) throw error;

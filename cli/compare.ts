@@ -1,8 +1,8 @@
-/** A field whose value differs between two responses. */
+/** A field that has different values in two responses. */
 export interface Difference {
   /** The path of the field, such as `data[3].note`. */
   field: string;
-  /** The value in the REST response. undefined when the REST response does not have the field. */
+  /** The value in the REST response; undefined when the response does not have the field. */
   rest: unknown;
   graph: unknown;
 }
@@ -11,8 +11,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Returns the deepest fields in which two JSON values differ. The order of the fields of an object does not matter, but
- * the order of a list does. The length of a list is compared as a field with the name `length`.
+ * Returns the innermost fields in which two JSON values differ. The order of the fields in an object does not matter,
+ * but the order of a list does. The length of a list is compared like a field with the name `length`.
  */
 export function differencesOf(rest: unknown, graph: unknown, field = ''): Difference[] {
   if (Array.isArray(rest) && Array.isArray(graph)) {

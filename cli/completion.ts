@@ -4,9 +4,9 @@ import { examples } from './arguments.ts';
 /** The shells that have a completion script. */
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** A command, and the words that may follow the command on the line. */
+/** A command, with the words that can follow it on the command line. */
 interface CompletedCommand {
-  /** The words that lead to the command, such as `keys list`. The text is empty for the program itself. */
+  /** The words that select the command, such as `keys list`. The text is empty for the program itself. */
   path: string;
   words: Word[];
   takesFile: boolean;
@@ -18,10 +18,10 @@ interface Word {
   explanation: string;
 }
 
-/** The placeholder for file names in the help. */
+/** The text in the help that stands for the name of a file. */
 const fileName = '<file>';
 
-/** Returns a command and all commands below it. */
+/** Returns a command and all its subcommands. */
 function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   const help = command.createHelp();
   const subcommands = help
@@ -42,7 +42,7 @@ function commandsOf(command: Command, path: string[] = []): CompletedCommand[] {
   ];
 }
 
-/** Returns the allowed values of the options of all commands. An option has the same meaning in every command. */
+/** Returns the allowed values of all options of all commands. An option has the same values in every command. */
 function choicesOf(command: Command): Map<string, readonly string[]> {
   const own = command.options.flatMap(({ long, argChoices }): [string, readonly string[]][] =>
     long && argChoices ? [[long, argChoices]] : [],
@@ -50,15 +50,15 @@ function choicesOf(command: Command): Map<string, readonly string[]> {
   return new Map([...own, ...command.commands.flatMap((subcommand) => [...choicesOf(subcommand)])]);
 }
 
-/** Returns the options of all commands that take a file name. */
+/** Returns the options that take the name of a file. */
 function fileOptionsOf(command: Command): string[] {
   const own = command.options.flatMap(({ long, flags }) => (long && flags.endsWith(fileName) ? [long] : []));
   return [...new Set([...own, ...command.commands.flatMap(fileOptionsOf)])];
 }
 
 /**
- * Returns the lines that the scripts for bash and zsh share. The lines turn `typed`, the words before the cursor, into
- * `candidates`.
+ * Returns shell code for bash and zsh. It computes `candidates`, the possible next words, from `typed`, the words
+ * before the cursor.
  */
 function candidateLines(program: Command): string {
   const commands = commandsOf(program);
@@ -84,10 +84,10 @@ function candidateLines(program: Command): string {
   esac`;
 }
 
-/** Returns a text in single quotes for fish. */
+/** Returns a text in single quotes, as fish requires. */
 const fishText = (text: string) => `'${text.replace(/['\\]/g, String.raw`\$&`)}'`;
 
-/** Returns the lines for fish, which also shows the description of each candidate. */
+/** Returns shell code for fish. fish also shows a description of each possible next word. */
 function fishLines(program: Command): string {
   const commands = commandsOf(program);
   const paths = commands.flatMap(({ path }) => (path === '' ? [] : [fishText(path)]));

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.ts';
 import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gateway-fetch.ts';
 
-/** A response of a gateway. */
+/** A response of a gateway to a request of the command line. */
 interface GatewayAnswer {
   response: Response;
   /** The parsed JSON body. */
   body: unknown;
 }
 
-/** Sends requests with one API key to one gateway. */
+/** Sends requests to one gateway with one API key. */
 export interface Connection {
   /**
-   * Sends a request once. After a response with status 429, the connection waits for `Retry-After` and sends the
+   * Sends a request once. Only after a response with status 429, the connection waits for `Retry-After` and sends the
    * request again.
    *
    * @param path the path and query of the address
@@ -24,26 +24,26 @@ export interface Connection {
     init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> },
     stopping?: AbortSignal,
   ): Promise<GatewayAnswer>;
-  /** Whether the gateway has answered an earlier request. */
+  /** Whether the gateway has answered any request of this connection. */
   hasAnswered(): boolean;
 }
 
-/** The address of the gateway and the key. */
+/** The address of the gateway and the API key. */
 export interface GatewayOptions {
   url: string;
   key: string;
-  /** The connection calls this function when a request has to wait, with the reason and the seconds. */
+  /** Called when a request has to wait, with the reason and the number of seconds. */
   onWait: (reason: string, seconds: number) => void;
 }
 
 /** The media type of a body. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
-/** The error codes of a connection to a server that does not speak HTTP, with the text for the error message. */
+/** The error codes that mean that the server does not speak HTTP, with a text for the error message. */
 const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }[] = [
   { codes: /^HPE_/, difference: 'its answer is not HTTP (a TLS port needs https://)' },
   { codes: /^(ERR_SSL_|EPROTO)/, difference: 'its answer is not TLS (a port without TLS needs http://)' },
-  // This failure is temporary, because a gateway that is shutting down also closes connections.
+  // This failure is temporary, because a stopping gateway also closes connections.
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 

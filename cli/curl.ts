@@ -4,7 +4,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 import { shellCommands } from './shell-words.ts';
 
-/** The curl options that describe the request, with their short forms. */
+/** The curl options that change the request, with their short forms. */
 const meaningful = {
   request: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
@@ -18,7 +18,7 @@ const meaningful = {
   url: { type: 'string' },
 } as const;
 
-/** The curl options with a value that change how curl sends or prints, but not the request itself. */
+/** The curl options with a value that do not change the request. They only change how curl sends or prints. */
 const ignoredWithValue = {
   'user-agent': 'A',
   referer: 'e',
@@ -39,7 +39,7 @@ const ignoredWithValue = {
   resolve: '',
 } as const;
 
-/** The curl options without a value that change how curl sends or prints, but not the request itself. */
+/** The curl options without a value that do not change the request. They only change how curl sends or prints. */
 const ignoredFlags = {
   silent: 's',
   'show-error': 'S',
@@ -72,9 +72,10 @@ const options = {
 };
 
 /**
- * Returns the REST calls of curl lines, as people and browsers write them. Commands other than curl are skipped.
+ * Returns the REST requests in a text with curl commands, as people and browsers write them. Other commands are
+ * skipped.
  *
- * @throws {Failure} for a line that curl itself would reject, or that has an unsupported option
+ * @throws {Failure} for a command that curl itself would reject, or that has an unsupported option
  */
 export const curlCalls = (script: string): RestCall[] =>
   shellCommands(script)
@@ -122,7 +123,7 @@ function parse(args: string[]): { values: Values; addresses: string[] } {
   }
 }
 
-/** Returns the parts of the body, which curl joins with `&`. */
+/** Returns the parts of the request body. curl combines them with `&`. */
 function dataOf(values: Values): string[] {
   const ofFile = (text: string) => (text.startsWith('@') ? readData(text.slice(1)) : text);
   return [
@@ -138,7 +139,7 @@ function dataOf(values: Values): string[] {
   ];
 }
 
-/** Reads the body of a request from the file that a curl line names. */
+/** Reads the request body from the file that a curl command names. */
 function readData(path: string): string {
   if (path === '-') {
     throw new Failure(

@@ -8,7 +8,7 @@ import {
   type ReadingInput,
 } from './generated/operations.ts';
 
-/** A line of an event file. If the line is malformed, it has a rejection. */
+/** A line of a file with events. If the line is malformed, it has a rejection. */
 export interface EventLine extends FileRow {
   event: unknown;
 }
@@ -62,7 +62,7 @@ const eventRules: Record<keyof ParkingEventInput, Rule> = {
   entryId: [(value) => isAbsent(value) || isText(value), 'Must be a text'],
 };
 
-/** Returns the first field of an object that breaks a rule, or undefined when no field does. */
+/** Returns the first field of an object that breaks a rule, or undefined when all fields are valid. */
 function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rejection | undefined {
   const code = 'VALIDATION_ERROR';
   for (const field of Object.keys(value)) {
@@ -76,7 +76,7 @@ function fault(value: Record<string, unknown>, rules: Record<string, Rule>): Rej
 
 /**
  * Returns why an event is malformed, or undefined when it is well-formed. Only the form is checked here, because a
- * malformed event would fail the whole GraphQL request. The gateway checks everything else.
+ * malformed event would make the whole GraphQL request fail. The gateway checks everything else.
  */
 function formFault(event: unknown): Rejection | undefined {
   if (!isObject(event)) return { code: 'VALIDATION_ERROR', message: 'Must be a JSON object' };
@@ -88,7 +88,10 @@ function formFault(event: unknown): Rejection | undefined {
   );
 }
 
-/** Reads events from JSON lines. A line of a file of rejected events has the event in its field `event`. */
+/**
+ * Reads events from a file with one JSON object in each line. In a file of rejected events, the event is in the field
+ * `event`.
+ */
 export async function* readEventLines(file: NodeJS.ReadableStream): AsyncGenerator<EventLine> {
   let line = 0;
   for await (const text of createInterface({ input: file, crlfDelay: Infinity })) {

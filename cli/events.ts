@@ -20,7 +20,7 @@ interface EventOptions {
 /**
  * Adds the command `events`.
  *
- * @param end sets an exit code other than 0
+ * @param end sets the exit code if it is not 0
  */
 export function addEventCommands(program: Command, open: () => Session, end: (code: number) => void): void {
   const events = program

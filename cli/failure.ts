@@ -1,4 +1,4 @@
-/** The exit codes of the command line, for scripts. */
+/** The exit codes of the commands, for scripts. */
 export const exitCode = {
   /** The command succeeded. */
   done: 0,
@@ -6,9 +6,9 @@ export const exitCode = {
   failed: 1,
   /** The command line or its input file is invalid; nothing was sent. */
   usage: 2,
-  /** The command completed, but some rows of an import, or some requests to translate, were rejected. */
+  /** The command completed, but the gateway rejected some rows of an import, or some requests to translate. */
   rejected: 3,
-  /** The key uses operations that will be removed. */
+  /** The API key uses operations that a later version will remove. */
   deprecated: 3,
   /** The responses of REST and GraphQL differ, or a read could not be compared. */
   different: 3,

@@ -9,26 +9,26 @@ import {
 import { itemsOf, type Page } from './pages.ts';
 import { isId, isShortFor } from './short-ids.ts';
 
-// Commands that need an id also accept a name, or the short id that a table shows. This file looks up the complete id.
+// Commands accept a name, or the short id that a table shows, in place of an id. This file finds the complete id.
 
 const repeatable = { repeatable: true };
 
-/** A kind of object that commands can look up. */
+/** A kind of object that has names, such as locations. */
 interface Named<Item> {
-  /** The noun for objects of this kind, such as `location`. */
+  /** The word for such an object, such as `location`. */
   kind: string;
   plural: string;
-  /** The fields that identify an object of this kind, such as `id, slug or name`. */
+  /** The fields by which such an object can be found, such as `id, slug or name`. */
   by: string;
-  /** The permission that a key needs to list objects of this kind. */
+  /** The permission that an API key needs to list such objects. */
   permission: string;
   fetchPage: (after: string | null) => Promise<Page<Item>>;
   namesOf: (item: Item) => string[];
 }
 
 /**
- * Returns the identifier of the object that a user named. A complete identifier is returned without a look-up. A name
- * takes precedence over a short identifier.
+ * Returns the identifier of the object that a user has named. A complete identifier is returned unchanged. If a text is
+ * a name and also a short identifier, the name counts.
  *
  * @throws {Failure} when no object matches, or when several objects match. The message then lists the objects
  */
@@ -82,7 +82,9 @@ export const companyIdOf = (client: Client, text: string) =>
     namesOf: ({ slug, name }) => [slug, name],
   });
 
-/** Finds the id of a key by its complete or short id, or by its name. A revoked key is found only by its id. */
+/**
+ * Finds the id of an API key by its complete or short id, or by its name. A revoked key can be found only by its id.
+ */
 export const keyIdOf = (client: Client, text: string) =>
   idOf(text, {
     kind: 'key',
@@ -104,7 +106,10 @@ export const webhookIdOf = (client: Client, text: string) =>
     namesOf: ({ url }) => (url === null ? [] : [url]),
   });
 
-/** Finds the ids of several objects, in order. The result is undefined when the user omitted the option. */
+/**
+ * Finds the ids of several objects, in the order of the texts. The result is undefined when the user omitted the
+ * option.
+ */
 export async function idsOf(
   find: (client: Client, text: string) => Promise<string>,
   client: Client,

@@ -14,7 +14,7 @@ export interface GraphError {
 const answerTimeoutMs = 120_000;
 
 /**
- * Sends a request to the gateway. Redirects are not followed, because that would send the key to another server.
+ * Sends a request to the gateway. Redirects are not followed, because the API key would then be sent to another server.
  *
  * @throws {Failure} for a redirect, with its target
  */
@@ -32,21 +32,21 @@ export async function fetchFromGateway(address: URL, init: RequestInit): Promise
 /** The pauses before retries, in seconds. The last pause is repeated. */
 const pausesSeconds = [1, 2, 4, 8, 16, 30];
 
-/** Returns the pause after a number of consecutive failures, in seconds. The pause is at most 30 s. */
+/** Returns the pause before a retry in seconds, for a number of consecutive failures. The pause is at most 30 s. */
 function pauseAfter(failures: number): number {
   return pausesSeconds[Math.min(failures, pausesSeconds.length) - 1] ?? 0;
 }
 
 /**
- * Returns the pause before a retry, in seconds. If the response has no `Retry-After`, the number of consecutive
- * failures determines the pause.
+ * Returns the pause before a retry in seconds. It comes from `Retry-After` in the response or, without this header,
+ * from the number of consecutive failures.
  */
 export const pauseOf = (error: unknown, failures: number): number =>
   (error instanceof Failure ? error.retryAfterSeconds : undefined) ?? pauseAfter(Math.max(failures, 1));
 
 /**
- * Returns the seconds of `Retry-After`. The result is undefined when the header is missing or is a date, which a
- * gateway never sends.
+ * Returns the number of seconds in `Retry-After`. The result is undefined when the header is missing or has a date; a
+ * gateway never sends a date.
  */
 export function retryAfterSeconds({ headers }: Response): number | undefined {
   const value = headers.get('Retry-After') ?? '';
@@ -59,7 +59,10 @@ export function reasonOf(error: unknown): string {
   return cause?.code ?? cause?.message ?? message;
 }
 
-/** Creates the failure for a response that did not come from a parking gateway. The message names the difference. */
+/**
+ * Creates the failure for a response that did not come from a parking gateway. The message says how the response shows
+ * this.
+ */
 export const notGateway = (address: string, difference: string, answer: { temporary?: boolean } = {}) =>
   new Failure(
     `${address} is not a parking gateway: ${printable(difference)}. Check the address.`,
@@ -67,7 +70,10 @@ export const notGateway = (address: string, difference: string, answer: { tempor
     answer,
   );
 
-/** Creates the failure for an error of the gateway, with its code, message, field and value. */
+/**
+ * Creates the failure for an error of the gateway. The message has the code, the message, the field and the value of
+ * the error.
+ */
 export function failureOf(errors: readonly GraphError[], response?: Response): Failure {
   const lines = errors.map(({ message, extensions: { code, details } = {} }) =>
     [

@@ -2,7 +2,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { RestCall } from './rest-client.ts';
 
 /**
- * The fields of a request in a HAR file (HTTP Archive 1.2) that the command reads. Browsers and proxies record such
+ * The fields of a request in a HAR file (HTTP Archive 1.2) that the command reads. Browsers and proxies write such
  * files.
  */
 interface HarRequest {
@@ -12,7 +12,7 @@ interface HarRequest {
   postData?: { text?: string };
 }
 
-/** The REST calls of a recording, and the number of its other requests. */
+/** The REST requests in a HAR file, and the number of other requests in it. */
 export interface Recording {
   calls: RestCall[];
   others: number;
@@ -39,7 +39,7 @@ export function readRecording(text: string): Recording | undefined {
 
 function callOf({ method, url, headers = [], postData }: HarRequest): RestCall | undefined {
   const path = URL.canParse(url) ? /\/api\/[^#]*/.exec(url)?.[0] : undefined;
-  // A request with the method OPTIONS is skipped, because it is the CORS preflight of a browser.
+  // Browsers send requests with the method OPTIONS themselves, as CORS preflight, so they are skipped.
   if (!path || method === 'OPTIONS') return undefined;
   const ifMatch = headers.find(({ name }) => name.toLowerCase() === 'if-match')?.value;
   return { method, path, body: postData?.text || undefined, ifMatch };

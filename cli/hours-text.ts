@@ -1,8 +1,8 @@
 import { type WeeklyHoursInput, Weekday } from './generated/operations.ts';
 
-// Weekly hours have a text form on the command line and in files: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
+// On the command line and in files, weekly hours are written as a text: `MON-FRI 07:00-19:00; SAT 22:00-06:00`.
 
-/** The position of each day in the week. The GraphQL enum does not define the order. */
+/** The position of each day in the week. The values of the GraphQL enum have no order. */
 const placeInWeek: Record<Weekday, number> = {
   [Weekday.MONDAY]: 0,
   [Weekday.TUESDAY]: 1,
@@ -28,7 +28,10 @@ function dayOf(name: string): number {
   return day;
 }
 
-/** Parses days such as `MON-FRI`, `SAT` or `MON,WED`. The range `FRI-MON` includes Sunday. */
+/**
+ * Parses days such as `MON-FRI`, `SAT` or `MON,WED`. A range can continue into the next week; `FRI-MON` includes
+ * Saturday and Sunday.
+ */
 function daysOf(text: string): Weekday[] {
   return text.split(',').flatMap((part) => {
     const [first, last = first, ...more] = part.split('-').map(dayOf);
@@ -40,7 +43,7 @@ function daysOf(text: string): Weekday[] {
 }
 
 /**
- * Parses weekly hours. The gateway validates the times.
+ * Parses weekly hours. The times are not validated here, but by the gateway.
  *
  * @throws {TypeError} for a text in another form
  */
@@ -55,7 +58,7 @@ export function parseHours(text: string): WeeklyHoursInput[] {
     });
 }
 
-/** Formats days in the order of the week. Three or more consecutive days become a range. */
+/** Formats days in the order of the week. Three or more consecutive days are written as a range. */
 function daysText(days: readonly Weekday[]): string {
   const runs: number[][] = [];
   for (const day of days.map((name) => weekdays.indexOf(name))) {
@@ -69,6 +72,6 @@ function daysText(days: readonly Weekday[]): string {
     .join(',');
 }
 
-/** Formats weekly hours in the form that `parseHours` reads. Without hours, the text is empty. */
+/** Formats weekly hours in the form that `parseHours` accepts. The text is empty if there are no hours. */
 export const hoursText = (hours: readonly WeeklyHoursInput[]) =>
   hours.map(({ days, from, to }) => `${daysText(days)} ${from}-${to}`).join('; ');

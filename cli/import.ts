@@ -61,8 +61,8 @@ function createRejects(path: string, options: CsvOptions): RejectedRows<Row> {
 }
 
 /**
- * Returns the rejection of a row with a malformed field. Such a row would fail the whole GraphQL request with all other
- * rows.
+ * Returns the rejection of a row with a malformed field. If the row were sent, the whole GraphQL request would fail,
+ * including all other rows.
  */
 function unreadable({ entry, fault }: Row): Rejection | undefined {
   if (fault) return { code: 'VALIDATION_ERROR', ...fault };
@@ -78,7 +78,7 @@ function unreadable({ entry, fault }: Row): Rejection | undefined {
   return undefined;
 }
 
-/** Yields the rows of a file, with a rejection for each row that need not be sent. */
+/** Yields the rows of a file. A row that need not be sent has a rejection. */
 async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow> {
   const lineOfPlate = new Map<string, number>();
   for await (const row of rows) {
@@ -94,14 +94,14 @@ async function* checkedRows(rows: AsyncIterable<Row>): AsyncGenerator<CheckedRow
   }
 }
 
-/** Yields the rows of a file that come after a line. */
+/** Yields the rows that come after a given line of a file. */
 async function* rowsAfter(line: number, rows: AsyncIterable<CheckedRow>): AsyncGenerator<CheckedRow> {
   for await (const row of rows) if (row.line > line) yield row;
 }
 
 /**
- * Yields the only batch of a REPLACE import, which imports all rows or none. The batch has all rows of the file, if
- * they fit into one request.
+ * Yields the only batch of a REPLACE import. It imports all rows or none, so all rows of the file must fit into one
+ * request.
  */
 async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator<CheckedRow[]> {
   const { value: batch = [] } = await batches.next();
@@ -113,9 +113,7 @@ async function* onlyBatch(batches: AsyncGenerator<CheckedRow[]>): AsyncGenerator
   );
 }
 
-/**
- * Returns the name of the rejects file for an import that continues, so that the rejects of the first part are kept.
- */
+/** Returns the name of the file for rejected rows when an import continues. The file of the first part is kept. */
 const rejectsAfter = (path: string, line: number) => path.replace(/(\.csv)?$/, `.after-${line}$1`);
 
 async function importFile(path: string, options: ImportOptions, session: Session): Promise<number> {
@@ -128,7 +126,7 @@ async function importFile(path: string, options: ImportOptions, session: Session
   const locationId = await locationIdOf(client, location);
   const totals = { created: 0, updated: 0, unchanged: 0, deleted: 0 };
 
-  /** Sends rows and returns their rejections by index. */
+  /** Sends the rows of a batch. Returns the rejected rows by their index. */
   async function send(rows: readonly Row[], batch: readonly CheckedRow[], stopping: AbortSignal) {
     const isIncomplete = mode === 'replace' && rows.length < batch.length;
     if (isIncomplete)
@@ -142,8 +140,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
         mode: mode.toUpperCase() as ImportMode,
         dryRun,
       },
-      // A CREATE import must not be sent twice. If a response is lost, the second request would reject the created rows
-      // as duplicates.
+      // A CREATE import must not be sent twice. If the response to the first request is lost, a second request would
+      // reject the created rows as duplicates.
       { repeatable: dryRun || mode !== 'create', stopping },
     );
     totals.created += result.created;
@@ -163,8 +161,8 @@ async function importFile(path: string, options: ImportOptions, session: Session
       rejects: createRejects(rejectsPath, options),
       send,
       continuation: (after) => [
-        // The next command must start after this line, because a repeated CREATE import would reject the rows that it
-        // has already created.
+        // The next command must start after this line. If it repeated a CREATE import, the rows that are already
+        // created would be rejected.
         ...(mode === 'create' ? ['--after-line', String(after.line)] : []),
         ...(mode === 'create' && after.rejected > 0
           ? ['--rejects', rejectsAfter(rejectsPath, after.line)]

@@ -29,13 +29,13 @@ const columns = {
   revoked: 'revokedAt',
 } as const;
 
-/** Shows a key with its new secret. The secret cannot be shown again. */
+/** Shows an API key with its new secret. The secret cannot be shown again later. */
 function showIssued({ output }: Session, { secret, apiKey }: { secret: string; apiKey: KeyFieldsFragment }) {
   output.one({ secret, ...apiKey }, { ...columns, secret: 'secret' });
   output.say('The secret is shown only once: store it safely now.');
 }
 
-/** The options that the commands `create` and `update` have in common. */
+/** The options that both `create` and `update` have. */
 interface KeyOptions {
   company?: string[];
   location?: string[];
@@ -63,7 +63,7 @@ const withKeyOptions = (command: Command) =>
       ),
     );
 
-/** Returns the GraphQL input for the options of a command, with ids in place of names. */
+/** Returns the GraphQL input for the options of a command. Names are replaced by ids. */
 async function inputOf<Rest extends object>(
   client: Client,
   { permission, company, location, ...rest }: KeyOptions & { permission?: Permission[] } & Rest,

@@ -17,19 +17,19 @@ import { followNotices, untilItSucceeds } from './notices.ts';
 import type { Session } from './session.ts';
 import { onFirstSignal } from './signals.ts';
 
-/** How long a receiver may take to respond, in milliseconds, as with push delivery. */
+/** How long a receiver may take to respond, in milliseconds. The gateway uses the same time limit for push delivery. */
 const receiverTimeoutMs = 15_000;
 /**
- * How long pulled messages are leased to this command, in seconds. After this time, the gateway offers unacknowledged
- * messages again.
+ * The length of this command's lease on messages, in seconds. After this time, the gateway offers messages without an
+ * acknowledgement again.
  */
 const leaseSeconds = 60;
 /**
- * How long the messages of a lease are forwarded, in milliseconds. The rest of the lease is for the response to the
- * last message.
+ * How long the messages of one lease are forwarded, in milliseconds. The rest of the lease remains for the response to
+ * the last message.
  */
 const forwardForMs = leaseSeconds * 1000 - 2 * receiverTimeoutMs;
-/** The maximum number of messages that one request pulls. The messages are forwarded one by one. */
+/** The maximum number of messages in one pull. They are forwarded one by one. */
 const messagesOfPull = 20;
 
 const repeatable = { repeatable: true };
@@ -41,14 +41,14 @@ interface ListenOptions {
   location?: string[];
 }
 
-/** Parses the URL of a receiver. */
+/** Parses the URL to which messages are forwarded. */
 function receiverUrl(value: string): string {
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
     throw new InvalidArgumentError('Must be an http or https URL.');
   return value;
 }
 
-/** The response of the receiver. It has a status, or the reason why there is no response. */
+/** The result of forwarding a message: the status of the response, or the reason why there is no response. */
 interface ReceiverAnswer {
   status: number | null;
   error: string | null;
@@ -57,7 +57,7 @@ interface ReceiverAnswer {
 
 const isAccepted = ({ status }: ReceiverAnswer) => status !== null && status >= 200 && status < 300;
 
-/** Posts a message to the receiver, with the headers of push delivery. */
+/** Posts a message to the receiver. The headers are the same as in push delivery. */
 async function forward(
   url: string,
   { headers, body }: MessageFieldsFragment,
@@ -83,7 +83,7 @@ async function forward(
 }
 
 /**
- * Forwards messages one by one and prints a line for each message.
+ * Forwards messages one by one. Prints a line for each message.
  *
  * @returns the identifiers of the messages that the receiver accepted
  */
@@ -132,7 +132,7 @@ async function forwardWhileListening(
   }
 }
 
-/** Deletes the webhook of this command. Nothing happens if the webhook is already deleted. */
+/** Deletes the webhook that this command has created. If it is already deleted, nothing happens. */
 async function deleteWebhook({ client, output }: Session, id: string): Promise<void> {
   try {
     await client.run(DeleteWebhookDocument, { id }, repeatable);
@@ -197,7 +197,7 @@ export function addListenCommand(program: Command, open: () => Session): void {
           output.say(`Secret, for the receiver to verify messages: ${secret}`);
           await forwardWhileListening(session, forwardTo, webhook.id, stopping.signal);
         } finally {
-          // the stream must also end after a failure, because an open stream keeps the process running
+          // an open stream would keep the process running after a failure
           stopping.abort();
           await deleteWebhook(session, webhook.id);
         }

@@ -3,28 +3,29 @@ import { Failure } from './failure.ts';
 import { pauseOf } from './gateway-fetch.ts';
 import { sayWait, type Session } from './session.ts';
 
-// These functions are for commands that run until Ctrl-C. Such a command follows a subscription, and reconnects after
-// the gateway restarts.
+// This file is for commands that run until Ctrl-C. Such a command follows a subscription, and reconnects after a
+// restart of the gateway.
 
 /**
- * The polling interval while no stream is open, in milliseconds. It causes 240 of the 1,000 requests an hour that a key
- * has by default.
+ * How often the command polls while no stream is open, in milliseconds. This causes 240 requests an hour; an API key
+ * allows 1,000 by default.
  */
 const pollIntervalMs = 15_000;
 /**
- * The polling interval while a stream is open, in milliseconds. If a notice is lost, this interval limits the delay.
+ * How often the command polls while a stream is open, in milliseconds. If a notice is lost, the change is found after
+ * this time.
  */
 const refreshIntervalMs = 60_000;
-/** How long notices are collected for one request, in milliseconds. */
+/** How long the command collects notices before it sends one request for all of them, in milliseconds. */
 const gatheringMs = 200;
 
-/** Ignores the AbortError of a wait, because the caller itself checks the signal. */
+/** Ignores the AbortError when a wait is aborted. The caller checks the signal itself. */
 const ignoreAbort = () => undefined;
 
 /**
- * Retries work until it succeeds, with pauses of at most 30 seconds. A permanent failure ends the retries.
+ * Repeats `work` until it succeeds, with pauses of at most 30 seconds. A permanent failure ends the retries.
  *
- * @param signal ends the pauses; the work is then tried once more
+ * @param signal ends the pauses; `work` is then tried once more
  * @throws {Failure} a permanent failure, and any failure after the signal is aborted
  */
 export async function untilItSucceeds<Result>(
@@ -45,8 +46,8 @@ export async function untilItSucceeds<Result>(
 }
 
 /**
- * Follows the notices of a subscription in the background. While no stream can be opened, `next` returns at a polling
- * interval instead.
+ * Follows the notices of a subscription in the background. While no stream can be opened, `next` returns regularly, so
+ * that the caller polls.
  *
  * @param open subscribes, and calls `onConnected` when the stream is open
  * @param signal ends the stream and every wait
@@ -56,7 +57,7 @@ export function followNotices(
   open: (onConnected: () => void) => AsyncIterable<unknown>,
   signal?: AbortSignal,
 ): {
-  /** Waits for a notice, or for the end of the polling interval. */
+  /** Waits until a notice arrives or the next poll is due. */
   next(): Promise<void>;
 } {
   let isConnected = false;
@@ -76,7 +77,7 @@ export function followNotices(
           isConnected = true;
           isOutageSaid = false;
           failures = 0;
-          notice(); // this notice covers changes that were made before the stream was open
+          notice(); // makes the caller read changes from before the stream was open
         });
         for await (const _ of stream) notice();
       } catch (error) {

@@ -13,15 +13,15 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds the options that the two count commands have in common. */
+/** Adds the options that both count commands have. */
 const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 
-/** Returns the time of a count. The time is always sent, so that a repeated request is the same count. */
+/** Returns the time of a count. The command always sends the time, so that a retry is not a second count. */
 const timeOf = ({ at }: CountOptions) => at ?? new Date().toISOString();
 
 /**
- * Reads plates from a file, one plate per line, or from the standard input for `-`.
+ * Reads plates from a file with one plate in each line, or from the standard input for `-`.
  *
  * @throws {Failure} when the file does not exist, or a line is not a plate
  */

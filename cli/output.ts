@@ -3,7 +3,7 @@ import { printable, printableLines } from './printable.ts';
 import { shortIds } from './short-ids.ts';
 import { textInColumns } from './table.ts';
 
-/** The output streams of a command. Results go to `out`, all other text to `err`. */
+/** The output streams of a command. `out` is for results, and `err` is for all other text. */
 export interface Streams {
   in: Readable;
   out: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
@@ -12,10 +12,10 @@ export interface Streams {
 
 /** Shows results as JSON for scripts, or as tables for people. */
 export interface Output {
-  /** Shows one object with complete identifiers. Each column becomes a line. */
+  /** Shows one object with complete identifiers. Each property is a line. */
   one<Value extends object>(value: Value, columns: Columns<Value>): void;
   /**
-   * Shows a list of objects, one object per row. The column of the property `id` has short identifiers.
+   * Shows a list of objects. Each object is a row, and the column of the property `id` has short identifiers.
    *
    * @param options.fullIds shows complete identifiers, for lists whose ids the next command accepts only in full
    */
@@ -24,23 +24,28 @@ export interface Output {
     columns: Columns<Value>,
     options?: { fullIds?: boolean },
   ): void;
-  /** Shows the next object of a sequence. Scripts get one line of JSON, and people get text lines. */
+  /**
+   * Shows the next object of a sequence. In JSON output, it is a line of JSON. Otherwise it is the given lines of text.
+   */
   next(value: object, ...lines: readonly string[]): void;
-  /** Prints a message of one or more lines. The message is not part of the result. */
+  /** Prints a message for the user. The message is not part of the result. */
   say(line: string): void;
   /**
-   * Sets the function that writes messages, for example above a progress bar. With undefined, messages go to `err`
-   * again.
+   * Sets the function that prints messages, for example above a progress bar. undefined restores the default, which is
+   * `err`.
    */
   sayThrough(write: ((text: string) => void) | undefined): void;
 }
 
-/** The columns of a table. Each title has a property, or a function that computes the cell. */
+/**
+ * The columns of a table by their titles. Each has the name of a property, or a function that returns the text of a
+ * cell.
+ */
 type Columns<Value> = Readonly<Record<string, (keyof Value & string) | ((value: Value) => unknown)>>;
 
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-/** Returns a value as text for people. Times are shown to the second, and missing values as a dash. */
+/** Returns a value as text for people. A time is shown without milliseconds, and a missing value as a dash. */
 function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   const text = String(value);
@@ -49,7 +54,7 @@ function textOf(value: unknown): string {
     : printable(text.replaceAll('\t', ' '));
 }
 
-/** Returns the texts of a value. A list has one text for each item. */
+/** Returns a value as texts. A list has a text for each of its items. */
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) && value.length > 0
     ? value.map(textOf)

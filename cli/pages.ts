@@ -4,13 +4,13 @@ export interface Page<Node> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** The maximum number of items in a page. */
+/** The maximum number of items on a page. */
 export const maxPageSize = 100;
 
 /**
  * Yields all items of a list, which is read page by page.
  *
- * @param fetchPage fetches the page after a cursor; null for the first page
+ * @param fetchPage reads the page after a cursor; null stands for the first page
  */
 export async function* itemsOf<Node>(
   fetchPage: (after: string | null) => Promise<Page<Node>>,
@@ -23,7 +23,7 @@ export async function* itemsOf<Node>(
   } while (after);
 }
 
-/** Returns the first items of a list, and whether the list has more items. */
+/** Returns the first items of a list, and whether there are more items. */
 export async function firstItemsOf<Node>(
   limit: number,
   fetchPage: (first: number, after: string | null) => Promise<Page<Node>>,

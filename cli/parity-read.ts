@@ -3,38 +3,38 @@ import { type Difference, differencesOf } from './compare.ts';
 import type { Page } from './pages.ts';
 import type { RestClient } from './rest-client.ts';
 
-/** The result of comparing the responses of REST and GraphQL to a read. */
+/** The result of a read that was compared between REST and GraphQL. */
 export interface Comparison {
-  /** The number of items of a list that were compared. The number is 1 for a response that is not a list. */
+  /** The number of list items that were compared; 1 for a response that is not a list. */
   items: number;
   differences: Difference[];
-  /** The reason why the responses could not be compared. undefined when they were compared. */
+  /** The reason why the responses could not be compared; undefined when they were compared. */
   obstacle?: string;
 }
 
-/** The maximum number of comparisons of a read. A comparison is repeated when the data changes in the meantime. */
+/** How often a read is compared at most. The comparison is repeated when the data changes in the meantime. */
 const maxAttempts = 3;
-/** The status of a deprecated route during a period in which the route is switched off. */
+/** The HTTP status of a deprecated route at a time when the route is switched off. */
 const switchedOff = 410;
 
-/** A GraphQL response that was converted to the form of a REST response. */
+/** A GraphQL response in the form of a REST response. */
 interface Shown {
   body: unknown;
   items: number;
-  /** Whether the list has more items than the command read. */
+  /** Whether there are more items than the command has read. */
   isCut: boolean;
 }
 
 const isPage = (value: unknown): value is Page<unknown> =>
   typeof value === 'object' && value !== null && 'nodes' in value && 'pageInfo' in value;
 
-/** Converts a GraphQL error to the REST envelope. */
+/** Converts a GraphQL error to the form of a REST error. */
 function envelopeOfError({ errors }: GraphAnswer<Record<string, unknown>>) {
   const [{ message, extensions: { code, details } = {} }] = errors as [NonNullable<typeof errors>[number]];
   return { success: false, error: { code, message, ...(details && { details }) } };
 }
 
-/** Runs the GraphQL request that is equivalent to a REST path, for up to `maxPages` pages. */
+/** Reads up to `maxPages` pages with the GraphQL request that is equivalent to a REST path. */
 async function readFromGraph(
   rest: RestClient,
   path: string,
@@ -62,7 +62,8 @@ async function readFromGraph(
 }
 
 /**
- * Returns a REST response without its request id. A list is cut to the number of items that were read from the graph.
+ * Returns a REST response without its request id. If GraphQL returned only the first items of a list, the REST list is
+ * cut to the same length.
  */
 function comparable(body: unknown, { items, isCut }: Shown): unknown {
   const { error, data } = body as { error?: Record<string, unknown>; data?: unknown };
@@ -71,8 +72,9 @@ function comparable(body: unknown, { items, isCut }: Shown): unknown {
 }
 
 /**
- * Compares the responses of REST and GraphQL to a read. Data that changes between the requests is not a difference.
- * REST is therefore read before and after GraphQL, and fields in which the two REST responses differ are ignored.
+ * Compares the REST and GraphQL responses to a read. Data can change between the two requests, which is not a
+ * difference. REST is therefore read before and after GraphQL, and fields that differ between the two REST responses
+ * are ignored.
  *
  * @param path the path and query, beginning with `/api/`
  * @param maxPages how many pages of 100 items are read from the graph

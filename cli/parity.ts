@@ -14,31 +14,31 @@ import { firstItemsOf } from './pages.ts';
 import { compareRead } from './parity-read.ts';
 import type { Session } from './session.ts';
 
-/** The default number of days for which usage is read. It is one less than the longest range of `usage`. */
+/** The default number of days for which usage is read. It is one day less than the longest time range of `usage`. */
 const usedDays = 30;
 const dayMs = 86_400_000;
 /**
- * The default number of locations to read. A number is needed, because usage does not record which locations the key
- * read.
+ * The default number of locations whose data is read. A limit is needed, because usage records do not say which
+ * locations the API key has read.
  */
 const defaultLocations = 10;
-/** The default number of pages of each list to compare. A page has 100 items and costs one request. */
+/** The default number of pages of each list that are compared. A page has 100 items and needs one request. */
 const defaultPages = 10;
-/** The number of residents to read for each location. */
+/** The number of residents that are read for each location. */
 const maxResidents = 3;
 
 const repeatable = { repeatable: true };
 
-/** A REST read that the key used, with the number of requests. */
+/** A REST read that the API key has used, with the number of requests. */
 interface UsedRead {
-  /** The method and route, such as `GET /locations/{locationId}/whitelist`. */
+  /** The method and the route, such as `GET /locations/{locationId}/whitelist`. */
   operation: string;
   requests: number;
 }
 
 /** A row of the result. */
 interface Row extends UsedRead {
-  /** The path that was requested. If the parameters of the route could not be filled, it is the route itself. */
+  /** The path that was requested. It is the route itself if there were no values for the parameters. */
   path: string;
   items: number;
   differences: Difference[];
@@ -52,7 +52,7 @@ interface ParityOptions {
   pages: number;
 }
 
-/** Returns the REST reads that the key used. The read with the most requests comes first. */
+/** Returns the REST reads that the API key has used. The read with the most requests comes first. */
 async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to'>): Promise<UsedRead[]> {
   const from =
     range.from ?? new Date((range.to ? Date.parse(range.to) : Date.now()) - usedDays * dayMs).toISOString();
@@ -67,7 +67,7 @@ async function usedReads(client: Client, range: Pick<ParityOptions, 'from' | 'to
     .sort((a, b) => b.requests - a.requests);
 }
 
-/** Returns the result of a request, or undefined when the key lacks the permission. */
+/** Returns the result of a request, or undefined when the API key does not have the permission. */
 async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | undefined> {
   return question.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'FORBIDDEN') return undefined;
@@ -75,7 +75,7 @@ async function ifPermitted<Value>(question: Promise<Value>): Promise<Value | und
   });
 }
 
-/** Returns the ids of locations in the key's scope. They come from the first list that the key may read. */
+/** Returns the ids of locations in the scope of the API key. They come from the first list that the key may read. */
 async function reachedLocations(client: Client, limit: number): Promise<string[]> {
   const listed = await ifPermitted(
     firstItemsOf(
@@ -90,14 +90,14 @@ async function reachedLocations(client: Client, limit: number): Promise<string[]
   return viewer.locationIds.slice(0, limit);
 }
 
-/** Returns the first residents of a location. The list is empty when the key may not read the whitelist. */
+/** Returns the first residents of a location. The result is empty when the API key may not read the whitelist. */
 async function residentsOf(client: Client, locationId: string): Promise<string[]> {
   const page = await ifPermitted(client.run(EntriesDocument, { locationId, first: 100 }, repeatable));
   return [...new Set(page?.whitelist.nodes.map(({ referenceId }) => referenceId))].slice(0, maxResidents);
 }
 
 /**
- * Returns the paths to request for a read: one path for each location, and for each resident, if the route has these
+ * Returns the paths to request for a read. There is a path for each location and each resident, if the route has these
  * parameters.
  */
 async function pathsOf(
@@ -119,7 +119,7 @@ async function pathsOf(
   return paths;
 }
 
-/** Compares the responses to all paths of all reads. */
+/** Compares REST with GraphQL for each path of each read. */
 async function compareReads(
   { client, rest, output }: Session,
   reads: readonly UsedRead[],
@@ -162,7 +162,7 @@ function positive(value: string): number {
 /**
  * Adds the command `parity`.
  *
- * @param end sets an exit code other than 0
+ * @param end sets the exit code if it is not 0
  */
 export function addParityCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

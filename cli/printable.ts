@@ -1,14 +1,17 @@
-/** Characters that a terminal would interpret: control characters, and marks that change the direction of text. */
+/** Characters that a terminal would interpret: control characters, and characters that change the writing direction. */
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Escapes text of a server for a terminal. Control characters, including line feeds, become text such as `\u001b`. */
+/**
+ * Escapes text from a server for output on a terminal. Control characters, including line feeds, become text such as
+ * `\u001b`.
+ */
 export const printable = (text: string): string =>
   text.replace(unprintable, (character) =>
     character === '\n' ? '\\n' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
 /**
- * Escapes text of several lines for a terminal, and keeps line feeds.
+ * Escapes text of several lines for output on a terminal. Line feeds are kept.
  *
  * @param text lines of text, or JSON, where such an escape means the same character
  */

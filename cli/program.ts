@@ -27,7 +27,7 @@ import { addWhitelistCommands } from './whitelist.ts';
 
 const plainHelp = new Help();
 
-/** The settings of the help texts. Required options come first and are marked, and global options come last. */
+/** The settings of the help texts. Required options come first and are marked. Global options come last. */
 const help = {
   showGlobalOptions: true,
   visibleOptions: (command: Command) => {

@@ -23,7 +23,7 @@ import { createCsvWriter, type CsvOptions } from './whitelist-csv.ts';
 const enforcements = choicesOf(QuotaEnforcement);
 type Enforcement = (typeof enforcements)[number];
 
-/** The columns of a quota file. If a row has no enforcement, the enforcement is HARD. */
+/** The columns of a file with quotas. If a row has no enforcement, it is HARD. */
 const fileColumns = ['referenceId', 'inside', 'enforcement'] as const;
 
 const columns = {
@@ -50,7 +50,7 @@ interface QuotaLine extends FileRow {
 }
 
 /**
- * Parses the quota of a row.
+ * Converts a row of the file to a quota.
  *
  * @throws {Failure} for an invalid row, with the number of its line
  */
@@ -123,7 +123,7 @@ async function readQuotas(file: NodeJS.ReadableStream): Promise<QuotaLine[]> {
   return [...quotas.values()];
 }
 
-/** Adds the number of the rejected quota's line to the error of a batch. */
+/** Adds the line number to the error of a batch when the gateway has rejected one of its quotas. */
 function refusalOf(error: unknown, batch: readonly QuotaLine[]): unknown {
   if (!(error instanceof Failure)) return error;
   const index = /^quotas\.(\d+)\./.exec(error.field ?? '')?.[1];

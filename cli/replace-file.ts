@@ -2,24 +2,28 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { chmodSync, createWriteStream, rmSync, statSync, type WriteStream } from 'node:fs';
 import { onFirstSignal } from './signals.ts';
 
-/** Whether a path is not a regular file, for example a pipe. Such a file cannot be replaced. */
+/** Whether a path is not a regular file, for example a pipe. Such a file cannot be replaced by another file. */
 async function isSpecial(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && !found.isFile();
 }
 
-/** The file mode that lets only the current user read and write a file. These files contain personal data. */
+/**
+ * The file mode that allows only the current user to read and write the file, because the file contains personal data.
+ */
 const privateMode = 0o600;
 
-/** Opens a file for writing and makes the file private, even if it already exists. */
+/**
+ * Opens a file for writing. Only the current user may read it, even if the file already existed with other permissions.
+ */
 export function createPrivateFile(path: string): WriteStream {
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) chmodSync(path, privateMode);
   return createWriteStream(path, { mode: privateMode });
 }
 
 /**
- * Replaces a private file atomically. Other programs see either the old content or the new content, even after a crash.
- * Ctrl-C removes the temporary file.
+ * Replaces a file atomically. Only the current user may read the new file. Other programs see either the old content or
+ * the new content, even after a crash. If the user presses Ctrl-C, the temporary file is removed.
  *
  * @param write writes the content and ends the stream
  */

@@ -3,7 +3,7 @@ import { type Connection, jsonType } from './connection.ts';
 import { exitCode, Failure } from './failure.ts';
 import { failureOf, notGateway } from './gateway-fetch.ts';
 
-/** A REST request. */
+/** A request to the REST API. */
 export interface RestCall {
   method: string;
   /** The path and query, beginning with `/api/`. */
@@ -13,36 +13,42 @@ export interface RestCall {
   ifMatch?: string | undefined;
 }
 
-/** The GraphQL request that is equivalent to a REST call, ready to be posted. */
+/** The GraphQL request that is equivalent to a REST request. It can be posted unchanged. */
 export interface Twin {
   query: string;
   operationName: string;
   variables: Record<string, unknown>;
 }
 
-/** A REST client of a gateway, for commands that help to move from REST to GraphQL. */
+/** Sends REST requests to a gateway, for commands that help users to move from REST to GraphQL. */
 export interface RestClient {
-  /** Sends a GET request for a comparison with GraphQL. The response is returned even if it is an error. */
+  /** Sends a GET request for a comparison with GraphQL. Returns every response, even an error. */
   get(path: string): Promise<{ status: number; body: unknown }>;
   /**
-   * Returns the equivalent GraphQL request (the twin) of a REST call. The gateway does not execute the call.
+   * Returns the GraphQL request (the twin) that is equivalent to a REST request. The gateway does not execute the REST
+   * request.
    *
    * @throws {Failure} with the error of the gateway, for example for an unknown path
    */
   twinOf(call: RestCall): Promise<Twin>;
-  /** Executes an equivalent GraphQL request. The response is returned even if it is an error. */
+  /** Executes a GraphQL request that is equivalent to a REST request. Returns every response, even an error. */
   run(twin: Twin): Promise<GraphAnswer<Record<string, unknown>>>;
 }
 
 const twinMediaType = 'application/graphql-request+json';
-/** Headers that mark a request as a comparison. Such a request does not count as a use of its endpoint. */
+/**
+ * The headers that mark a request as a comparison of REST with GraphQL. Such a request does not count as a use of the
+ * endpoint.
+ */
 const comparison = { 'X-Request-Purpose': 'parity' };
-/** The path of a request that changes nothing, even on a server that ignores the translation header. */
+/**
+ * The path of a request that changes nothing, even if a server ignores the header that asks for the GraphQL request.
+ */
 const harmlessPath = '/api/health';
 
 const isTwin = ({ headers }: Response) => headers.get('Content-Type')?.startsWith(twinMediaType) ?? false;
 
-/** Creates a client of the REST surface. */
+/** Creates a client of the REST API. */
 export function createRestClient(connection: Connection): RestClient {
   let knowsTwins = false;
 
@@ -58,8 +64,8 @@ export function createRestClient(connection: Connection): RestClient {
     });
 
   /**
-   * Checks that the gateway can translate calls, with a harmless path. A gateway before version 1.6.0 would execute the
-   * call instead.
+   * Checks with a harmless path that the gateway returns equivalent GraphQL requests. A gateway before version 1.6.0
+   * would execute the REST request instead.
    */
   async function requireTwins(): Promise<void> {
     if (knowsTwins) return;
@@ -80,7 +86,7 @@ export function createRestClient(connection: Connection): RestClient {
       return { status: response.status, body };
     },
     async twinOf(call) {
-      // The resolved path is checked, because a path such as /api/../graphql would leave the REST routes.
+      // The resolved path is checked, because a path such as /api/../graphql would not be a REST path.
       if (!new URL(call.path, 'http://gateway').pathname.startsWith('/api/')) {
         throw new Failure(`Not a path of the REST API: ${call.path}`, exitCode.usage);
       }
@@ -105,7 +111,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 /** Whether a body is the health response of a gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;
 
-/** Creates the failure for the error envelope of a REST response. */
+/** Creates the failure for a REST response with an error. */
 function refusalOf(body: unknown, response: Response): Failure {
   const { error } = (isObject(body) ? body : {}) as {
     error?: { message?: string; code?: string; details?: object };

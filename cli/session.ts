@@ -6,7 +6,7 @@ import { createOutput, type Output, type Streams } from './output.ts';
 import { createRestClient, type RestClient } from './rest-client.ts';
 import { createSubscriber, type Subscriber } from './subscription.ts';
 
-/** The clients, streams and output of a command. */
+/** The clients, streams and output that a command uses. */
 export interface Session {
   client: Client;
   rest: RestClient;
@@ -40,13 +40,13 @@ function readKey(keyFile: string | undefined, env: Record<string, string | undef
   }
 }
 
-/** Prints why and for how long a command waits. */
+/** Tells the user why a command waits, and for how long. */
 export const sayWait = (output: Output) => (reason: string, seconds: number) =>
   output.say(`${reason}; retrying in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`);
 
 /**
- * Opens a session. The key comes from the environment or from a file, never from an argument, because all users of the
- * machine can see arguments.
+ * Opens a session. The API key comes from an environment variable or a file, and never from an argument, because all
+ * users of the machine can see arguments.
  *
  * @throws {Failure} when there is no key, or the URL is invalid
  */

@@ -1,6 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
 
-/** The escapes between `$'` and `'` in a shell: the letters after `\`, and the characters that they mean. */
+/** The letters that can follow `\` between `$'` and `'` in a shell, and the characters that they mean. */
 const escapedLetters: Record<string, string> = {
   n: '\n',
   t: '\t',
@@ -12,7 +12,7 @@ const escapedLetters: Record<string, string> = {
   v: '\v',
 };
 
-/** Replaces the escapes of a text between `$'` and `'`. Browsers write special characters in this form. */
+/** Replaces the escapes in a text between `$'` and `'`. Browsers write special characters in this way. */
 const unescape = (text: string) =>
   text.replace(
     /\\(?:u([\dA-Fa-f]{1,4})|U([\dA-Fa-f]{1,8})|x([\dA-Fa-f]{1,2})|([0-7]{1,3})|([\s\S]))/g,
@@ -24,18 +24,21 @@ const unescape = (text: string) =>
     },
   );
 
-/** Matches a piece of a word: in single quotes, with escapes, in double quotes, one escaped character, or plain. */
+/**
+ * Matches a part of a word. The part is in single quotes, in `$'` and `'`, in double quotes, one escaped character, or
+ * plain text.
+ */
 const piece = /'([^']*)'|\$'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\$]+|\$)/y;
-/** Matches the space between words: blanks, and backslashes at the end of a line. */
+/** Matches the space between two words. It consists of blanks, and of backslashes at the ends of lines. */
 const blanks = /(?:[ \t\r]|\\\r?\n)+/y;
 const comment = /#.*/y;
-/** Matches the operators that end a command: a pipe, a redirection, or a separator. */
+/** Matches an operator that ends a command, such as a pipe, a redirection or a separator. */
 const operator = /\d?[|<>]|&(?:&|\s|$)|;/y;
 const restOfLine = /.*/y;
 
 /**
- * Splits a shell script into commands, and each command into words. Quotes and continued lines are read as in bash.
- * Variables are not expanded. The rest of a command after a pipe or a redirection is skipped.
+ * Splits a shell script into commands, and each command into words. Quotes and continued lines are treated as in bash.
+ * Variables are not replaced. After a pipe or a redirection, the rest of a command is skipped.
  *
  * @throws {Failure} when a quote is not closed
  */
@@ -74,7 +77,7 @@ export function shellCommands(text: string): string[][] {
   return commands.filter((words) => words.length > 0);
 }
 
-/** Joins words into a shell command, with quotes where a word needs quotes. */
+/** Combines words to a shell command. A word is put in quotes if it needs them. */
 export const commandLine = (words: readonly string[]): string =>
   words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`))

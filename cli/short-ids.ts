@@ -1,6 +1,6 @@
 /**
- * The minimum length of a short identifier. Short identifiers are the last characters of identifiers, which are random.
- * The first characters are a time, which is the same for all rows of an import.
+ * The minimum length of a short identifier. It consists of the last characters of an identifier, which are random. The
+ * first characters are a time, which is the same for all rows of an import.
  */
 const fewestCharacters = 8;
 
@@ -10,11 +10,11 @@ const endOfUuid = new RegExp(`^[0-9a-f-]{${fewestCharacters},35}$`, 'i');
 /** Whether a text is a complete identifier. */
 export const isId = (text: string) => uuid.test(text);
 
-/** Whether a text is a short form of an identifier. The identifier must end with the text. */
+/** Whether an identifier ends with a text that a user has given as a short identifier. */
 export const isShortFor = (text: string, id: string) =>
   endOfUuid.test(text) && id.toLowerCase().endsWith(text.toLowerCase());
 
-/** Returns short identifiers. Each has as many of the last characters as are needed to distinguish the identifiers. */
+/** Returns short identifiers. Each has as many characters from the end as are needed to distinguish all identifiers. */
 export function shortIds(ids: readonly string[]): string[] {
   const different = new Set(ids).size;
   let length = fewestCharacters;

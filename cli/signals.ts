@@ -1,5 +1,5 @@
 /**
- * Calls a function at the first SIGINT or SIGTERM. A second signal ends the process at once.
+ * Calls a function at the first SIGINT or SIGTERM. A second signal ends the process immediately.
  *
  * @returns a function that removes the listener, so that the next signal ends the process
  */

@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 export interface Source {
   name: string;
   stream: Readable & { bytesRead?: number };
-  /** The size of the file in bytes. undefined for the standard input. */
+  /** The size of the file in bytes; undefined for the standard input. */
   size?: number;
 }
 
@@ -26,7 +26,7 @@ export function openSource(path: string, streams: Streams): Source {
   return { name: path, stream: createReadStream(path), ...(found.isFile() && { size: found.size }) };
 }
 
-/** Shows the progress of reading a file. */
+/** Shows how much of a file has been read. */
 export interface Progress {
   show(rows: number): void;
   stop(): void;
@@ -35,7 +35,7 @@ export interface Progress {
 /** Shows a progress bar on a terminal. Messages appear above the bar. */
 export function createProgress({ size, stream }: Source, { output, streams: { err } }: Session): Progress {
   if (!err.isTTY || size === undefined) return { show: () => undefined, stop: () => undefined };
-  // MultiBar is used even for one bar, because a single bar would overwrite messages that were printed in the meantime.
+  // MultiBar is used although there is only one bar, because a single bar would overwrite messages.
   const screen = new MultiBar({
     stream: err,
     format: '{bar} {percentage}% | {rows} rows | {eta_formatted} left',

@@ -12,7 +12,7 @@ import {
 } from './generated/operations.ts';
 import { sayWait, type Session } from './session.ts';
 
-/** The columns of a table of statuses. */
+/** The columns of a table with the statuses of locations. */
 export const statusColumns = {
   location: 'slug',
   state: 'state',
@@ -25,8 +25,8 @@ export const statusColumns = {
 } as const;
 
 /**
- * The maximum number of locations that one command watches. Each location needs a stream, and a key may have 100
- * streams.
+ * The maximum number of locations that one command watches. Each location needs an open stream, and an API key allows
+ * 100 open streams.
  */
 const maxWatched = 50;
 
@@ -46,13 +46,13 @@ const lineOf = ({ updatedAt, slug, state, occupied, capacity }: StatusFieldsFrag
   `${updatedAt}  ${slug}  ${state}  ${occupied} of ${capacity ?? '?'} inside`;
 
 /**
- * Shows the status of a location now and after each change. The command reconnects when the stream breaks, and ends at
- * a permanent failure.
+ * Shows the status of a location now and after each change. If the stream breaks, the command reconnects. A permanent
+ * failure ends the command.
  */
 async function watch({ subscriber, output }: Session, locationId: string): Promise<never> {
   for (let failures = 1; ; failures += 1) {
     try {
-      // No change is lost after an interruption, because a stream begins with the current status.
+      // Each new stream begins with the current status, so no change is lost after an interruption.
       const stream = subscriber.results(StatusChangedDocument, { locationId });
       for await (const { locationStatusChanged: status } of stream) {
         failures = 0;

@@ -16,7 +16,7 @@ export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
    *
-   * @param options.onConnected is called when the stream is open; from then on no result is lost
+   * @param options.onConnected called when the stream is open; from then on no result is lost
    * @param options.signal ends the stream, as if the connection had broken
    * @throws {Failure} a temporary failure when the stream breaks, ends, or cannot be opened now
    */
@@ -34,12 +34,12 @@ interface StreamOptions {
 }
 
 /**
- * The time without a byte after which a connection counts as lost, in milliseconds. A gateway writes to an open stream
- * every 12 seconds.
+ * After how many milliseconds without data a connection counts as lost. A gateway writes to an open stream every 12
+ * seconds.
  */
 const maxSilenceMs = 40_000;
 
-/** Forwards a stream. If no byte arrives for too long, the stream fails. */
+/** Passes on the data of a stream. If no data arrives for too long, the stream fails. */
 function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout;
   const watch = (controller: TransformStreamDefaultController<Uint8Array>) => {
@@ -80,7 +80,7 @@ export function createSubscriber({ url, key }: { url: string; key: string }): Su
         retryAttempts: 0,
         fetchFn: async (_: string, init: RequestInit) => {
           try {
-            // the signal replaces the time limit for responses, because a stream stays open
+            // the usual time limit for responses does not apply, because a stream stays open
             const { signal = null } = init;
             const response = await fetchFromGateway(address, { ...init, signal });
             if (!response.body || !response.ok) return response;

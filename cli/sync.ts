@@ -22,8 +22,8 @@ interface Round {
 }
 
 /**
- * Returns a new copy with the changes since the given copy. The given copy is not modified, so that a failed round has
- * no effect.
+ * Returns a new copy of the whitelist with the changes since the old copy. The old copy stays unchanged, so that a
+ * failed attempt has no effect.
  */
 async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round> {
   const { locationId } = from;
@@ -49,8 +49,8 @@ async function nextCopy({ client }: Session, from: WhitelistCopy): Promise<Round
 }
 
 /**
- * Returns a new copy with the changes since the given copy. If the gateway rejects the cursor of the copy, the function
- * reads the whole list again.
+ * Returns a new copy of the whitelist with the changes since the old copy. If the gateway rejects the cursor of the old
+ * copy, the function reads the whole list again.
  */
 async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<Round> {
   try {
@@ -62,7 +62,7 @@ async function nextCopyOrWhole(session: Session, from: WhitelistCopy): Promise<R
   }
 }
 
-/** Updates a copy and writes it to its file. */
+/** Updates a copy of the whitelist and writes it to its file. */
 async function syncOnce(session: Session, path: string, from: WhitelistCopy): Promise<Round> {
   const round = await nextCopyOrWhole(session, from);
   await writeCopy(path, round.copy);

@@ -2,10 +2,10 @@ import stringWidth from 'string-width';
 
 /** The text between two columns. */
 const gap = '  ';
-/** The minimum width of a column that is cut, including the ellipsis. */
+/** The minimum width of a cut column, including the ellipsis. */
 const leastWidth = 8;
 
-/** Pads a text with spaces to a width. A longer text is cut to the width with an ellipsis. */
+/** Fits a text into a width. A short text is padded with spaces, and a long text is cut and ends with an ellipsis. */
 function fitted(text: string, width: number): string {
   const missing = width - stringWidth(text);
   if (missing >= 0) return text + ' '.repeat(missing);
@@ -17,10 +17,7 @@ function fitted(text: string, width: number): string {
   return fitted(`${kept}…`, width);
 }
 
-/**
- * Returns the column widths that fit a terminal. The widest column is cut first. Columns that must stay whole are never
- * cut.
- */
+/** Returns the widths of columns that fit a terminal. The widest column is cut first. Some columns are never cut. */
 function fittingWidths(
   widths: readonly number[],
   maxWidth: number,
@@ -38,7 +35,7 @@ function fittingWidths(
 }
 
 /**
- * Returns lines of text in columns with two spaces between them.
+ * Returns lines of text in columns, with two spaces between the columns.
  *
  * @param rows the cells of each line
  * @param options.maxWidth the width of the terminal, to which lines are cut; without a width, lines are not cut

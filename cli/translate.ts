@@ -9,24 +9,27 @@ import type { RestCall, Twin } from './rest-client.ts';
 import type { Session } from './session.ts';
 import { openSource } from './source.ts';
 
-/** Returns a REST call as one line of text. */
+/** Returns a REST request as one line of text. */
 const callText = ({ method, path }: RestCall) => `${method} ${path}`;
 
 /**
- * Returns the equivalent GraphQL request (the twin) as text. The text has the document and its variables in the form of
- * the explorer.
+ * Returns the GraphQL request that is equivalent to a REST request as text. The text has the document and the
+ * variables, as the explorer shows them.
  */
 const twinText = (call: RestCall, { query, variables }: Twin) =>
   [`# ${callText(call)}`, query, '', '# Variables', JSON.stringify(variables, null, 2), ''].join('\n');
 
-/** Reads the input text. The source is a curl line, the name of a file, or the standard input. */
+/**
+ * Returns the text to translate. It is the argument itself (a curl command), or comes from a file or from the standard
+ * input.
+ */
 const readSource = async (source: string, streams: Streams) =>
   /^\s*curl\s/.test(source) ? source : text(openSource(source, streams).stream);
 
 /**
- * Returns the calls in a text without duplicates.
+ * Returns the REST requests in a text without duplicates.
  *
- * @throws {Failure} when the text has no calls
+ * @throws {Failure} when the text has no REST requests
  */
 function callsOf(source: string): Recording {
   const { calls, others } = readRecording(source) ?? { calls: curlCalls(source), others: 0 };
@@ -37,9 +40,9 @@ function callsOf(source: string): Recording {
 }
 
 /**
- * Shows the equivalent GraphQL requests of REST calls, and an error for each call that the gateway rejects.
+ * Shows the equivalent GraphQL request of each REST request, or the error if the gateway rejects it.
  *
- * @returns the number of rejected calls
+ * @returns the number of rejected requests
  */
 async function showTwins({ rest, output }: Session, calls: readonly RestCall[]): Promise<number> {
   let refused = 0;
@@ -48,7 +51,8 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
       const twin = await rest.twinOf(call);
       output.next(twin, ...twinText(call, twin).split('\n'));
     } catch (error) {
-      // Other calls are not tried after a temporary failure or with an invalid key, because they would fail, too.
+      // After a temporary failure or with an invalid API key, all other requests would fail, too, so they are not
+      // tried.
       if (!(error instanceof Failure) || error.temporary || calls.length === 1) throw error;
       if (error.code === 'UNAUTHORIZED') throw error;
       refused += 1;
@@ -61,7 +65,7 @@ async function showTwins({ rest, output }: Session, calls: readonly RestCall[]):
 /**
  * Adds the command `translate`.
  *
- * @param end sets an exit code other than 0
+ * @param end sets the exit code if it is not 0
  */
 export function addTranslateCommand(
   program: Command,

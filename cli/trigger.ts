@@ -13,7 +13,8 @@ import type { Session } from './session.ts';
 import { deliveryColumns } from './webhook-deliveries.ts';
 
 /**
- * Returns the only webhook with pull delivery that subscribes to an event, for example the webhook of `pms listen`.
+ * Returns the only webhook with pull delivery that subscribes to an event. It can be the webhook that `pms listen` has
+ * created.
  *
  * @throws {Failure} when there is no such webhook, or when there are several. The message then lists the webhooks
  */

@@ -29,7 +29,7 @@ const deprecationColumns = {
 
 const repeatable = { repeatable: true };
 
-/** Reads the usage of a key. Without an id, the function reads the usage of the key that the command uses. */
+/** Reads the usage of an API key. If no id is given, it is the API key of the command itself. */
 async function readUsage({ client }: Session, id: string | undefined, range: { from?: string; to?: string }) {
   const key =
     id === undefined
@@ -56,7 +56,7 @@ interface UsageOptions {
 /**
  * Adds the command `usage`.
  *
- * @param end sets an exit code other than 0
+ * @param end sets the exit code if it is not 0
  */
 export function addUsageCommand(program: Command, open: () => Session, end: (code: number) => void): void {
   program

@@ -18,7 +18,10 @@ export const deliveryColumns = { id: 'id', event: 'type', state: 'status', made:
 
 type Delivery = NonNullable<DeliveriesQuery['webhook']>['deliveries']['nodes'][number];
 
-/** Returns the last response of the receiver as text. An acknowledged pull has no HTTP status. */
+/**
+ * Returns the last response of the receiver as text. A message that a reader has pulled and acknowledged has no HTTP
+ * status.
+ */
 const lastAnswer = ({ attempts }: Delivery) => {
   const last = attempts.at(-1);
   return last && (last.error ?? last.httpStatus ?? 'acknowledged');
@@ -60,8 +63,8 @@ export function addDeliveryCommands(webhooks: Command, open: () => Session): voi
         const variables = { id, status, first, after };
         return (await client.run(DeliveriesDocument, variables, { repeatable: true })).webhook.deliveries;
       });
-      // The table has complete identifiers, because `redeliver` accepts no short ones: no list has the deliveries of
-      // all webhooks.
+      // The table shows complete identifiers. `redeliver` accepts no short identifiers, because no list has the
+      // deliveries of all webhooks.
       output.many(
         items,
         {

@@ -33,7 +33,7 @@ const columns = {
 
 const repeatable = { repeatable: true };
 
-/** Shows a webhook with its new secret. The secret cannot be shown again. */
+/** Shows a webhook with its new secret. The secret cannot be shown again later. */
 function showIssued(
   { output }: Session,
   { secret, webhook }: { secret: string; webhook: WebhookFieldsFragment },

@@ -5,20 +5,20 @@ import { exitCode, Failure } from './failure.ts';
 import { replaceFile } from './replace-file.ts';
 import type { FeedEntry } from './whitelist-feed.ts';
 
-/** A copy of the whitelist of a location. The copy has the state at a cursor of the feed. */
+/** A copy of the whitelist of a location. Its cursor says which changes of the feed the copy contains. */
 export interface WhitelistCopy {
   locationId: string;
-  /** The IANA name of the time zone in which hours apply. The text is empty for a new copy. */
+  /** The IANA name of the time zone for the weekly hours. The text is empty for a new copy. */
   timezone: string;
-  /** The cursor from which the feed continues. null for a new copy. */
+  /** The cursor from which the feed continues; null for a new copy. */
   cursor: string | null;
   /** The last time at which the copy matched the whitelist, in ISO 8601. */
   syncedAt: string;
-  /** The entries of the whitelist by their id. */
+  /** The entries of the whitelist. The keys of the map are their ids. */
   entries: Map<string, FeedEntry>;
 }
 
-/** The content of the file. The entries are a list with one line for each entry. */
+/** The content of the file. It has the entries as a list, with one line for each entry. */
 type WrittenCopy = Omit<WhitelistCopy, 'entries'> & { entries: FeedEntry[] };
 
 function isWrittenCopy(value: unknown): value is WrittenCopy {
@@ -28,8 +28,8 @@ function isWrittenCopy(value: unknown): value is WrittenCopy {
 }
 
 /**
- * Reads the copy of a location from a file. If the file does not exist, the copy is empty and its feed starts with the
- * whole list.
+ * Reads the copy of a whitelist from a file. If the file does not exist, the copy is empty, and the feed starts with
+ * the whole list.
  *
  * @throws {Failure} when the file contains something else, so that the command does not overwrite it
  */
@@ -59,7 +59,7 @@ export async function readCopy(path: string, locationId: string): Promise<Whitel
   return { ...written, entries: new Map(written.entries.map((entry) => [entry.id, entry])) };
 }
 
-/** Yields the text of a copy in chunks, so that a whitelist of 100,000 entries is not in memory twice. */
+/** Yields the text of a copy in parts, so that a whitelist of 100,000 entries is not twice in memory. */
 function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"entries":[`;
   let separator = '\n';
@@ -70,7 +70,10 @@ function* textOf({ entries, ...head }: WhitelistCopy): Generator<string> {
   yield '\n]}\n';
 }
 
-/** Writes a copy atomically. Other programs see either the former copy or the new copy, each with its own cursor. */
+/**
+ * Writes a copy to its file atomically. Other programs see either the old copy or the new copy, each with the right
+ * cursor.
+ */
 export async function writeCopy(path: string, copy: WhitelistCopy): Promise<void> {
   await replaceFile(path, (target) => pipeline(Readable.from(textOf(copy)), target));
 }

@@ -7,15 +7,18 @@ import { hoursForm, hoursText, parseHours } from './hours-text.ts';
 const required = ['referenceId', 'plateType', 'plateCode', 'plateNumber'] as const;
 const optional = ['vehicleType', 'note', 'validFrom', 'validUntil'] as const;
 
-/** The columns whose values are kept when the file does not have the column. An empty field removes the value. */
+/**
+ * If a file does not have one of these columns, the values in the whitelist stay unchanged. An empty field removes the
+ * value.
+ */
 const kept = ['hours', 'maxEntries'] as const;
 
 /** The columns of a whitelist file, in the order of an export. */
 export const entryColumns = [...required, ...optional, ...kept] as const;
 
 /**
- * The additional columns of a file of rejected rows. An import ignores these columns, so that a corrected file can be
- * imported.
+ * The additional columns in a file of rejected rows. An import ignores them, so that users can correct the file and
+ * import it.
  */
 export const rejectionColumns = ['line', 'field', 'code', 'message', 'value'] as const;
 
@@ -24,13 +27,13 @@ export interface Row {
   line: number;
   /** The fields of the row as texts, before parsing. */
   fields: Record<string, string | null>;
-  /** The parsed entry. Malformed hours and numbers are missing. */
+  /** The entry in the row. Hours and numbers are missing if they are malformed. */
   entry: WhitelistEntryInput;
-  /** The malformed field and what is wrong with it. undefined when all fields are well-formed. */
+  /** The malformed field and what is wrong with it; undefined when all fields are well-formed. */
   fault?: { field: string; message: string; value: string } | undefined;
 }
 
-/** The functions that parse the fields of hours and numbers. An empty field becomes null. */
+/** The functions that parse hours and numbers. An empty field becomes null. */
 const readKept = {
   hours: (text: string) => parseHours(text),
   maxEntries: (text: string) => {
@@ -39,7 +42,7 @@ const readKept = {
   },
 } satisfies Record<(typeof kept)[number], (text: string) => unknown>;
 
-/** Returns the row for a CSV record. */
+/** Converts a CSV record to a row. */
 function rowOf(record: Record<string, string | null>, line: number): Row {
   let fault: Row['fault'];
   const read = kept.flatMap((name) => {
@@ -67,7 +70,7 @@ export const fieldsOf = (entry: EntryFieldsFragment) => ({
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,
 });
 
-/** Delimiters that other programs write instead of commas, with their names. */
+/** Characters that other programs write instead of commas, with their names. */
 const otherDelimiters = { ';': 'semicolons', '\t': 'tabs', '|': 'vertical bars' };
 
 /** Checks that the header has all required columns and no unknown columns. */
@@ -95,7 +98,7 @@ function checkHeader(names: string[]): string[] {
   return names;
 }
 
-/** Creates the failure for an error in a file, with the line that csv-parse counted. */
+/** Creates the failure for an error in a file. The message has the line number from csv-parse. */
 function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
   if (error instanceof Failure) return error;
   if (!('lines' in error)) return new Failure(error.message, exitCode.usage);
@@ -103,8 +106,8 @@ function faultOf(error: CsvError | Failure | NodeJS.ErrnoException): Failure {
 }
 
 /**
- * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with either line ending). An empty field of
- * an optional column is null, and a quoted empty field is an empty text. Values are not trimmed.
+ * Reads a whitelist from CSV (RFC 4180, with or without a byte order mark, with any line ending). In an optional
+ * column, an empty field is null, and empty quotes are an empty text. Spaces around values are kept.
  *
  * @param name the name of the file in messages
  * @throws {Failure} when the file is empty or invalid, with the number of the line
@@ -142,13 +145,13 @@ export async function* readRows(file: NodeJS.ReadableStream, name: string): Asyn
 
 /** The options for writing a CSV file. */
 export interface CsvOptions {
-  /** Whether an apostrophe is put before texts that a spreadsheet would read as a formula. */
+  /** Whether texts that a spreadsheet would read as a formula get an apostrophe in front. */
   safeCsv?: boolean | undefined;
 }
 
 /**
- * Creates a writer of CSV rows. null becomes an empty field, and an empty text becomes empty quotes. `readRows` reads
- * the same rows back, except with `safeCsv`.
+ * Creates a writer of CSV rows. null becomes an empty field, and an empty text becomes empty quotes. `readRows` returns
+ * the same values, unless `safeCsv` is set.
  */
 export function createCsvWriter(columns: readonly string[], { safeCsv = false }: CsvOptions): Stringifier {
   return stringify({

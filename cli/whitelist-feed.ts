@@ -1,7 +1,7 @@
 import type { Client } from './client.ts';
 import { ChangesDocument, type ChangesQuery } from './generated/operations.ts';
 
-/** The maximum number of changes in one page of the feed. A page of this size costs one point of the rate limit. */
+/** The maximum number of changes on one page of the feed. Such a page costs one rate limit point. */
 const pageSize = 5_000;
 
 /** A page of the feed of a whitelist. */
@@ -11,9 +11,9 @@ export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 export type FeedEntry = FeedPage['upserts'][number];
 
 /**
- * Yields the pages of the feed of a whitelist, up to now.
+ * Yields the pages of the feed of a whitelist until there are no more changes.
  *
- * @param options.withUses whether to read how many entries of each vehicle were recorded
+ * @param options.withUses whether to read how many times each vehicle has entered
  * @param after the cursor of the last page that was applied; null for the whole list
  */
 export async function* feedPages(

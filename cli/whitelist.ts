@@ -28,11 +28,11 @@ const columns = {
   vehicle: 'vehicleType',
   note: 'note',
 } as const;
-/** The columns of a list of entries, which has fewer columns than a single entry. */
+/** The columns of a table with entries. The table of a single entry has more columns. */
 const { id, plate: plateColumn, reference, from, until } = columns;
 const listColumns = { id, plate: plateColumn, reference, from, until };
 
-/** Parses hours from the command line. */
+/** Parses weekly hours on the command line. */
 function hoursArgument(text: string): WeeklyHoursInput[] {
   try {
     return parseHours(text);
@@ -84,9 +84,9 @@ async function add({ client, output }: Session, read: PlateInput, options: AddOp
 }
 
 /**
- * Finds the entry of a plate.
+ * Finds the whitelist entry of a plate.
  *
- * @throws {Failure} when the whitelist does not have the plate
+ * @throws {Failure} when the plate is not in the whitelist
  */
 async function entryOf(client: Client, locationId: string, read: PlateInput) {
   const { entry } = await find(client, locationId, read, 0);

@@ -1,8 +1,8 @@
 import type { BreakingChange } from './breaking-change.ts';
 
 /**
- * Returns the paths that the changelog's section `Unreleased` announces as broken. They are the code spans of list
- * items that start with `**Breaking:**`.
+ * Returns the paths of the breaking changes that the changelog announces. They are the code spans in list items that
+ * start with `**Breaking:**`, in the section `Unreleased`.
  */
 export function announcedPaths(changelog: string): string[] {
   const unreleased = /^## Unreleased$([\s\S]*?)(?=^## )/m.exec(`${changelog}\n## `)?.[1] ?? '';
@@ -13,8 +13,9 @@ export function announcedPaths(changelog: string): string[] {
 }
 
 /**
- * Whether a breaking change is announced by its own path, or by the path of an object that contains it. A `*` stands
- * for any name, so `Query.*` announces a change of every root field. A removal must be announced by its full path.
+ * Whether a breaking change is announced, by its own path or by the path of an object that contains it. In an
+ * announcement, `*` stands for any name, so `Query.*` announces a change of every root field. A removal must be
+ * announced with its full path.
  */
 export function isAnnounced({ path, isRemoval }: BreakingChange, announced: string[]): boolean {
   return announced.some((pattern) => {

@@ -1,6 +1,6 @@
-/** A change of the contract that can break a client of the released contract. */
+/** A change of the API that can break a client which was written for the last release. */
 export interface BreakingChange {
-  /** The place of the change: `Query.companies` in the graph, `GET /locations 200 data[].name` in REST. */
+  /** The place of the change, such as `Query.companies` in the graph or `GET /locations 200 data[].name` in REST. */
   path: string;
   /** The difference, in one sentence. */
   message: string;

@@ -1,6 +1,5 @@
-// `npm run contract:check` fails when the contract breaks its clients without an announcement in the changelog. The
-// check compares the schema of the graph and the OpenAPI document with the files of the last release in
-// contract/<version>/.
+// `npm run contract:check` fails when a change of the API breaks clients and the changelog does not announce it. The
+// check compares the GraphQL schema and the OpenAPI document with the files of the last release in contract/<version>/.
 import { readdir, readFile } from 'node:fs/promises';
 import { announcedPaths, isAnnounced } from './announcements.ts';
 import { breakingGraphChanges } from './graph-changes.ts';

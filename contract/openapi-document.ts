@@ -1,4 +1,4 @@
-// These types describe the parts of an OpenAPI 3.1 document that the comparison reads.
+// The parts of an OpenAPI 3.1 document that the comparison reads.
 
 export interface Reference {
   $ref: string;
@@ -48,8 +48,7 @@ export interface Document {
 }
 
 /**
- * Returns the object to which a reference within a document points. A value that is not a reference is returned
- * unchanged.
+ * Returns the object to which a reference in a document points. Any other value is returned unchanged.
  *
  * @throws when the document does not contain the object
  */

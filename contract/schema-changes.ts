@@ -7,18 +7,18 @@ interface SchemaOf {
 }
 
 interface Comparison {
-  /** The place of the schema in the contract, such as `GET /locations 200.data[]`. */
+  /** The place of the JSON Schema in the API, such as `GET /locations 200.data[]`. */
   path: string;
   /**
-   * Whether the schema describes a request or a response. The gateway must still accept every request that was allowed.
-   * A response must still be what clients expect.
+   * Whether the JSON Schema describes a request or a response. All requests that were allowed must stay allowed.
+   * Responses must still be what clients expect.
    */
   direction: 'request' | 'response';
   released: SchemaOf;
   current: SchemaOf;
 }
 
-/** The bounds of a value, and the direction in which each bound is loosened. */
+/** The limits of a value in a JSON Schema. For each limit, the table says in which direction it allows more values. */
 const bounds = [
   { keyword: 'maxLength', loosened: 'up' },
   { keyword: 'maximum', loosened: 'up' },
@@ -27,8 +27,8 @@ const bounds = [
 ] as const;
 
 /**
- * Returns the differences between two JSON Schemas that break a client. Combinations other than `allOf` are not
- * compared.
+ * Returns the differences between two JSON Schemas that break clients. Of the keywords that combine schemas, only
+ * `allOf` is compared.
  */
 export function schemaChanges(comparison: Comparison): BreakingChange[] {
   const { path, direction, released, current } = comparison;
@@ -44,8 +44,8 @@ export function schemaChanges(comparison: Comparison): BreakingChange[] {
 }
 
 /**
- * Returns the changes of types. They break clients that send a type that is no longer accepted, or that do not expect a
- * new type, such as null.
+ * Returns the changes of types. A client breaks if it sends a type that is no longer accepted, or gets a type that it
+ * does not expect, such as null.
  */
 function typeChanges(
   path: string,
@@ -64,7 +64,7 @@ function typeChanges(
   return [{ path, message: `The type was ${words(before)} and is ${words(after)}.`, isRemoval: false }];
 }
 
-/** Returns the changes that reject a request that was accepted before. */
+/** Returns the changes because of which the gateway would reject requests that it accepted before. */
 function acceptanceChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const accepted = valuesOf(after);
@@ -86,7 +86,7 @@ function acceptanceChanges(path: string, before: Schema, after: Schema): Breakin
   return changes;
 }
 
-/** Returns the changes of a response on which a client could rely before. */
+/** Returns the changes of a response that break clients which rely on the earlier form. */
 function answerChanges(path: string, before: Schema, after: Schema): BreakingChange[] {
   const changes: BreakingChange[] = [];
   const values = valuesOf(before);
@@ -123,7 +123,7 @@ function nestedChanges(
   return [...ofProperties, ...ofItems];
 }
 
-/** Returns the schema without references and without `allOf` at its top. */
+/** Returns a JSON Schema in which the references and the `allOf` at its top are resolved. */
 function flatten({ document, schema }: SchemaOf): Schema {
   const { allOf = [], ...own } = resolveReference(document, schema);
   return allOf
@@ -139,7 +139,7 @@ function flatten({ document, schema }: SchemaOf): Schema {
     );
 }
 
-/** Returns the names of the types of a schema. The list is empty when the schema accepts any type. */
+/** Returns the types that a JSON Schema allows. The list is empty when it allows any type. */
 const typesOf = ({ type = [] }: Schema): string[] => [type].flat();
 
 const includesType = (types: string[], type: string) =>

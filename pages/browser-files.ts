@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { keepForEver, type ServedFile, servedFile } from './served-file.ts';
 
-/** The folder of the built browser files. The relative path is correct from this file and from the bundle in dist/. */
+/** The folder with the built browser files. The relative path is valid for this file and for the bundle in dist/. */
 const folder = new URL('../dist/pages/', import.meta.url);
 
 const contentTypes: Record<string, string> = {
@@ -13,7 +13,7 @@ const contentTypes: Record<string, string> = {
 export interface BrowserFiles {
   /** Returns the address of a file by its name before the build, such as `explorer.js`. */
   addressOf(name: string): string;
-  /** The guide for clients that move from REST to the graph, as Markdown. */
+  /** The text of the guide for clients that move from REST to the graph, as Markdown. */
   guide: string;
   /** Returns the file at an address. */
   at(address: string): ServedFile | undefined;
@@ -38,7 +38,7 @@ async function load(): Promise<BrowserFiles> {
 
 let loaded: Promise<BrowserFiles> | undefined;
 
-/** Loads the browser files when the first page is opened. Before that, the files take no memory. */
+/** Loads the browser files. This happens when the first page is opened, so that the files take no memory before. */
 export function loadBrowserFiles(): Promise<BrowserFiles> {
   loaded ??= load().catch((error: unknown) => {
     loaded = undefined;

@@ -1,5 +1,5 @@
-// This script bundles the browser files of the pages into dist/pages. The names of the files contain a hash of the
-// content. The script also writes the text of the guide into this folder.
+// This script bundles the browser files of the pages into dist/pages. Each file name contains a hash of the content.
+// The script also writes the text of the guide into this folder.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,12 @@ const source = fileURLToPath(new URL('browser/', import.meta.url));
 const target = fileURLToPath(new URL('../dist/pages/', import.meta.url));
 const docs = new URL('../docs/', import.meta.url);
 
-/** The pages of the guide after the first page, in the order of the table on the first page. */
+/** The pages of the guide after its first page. Their order is the order of the table on the first page. */
 const guidePages = ['programs', 'companies', 'locations', 'whitelist', 'residents'];
 
-/** Converts a page to a section of the whole guide. Its headings, except in code blocks, move one level down. */
+/**
+ * Converts a page to a section of the whole guide. Its headings move one level down, but code blocks stay unchanged.
+ */
 const asSection = (page) =>
   page
     .split(/^(```[^]*?^```$)/m)
@@ -63,7 +65,7 @@ const onlyEnglish = {
 };
 
 const shared = {
-  // Files refer to each other by names that contain a hash of the content.
+  // The files refer to each other by the names that contain a hash.
   entryNames: '[name].[hash]',
   chunkNames: 'part.[hash]',
   bundle: true,
@@ -80,8 +82,8 @@ const shared = {
 };
 
 /**
- * The explorer is one script, because all its parts are needed before an operation can run. GraphiQL would otherwise
- * load its parts one after another.
+ * The explorer is a single script. GraphiQL would load its parts one after another, but all parts are needed before an
+ * operation can run.
  */
 const explorer = {
   ...shared,
@@ -99,7 +101,7 @@ const otherPages = {
   entryPoints: ['explorer-start.ts', 'reference.ts', 'page.css'].map((name) => join(source, name)),
 };
 
-/** The console consists of several scripts, so that the code of later views is loaded only when needed. */
+/** The console consists of several scripts, so that the code of a view is loaded only when it is opened. */
 const consolePage = {
   ...shared,
   entryPoints: [fileURLToPath(new URL('console/console.tsx', import.meta.url))],
@@ -111,8 +113,8 @@ const bundles = await Promise.all([explorer, consolePage, otherPages].map((optio
 const outputFiles = bundles.flatMap((bundle) => bundle.outputFiles);
 
 /**
- * The files that pages load, by their names before the build. Other built files are missing here, because the bundles
- * refer to them.
+ * The files that the HTML of the pages refers to, by their names before the build. Other built files are not listed,
+ * because only the bundles refer to them.
  */
 const files = Object.fromEntries(
   outputFiles.map(({ path }) => {

@@ -2,7 +2,7 @@ import type { BrowserFiles } from './browser-files.ts';
 import { Header } from './header.tsx';
 import { addresses, renderDocument } from './layout.tsx';
 
-/** Renders the page of the console. The script of the console fills the page. */
+/** Renders the page of the console. Its script then fills the page. */
 export function renderConsole(files: BrowserFiles): string {
   return renderDocument({
     title: 'Console · Parking gateway',

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { addresses } from './layout.tsx';
 
-/** The links to pages in the header, in order. */
+/** The links in the header, in their order. */
 const headerLinks = [
   { address: addresses.console, name: 'Console' },
   { address: addresses.explorer, name: 'Explorer' },
@@ -10,7 +10,7 @@ const headerLinks = [
 ];
 
 /**
- * The header of all pages, with links to the start page and to the other pages.
+ * The header of all pages. It has links to the start page and to the other pages.
  *
  * @param props.current the address of the current page
  * @param props.children additional content, such as the key field

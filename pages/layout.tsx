@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 /** The version of the gateway and of its contract. */
 export const { version } = packageJson;
 
-/** Renders a page as HTML text. The document has styles, a script and the content of the page. */
+/** Renders a whole page as HTML text, with its styles, its script and its content. */
 export function renderDocument(page: {
   title: string;
   description: string;
@@ -34,7 +34,7 @@ export function renderDocument(page: {
   return `<!doctype html>${document.toString()}`;
 }
 
-/** The addresses of the pages and of the contract. */
+/** The addresses of the pages, and of the contract in both forms. */
 export const addresses = {
   home: '/',
   console: '/console',

@@ -16,7 +16,10 @@ import { type ServedFile, serveFile, servedFile } from './served-file.ts';
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Pages load files from the gateway only, contain no inline scripts, and other sites cannot show them in a frame. */
+/**
+ * The security headers of the pages. A page loads files only from the gateway and contains no inline scripts, and other
+ * sites cannot show it in a frame.
+ */
 const pageHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -30,10 +33,10 @@ const pageHeaders = secureHeaders({
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  strictTransportSecurity: false, // the reverse proxy sets this header, because it has the certificate
+  strictTransportSecurity: false, // the reverse proxy, which has the certificate, sets this header
 });
 
-/** Creates a value when it is first used. After a failure, the next use tries again. */
+/** Creates a value when it is first needed, and keeps it. If this fails, the next call tries again. */
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined;
   return () => {
@@ -45,7 +48,7 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-/** Whether a browser opens the address as a page. The result is false for a request of a GraphQL client. */
+/** Whether a browser wants to show the address as a page. The result is false for a request of a GraphQL client. */
 const wantsPage = (c: Context) =>
   accepts(c, {
     header: 'Accept',
@@ -54,10 +57,10 @@ const wantsPage = (c: Context) =>
   }) === 'text/html';
 
 /**
- * Creates the public routes (docs/contract.md#what-is-public): the contract in both forms, the reference, the migration
- * guide, the explorer and a start page with links to them. The public routes need no key and show no data.
+ * Creates the routes that need no API key (docs/contract.md#what-is-public). They serve the contract in both forms, the
+ * reference, the migration guide, the explorer, and a start page with links. No route shows data of a customer.
  *
- * @param options.limit counts a request against the budget of its client address
+ * @param options.limit takes points from the rate limit of the client's address
  */
 export function createPages(options: {
   schema: GraphQLSchema;

@@ -5,8 +5,8 @@ import type { Context } from 'hono';
 import { type ContentCoding, contentCoding } from '../src/http/responses/compression.ts';
 
 /**
- * The Brotli quality for a file that is compressed once and sent often. The value is far above the quality for
- * responses. With the highest quality, the first request would take seconds.
+ * The quality level of Brotli for files. A file is compressed once and sent often, so the level is far above the level
+ * for responses. At the highest level, the first request would take seconds.
  */
 const brotliQuality = 9;
 
@@ -16,25 +16,22 @@ const compress: Record<ContentCoding, (content: Uint8Array) => Promise<Uint8Arra
   br: (content) => brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }),
 };
 
-/** A file in memory that all requests share. */
+/** A file in memory. All requests for the file use the same content. */
 export interface ServedFile {
   contentType: string;
-  /** The value of the header `Cache-Control`, which says how long a browser may cache the file (RFC 9111). */
+  /** The value of the header `Cache-Control`. It says how long a browser may keep the file (RFC 9111). */
   cacheControl: string;
-  /** The weak ETag of the content (RFC 9110). The compressed content has the same ETag. */
+  /** The weak ETag of the file (RFC 9110). It is the same for compressed and uncompressed content. */
   etag: string;
   content: Uint8Array<ArrayBuffer>;
-  /**
-   * Returns the compressed content. The content is compressed only once, for the first request that accepts
-   * compression.
-   */
+  /** Returns the compressed content. The file is compressed when a client first accepts compressed content. */
   compressed(coding: ContentCoding): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The value of `Cache-Control` for a file that the browser must revalidate for every use. */
+/** The value of `Cache-Control` for a file about which the browser must ask the gateway before each use. */
 const askAgain = 'public, no-cache';
 
-/** The value of `Cache-Control` for a file that never changes, because its name contains a hash of the content. */
+/** The value of `Cache-Control` for a file that never changes, because its name contains a hash of its content. */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
 /** Prepares a file to be served. */
@@ -58,7 +55,7 @@ export function servedFile(
   };
 }
 
-/** Whether the browser already has the content (RFC 9110, If-None-Match, weak comparison). */
+/** Whether the browser already has the current content (RFC 9110, If-None-Match, weak comparison). */
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (!ifNoneMatch) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
@@ -66,8 +63,8 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
 }
 
 /**
- * Sends a file as the response. The status is 304 when the browser already has the file. The file is compressed when
- * the browser accepts compression.
+ * Sends a file. If the browser already has the file, the status is 304. If the browser accepts compression, the content
+ * is compressed.
  */
 export async function serveFile(c: Context, file: ServedFile): Promise<Response> {
   const { contentType, cacheControl, etag, content, compressed } = file;

@@ -29,9 +29,9 @@ function stampOfSources() {
  */
 function generateIn(folder) {
   installPackages('tools');
-  // Generating the client needs no schema engine, but Prisma's command line downloads an engine from a host that many
-  // networks cannot reach. The name of any existing executable prevents this download. The variable is set only for
-  // this child process, because with it `prisma migrate` and `prisma db push` would do nothing and report success.
+  // Generating the client needs no schema engine, but Prisma's command line downloads one from a host that many
+  // networks cannot reach. If the variable names an existing executable, nothing is downloaded. The variable is set
+  // only for this child process. With it, `prisma migrate` and `prisma db push` would do nothing and report success.
   const { status, error } = spawnSync(
     process.execPath,
     [
@@ -44,7 +44,7 @@ function generateIn(folder) {
       cwd: root,
       env: {
         ...process.env,
-        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // the path has the generator of Pothos
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // this folder has the generator of Pothos
         PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
         PRISMA_HIDE_UPDATE_MESSAGE: '1',
         CHECKPOINT_DISABLE: '1',
@@ -56,7 +56,7 @@ function generateIn(folder) {
   writeFileSync(join(folder, 'generated', stampName), `${stampOfSources()}\n`);
 }
 
-/** Returns the text of each file below a folder, by the path of the file. */
+/** Returns the texts of all files below a folder, by their paths. */
 const filesOf = (folder) =>
   new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })

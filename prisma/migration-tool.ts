@@ -1,6 +1,6 @@
-// `npm run migration:create NAME` and `npm run migration:check` are for developers.
-// Both commands compare schema.prisma with an embedded database in memory to which all migrations are applied. They
-// need neither a server nor the schema engine binary that `prisma migrate dev` downloads.
+// `npm run migration:create NAME` and `npm run migration:check` are for developers. Both apply all migrations to an
+// embedded database in memory and compare the result with schema.prisma. They need no server, and not the schema engine
+// that `prisma migrate dev` downloads.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
@@ -11,7 +11,7 @@ import { loadSchemaEngine, noFilters } from './schema-engine.ts';
 const migrationsFolder = new URL('migrations/', import.meta.url);
 const schemaFile = new URL('schema.prisma', import.meta.url);
 
-/** The text that the schema engine returns when it finds no difference. */
+/** The text that the schema engine returns when there is no difference. */
 const EMPTY_DIFF = '-- This is an empty migration.';
 
 /**

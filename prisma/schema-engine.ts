@@ -1,5 +1,5 @@
 // Developers and tests use Prisma's schema engine to compare schema.prisma with a database, and to check the history of
-// migrations. The gateway applies migrations without the schema engine (src/database/migrations.ts).
+// migrations. The gateway itself applies migrations without the schema engine (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,12 +9,10 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** Filters of the comparison with schema.prisma. They are empty, so that the comparison covers all tables and enums. */
+/** The filters for the comparison with schema.prisma. They are empty, so that no table or enum is excluded. */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
-/**
- * Starts the schema engine on connections of `adapters`. The engine is the WebAssembly build, which needs no binary.
- */
+/** Starts the schema engine with connections of `adapters`. It runs as WebAssembly, so no executable is needed. */
 export async function loadSchemaEngine(
   adapters: SqlMigrationAwareDriverAdapterFactory,
 ): Promise<SchemaEngine> {
@@ -26,7 +24,9 @@ export async function loadSchemaEngine(
   );
 }
 
-/** The loaded bindings of the engine. A process loads them once, because they hold one WebAssembly instance. */
+/**
+ * The loaded code of the schema engine. Each process loads it only once, because it uses a single WebAssembly instance.
+ */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 
 async function loadBindings() {
@@ -34,7 +34,7 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // The timers of the engine must not keep the process alive, because the engine never clears its timers.
+    // The engine never clears its timers, so the timers must not keep the process running.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {

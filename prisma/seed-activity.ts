@@ -3,7 +3,8 @@ import { deriveSessions } from '../src/parking/derive-sessions.ts';
 import type { Plate } from '../src/whitelist/plate.ts';
 import type { ParkingEvent, ParkingSession } from './generated/client/client.ts';
 
-// The events of the demo in the last days. All times are relative to the start, and nothing is random.
+// The events of the demo in the days before the first start. All times are relative to the start, and nothing is
+// random.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -12,12 +13,12 @@ const dayMs = 24 * hourMs;
 /** The number of days before the start for which the demo has events. */
 const pastDays = 7;
 
-/** The difference between the time in Dubai and UTC, in milliseconds. Asia/Dubai has no daylight saving time. */
+/** The difference between the local time in Dubai and UTC, in milliseconds. Dubai has no daylight saving time. */
 const offsetMs = 4 * hourMs;
 
 /**
- * How long before the start the last completed stay ended of a vehicle that is inside now. The vehicle entered again
- * later.
+ * The minimum time between the last completed stay and the start, for a vehicle that is inside at the start. In this
+ * time, the vehicle enters again.
  */
 const pauseMs = 12 * hourMs;
 
@@ -26,18 +27,18 @@ export const endOfDay = (at: number): Date => new Date(startOfDay(at) + dayMs);
 
 const startOfDay = (at: number) => Math.floor((at + offsetMs) / dayMs) * dayMs - offsetMs;
 
-/** A vehicle of the demo. A vehicle without an entry is not in the whitelist. */
+/** A vehicle of the demo. If it has no whitelist entry, it is not in the whitelist. */
 export interface DemoVehicle extends Plate {
   entryId: string | null;
 }
 
-/** The times at which a vehicle enters and leaves on a day, in hours. A stay may end on the next day. */
+/** The hours of the day at which a vehicle enters and leaves. A stay may end on the next day. */
 interface Rhythm {
   arrives: number;
   leaves: number;
 }
 
-/** Vehicles with the same habits, and how many of them are inside at the start. */
+/** Vehicles with the same daily habits, and how many of them are inside at the start. */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];
   rhythm: Rhythm;
@@ -50,12 +51,12 @@ export const rhythms = {
   visitor: { arrives: 11, leaves: 14 },
 } as const satisfies Record<string, Rhythm>;
 
-/** A single stay outside the daily habits, for example of a vehicle with a pass. */
+/** A single stay that does not follow the daily habits, for example of a vehicle with a pass. */
 export interface DemoStay {
   vehicle: DemoVehicle;
   enteredAt: number;
   exitedAt: number | null;
-  /** The decision that the gate received. By default, a vehicle in the whitelist was admitted. */
+  /** The decision that the gate received. By default, a vehicle in the whitelist was allowed to enter. */
   decision?: ParkingEvent['decision'];
 }
 
@@ -88,7 +89,7 @@ export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): D
   return [...past, ...current];
 }
 
-/** Returns the events of stays at a location, and the sessions that are derived from the events. */
+/** Returns the events of stays at a location, and the sessions that follow from these events. */
 export function activityOf(
   locationId: string,
   stays: readonly DemoStay[],
@@ -118,7 +119,7 @@ export function activityOf(
   return { events, sessions };
 }
 
-/** Returns the number of entries for each whitelist entry, for the table `WhitelistEntryUse`. */
+/** Returns how many times the vehicle of each whitelist entry has entered, for the table `WhitelistEntryUse`. */
 export function usesOf(events: readonly ParkingEvent[]): { entryId: string; recorded: number }[] {
   const uses = new Map<string, number>();
   for (const { kind, whitelistEntryId } of events) {

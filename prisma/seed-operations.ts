@@ -11,7 +11,7 @@ import type {
   WhitelistEntry,
 } from './generated/client/client.ts';
 
-// This file creates the demo data that operators look at: a webhook whose receiver fails, and the usage of keys.
+// This file creates the demo data for operators: a webhook whose receiver fails, and the usage of API keys.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -29,9 +29,9 @@ export interface DemoWebhook {
 }
 
 /**
- * Creates a webhook whose receiver accepted one message and has failed since then. Its messages report new entries. The
- * audit records of these entries must be written before the webhook, because a trigger creates a delivery for each
- * later record.
+ * Creates a webhook whose receiver accepted one message and has failed since then. Its messages report new whitelist
+ * entries. The audit records of these entries must be written before the webhook, because a trigger creates a delivery
+ * for each later audit record.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -91,21 +91,24 @@ export function failingWebhook(options: {
   };
 }
 
-/** An operation that a key calls, with the number of requests in each hour of the day. */
+/** An operation that an API key uses, with the number of requests in each hour of the day. */
 interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
   /** The number of requests in a busy hour. */
   most: number;
-  /** After how many requests one is answered with `NOT_FOUND`. If omitted, all requests succeed. */
+  /** One request out of this number gets the response `NOT_FOUND`. If omitted, all requests succeed. */
   failsEvery?: number;
 }
 
-/** Returns the share of requests in an hour of the day in Dubai. Few requests are sent at night. */
+/**
+ * Returns the number of requests in an hour of the day in Dubai, as a share of the busiest hour. There are few requests
+ * at night.
+ */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 
-/** Returns the usage totals of the past days. Requests to the demo itself are added to these totals. */
+/** Returns the usage totals of the past days. Later requests with the API keys are added to these totals. */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;
   return Array.from({ length: usageDays * 24 }, (_, index) => lastHour - index * hourMs).flatMap((hour) =>

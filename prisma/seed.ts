@@ -16,7 +16,7 @@ import {
 } from './seed-activity.ts';
 import { failingWebhook, usageTotals } from './seed-operations.ts';
 
-/** The vehicles of the demo. Each has a reference and a plate in a form of the Emirates. */
+/** The vehicles of the demo. Each has a reference and a plate as used in the Emirates. */
 const residents: readonly (readonly [referenceId: string, vehicleType: string, ...plates: string[]])[] = [
   ['unit-0101', 'sedan', 'DXB A 7', 'DXB White 4521'],
   ['unit-0102', 'suv', 'AUH 17 70012'],
@@ -33,7 +33,7 @@ const residents: readonly (readonly [referenceId: string, vehicleType: string, .
   ['staff', 'sedan', 'DXB Q 77120', 'AJM B 20456', 'SHJ 1 6060', 'DXB White 19800'],
 ];
 
-/** The reference of the demo that has a quota. Two of its three vehicles may be inside. */
+/** The reference with a quota. It has three vehicles, of which two may be inside. */
 const limitedUnit = 'unit-0510';
 
 const locations = [
@@ -52,7 +52,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo. Columns that are not given are null. */
+/** Creates a whitelist entry of the demo. Values that are not given are null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -75,7 +75,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates the entries of the first location that show a rule: a half used pass, guests of one day, and a former tenant.
+ * Creates the entries of the first location that show the rules: a half used pass, guests of one day, and a former
+ * tenant.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -115,15 +116,18 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
   ];
 }
 
-/** The secrets that the first start prints. The secrets are stored nowhere. */
+/**
+ * The secret of the demo's API key, and a location of the demo. The secret is printed at the first start and not stored
+ * anywhere.
+ */
 export interface DemoData {
   demoSecret: string;
   locationId: string;
 }
 
 /**
- * Fills an empty database with a company, its locations and whitelists, a key for all of them, and events of the days
- * before the start.
+ * Fills an empty database with demo data. It has a company, its locations and whitelists, an API key for all of them,
+ * and events of the days before the start.
  */
 export async function seedDemoData(
   prisma: PrismaClient,
@@ -149,7 +153,7 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // The vehicles of the unit with a quota come first, so that its quota is full.
+  // The vehicles of the reference with a quota come first, so that the quota is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -174,7 +178,7 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // the secret is not shown to anyone, because this key only shows the usage of another client
+  // nobody sees this secret, because its key only serves as another client in the usage
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>
@@ -189,8 +193,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows at once. Prisma would need a second of the start for these rows. Each row has a value for every
-   * column.
+   * Inserts many rows with one statement. Prisma would need a second for so many rows. Each row must have a value for
+   * every column.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

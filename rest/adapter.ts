@@ -24,10 +24,10 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** The page size with which REST reads a whole list: the largest page of the graph. */
+/** The page size with which REST reads a whole list from the graph. It is the maximum page size of the graph. */
 const graphPageSize = 100;
 
-/** The names in REST of the graph's arguments. */
+/** The names that REST uses for some arguments of the graph. */
 const restNames = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
@@ -35,11 +35,11 @@ const restNames = new Map([
 ]);
 
 /**
- * Creates the function that answers one endpoint from its row of the endpoint table. The function reads the variables
- * from the request, executes the prepared document and puts the data into an envelope. The document is prepared once,
- * at the start.
+ * Creates the function that answers requests to one REST endpoint. The function reads the variables from the request,
+ * runs the GraphQL document of the endpoint, and puts the data into an envelope. The document is prepared once, when
+ * the process starts.
  *
- * @param brownouts the periods in which deprecated routes are switched off
+ * @param brownouts the times at which deprecated routes are switched off
  */
 export function createRouteHandler(
   executor: GraphExecutor,
@@ -54,7 +54,7 @@ export function createRouteHandler(
   const shape = route.hasEntityTag ? nodeShape(operation.plan.document) : [];
 
   /**
-   * Returns the data of the row's document.
+   * Runs the GraphQL document of the endpoint and returns its data.
    *
    * @throws {ServiceError} the first error, if the result has errors
    */
@@ -103,8 +103,8 @@ export function createRouteHandler(
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The tag is read before the list. A change during the read is then newer than the tag, so the client does not miss
-    // the change.
+    // The entity tag is read before the list. If the list changes in the meantime, the tag is older than the list, and
+    // the client's next request gets the change.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -138,8 +138,8 @@ export function createRouteHandler(
 }
 
 /**
- * Returns the page that a request asks for, as arguments of the graph. The result is undefined when the request asks
- * for the whole list.
+ * Returns the arguments of the graph for the page that a REST request asks for. The result is undefined when the
+ * request asks for the whole list.
  */
 function pageOf({
   query: { limit, cursor },
@@ -150,11 +150,10 @@ function pageOf({
 }
 
 /**
- * Creates the function that converts a body to the variable `input` of an operation. The result is undefined for an
- * operation without that variable. Unknown fields are ignored (docs/contract.md#unknown-body-fields), because the graph
- * would reject them. The resolver validates the body.
- * The function throws `VALIDATION_ERROR` for a body that is not an object, and for a number in place of an identifier,
- * which GraphQL would accept.
+ * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. For an operation
+ * without this variable, the result is undefined. Unknown fields are removed (docs/contract.md#unknown-body-fields),
+ * because GraphQL would reject them. The resolver validates the values later. The function throws `VALIDATION_ERROR`
+ * for a body that is not an object. It also does so for a number in place of an identifier, which GraphQL would accept.
  */
 function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
@@ -176,7 +175,7 @@ function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promi
   };
 }
 
-/** Converts any error to an error response of REST. */
+/** Converts any error to a REST response. */
 export function renderRest(error: unknown, source: ErrorSource): Answer {
   const { message, code, details } = maskError(error, source);
   const shownError = { message, code, details: renamed(details) };
@@ -186,8 +185,8 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
 }
 
 /**
- * Returns the error details with the REST name of the field. The arguments of pages and versions are parameters and a
- * header in REST.
+ * Returns the details of an error with the REST name of the field. For example, the arguments of pages are query
+ * parameters in REST, and the expected version is a header.
  */
 function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   const name = details?.field && restNames.get(details.field);
@@ -207,8 +206,8 @@ function breakOff(error: unknown, context: Context): boolean {
 }
 
 /**
- * Returns the headers of a list with an entity tag. A private cache may keep the list, but must revalidate it for each
- * request.
+ * Returns the headers of a list with an entity tag. Only a private cache may keep the list, and it must ask the gateway
+ * before each use whether the list has changed.
  */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {

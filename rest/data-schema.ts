@@ -26,17 +26,17 @@ import {
   reference,
 } from './json-schema.ts';
 
-/** The data of a document, with a JSON Schema in place of each value. */
+/** The data that a GraphQL document returns, with a JSON Schema in place of each value. */
 export interface DescribedData {
-  /** An object that can be read like the data itself. Each property represents the schema of its part. */
+  /** An object that can be read like the data. Each of its properties stands for the JSON Schema of that part. */
   data: object;
-  /** Returns the schema of a part, or of an object that contains parts. */
+  /** Returns the JSON Schema of a part of the data, or of an object that contains parts. */
   schemaOf(part: unknown): JsonSchema;
 }
 
 /**
- * Creates the schemas of the data that an operation selects, with the types of the graph. The selection of a fragment
- * such as `CompanyFields` becomes a component, `Company`.
+ * Creates the JSON Schemas of the data that a GraphQL operation selects. The types come from the schema of the graph.
+ * The selection of a fragment such as `CompanyFields` becomes a component, `Company`.
  */
 export function describeData(
   schema: GraphQLSchema,
@@ -65,8 +65,8 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
-          // The schema of a root field does not allow null, because null always comes with an error, and the error
-          // envelope has no data.
+          // The schema of a root field does not allow null. When a root field is null, the response is an error and has
+          // no data.
           const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),

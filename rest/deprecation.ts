@@ -2,40 +2,46 @@ import type { Answer } from '../src/http/responses/response.ts';
 import { errorAnswer } from './envelope.ts';
 import { type RestRequest, type Route, routeName, routes } from './routes.ts';
 
-/** A period in which deprecated routes are switched off, so that clients that still use them notice. */
+/**
+ * A period in which deprecated REST routes are switched off (a brownout). Clients that still use these routes then
+ * notice it.
+ */
 export interface Brownout {
   start: Date;
-  /** The end of the period. The instant itself is not part of the period. */
+  /** The end of the period. At this instant the routes are available again. */
   end: Date;
 }
 
-/** When the resident routes were deprecated (version 1.3.0). `sunsetAt` is the time from which they may be removed. */
+/** When the resident routes were deprecated (version 1.3.0). At `sunsetAt` or later, a release can remove them. */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
 
-/** The page that explains how to replace deprecated routes. The page requires no API key. */
+/** The address of the guide for replacing deprecated routes. It requires no API key. */
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
-/** The deprecated rows of the endpoint table by their names in usage records, with their replacements. */
+/** The deprecated routes in the endpoint table, with their names in usage records and their replacements. */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
     ? [{ operation: routeName(route), removedAt, replacement: `${route.method} ${route.successor}` }]
     : [],
 );
 
-/** Returns a period as a string of a structured field (RFC 9651): `"start/end"`, an interval of ISO 8601. */
+/**
+ * Returns a period in the form of a header value: `"start/end"`, an interval of ISO 8601 as a string of a structured
+ * field (RFC 9651).
+ */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** The additional headers of a deprecated route's responses. */
+/** The additional headers and responses of a deprecated route. */
 interface Deprecation {
   headers(request: RestRequest): Record<string, string>;
-  /** Returns the response of the route during a brownout, and undefined at other times. */
+  /** Returns the response of the route while it is switched off, and undefined at all other times. */
   brownoutAnswer(request: RestRequest): Answer | undefined;
 }
 
 /**
- * Creates the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288) and
- * `Brownout`, a list of periods (RFC 9651). The result is undefined for all other routes.
+ * Creates the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288), and
+ * `Brownout`, a list of periods (RFC 9651). The result is undefined for a route that is not deprecated.
  */
 export function createDeprecation(
   { method, path, successor }: Route,

@@ -19,13 +19,13 @@ export const errorBody = ({ message, code, details }: RestError, requestId?: str
 /**
  * Creates the response for an error.
  *
- * @param status replaces the status of the code, for 405, 413 and 415
+ * @param status replaces the usual status of the error code; used for 405, 413 and 415
  */
 export function errorAnswer(error: RestError, status: number = errorStatus[error.code]): Answer {
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };
 }
 
-/** Creates a successful response with its envelope (docs/contract.md#response-envelope). */
+/** Creates a successful response in the usual envelope (docs/contract.md#response-envelope). */
 export function successAnswer(fields: Record<string, unknown>, status = 200): Answer & { body: string } {
   return { status, body: JSON.stringify({ success: true, ...fields }) };
 }

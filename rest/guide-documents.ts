@@ -2,8 +2,8 @@ import { print } from 'graphql';
 import { routeName, routes } from './routes.ts';
 
 /**
- * Matches the section of an endpoint in the guide: the text before its document, the document, and the end of the code
- * block.
+ * Matches the section of an endpoint in the migration guide. The section consists of the text before the GraphQL
+ * document, the document, and the end of the code block.
  */
 const sectionOf = (name: string) =>
   new RegExp(
@@ -12,7 +12,8 @@ const sectionOf = (name: string) =>
   );
 
 /**
- * Writes the documents of all endpoints into the guide for clients that move to the graph (docs/moving-to-graphql/).
+ * Writes the current GraphQL documents of all endpoints into the guide for clients that move from REST to the graph
+ * (docs/moving-to-graphql/).
  *
  * @param pages the texts of the pages by their paths
  * @returns the texts with the current documents

@@ -3,18 +3,20 @@ import { DeferredJson } from '../src/scheduling/deferred-json.ts';
 import { slotLimits } from '../src/scheduling/limits.ts';
 import { createSlots } from '../src/scheduling/slots.ts';
 
-/** A part of a response: JSON text, or a deferred value. A deferred value is read only when the response is written. */
+/**
+ * A part of a response, which is either JSON text or a large value. A large value is read only when its place in the
+ * response is reached.
+ */
 export type Piece = string | DeferredJson;
 
 /**
- * The number of characters that are passed to the connection at once. The next part waits until the client has read
- * these characters.
+ * How many characters are passed to the connection in one step. The next step follows when the client has read them.
  */
 const charactersAtOnce = 64 * 1024;
 
 /**
- * Returns the JSON of a value in pieces.
- * The character U+0000 marks the place of a deferred value, because no text of the database can contain this character.
+ * Converts a value to JSON text in pieces. In the text, the character U+0000 marks the place of a large value that is
+ * read later. The database cannot store this character, so it cannot occur otherwise.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -37,13 +39,11 @@ const takeWriteSlot = (keyId: string) =>
     void writeSlots.run(keyId, () => new Promise<void>(begin));
   });
 
-/**
- * Returns the end of a part. The end moves by one when the part would otherwise split a character of two code units.
- */
+/** Returns the end of a part of a text. If the part would split a character of two code units, the end moves by one. */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
-/** Yields the bytes of a large value. Each part is encoded after the client has read the previous part. */
+/** Yields a large value as bytes. Each part is encoded after the client has read the previous part. */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const releaseSlot = await takeWriteSlot(context.key.id);
   let held = 0;
@@ -66,7 +66,7 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 }
 
 /**
- * Writes a response piece by piece, at the speed of the client.
+ * Writes a response piece by piece, as fast as the client reads it.
  *
  * @param breakOff receives the error of a failed piece and closes the connection, because the server would otherwise
  *   end the response as if it were complete. Returns whether there was a connection.
@@ -106,7 +106,7 @@ export function streamPieces(
   );
 }
 
-/** Returns the body of a response. The body is a text, or a stream when a part is deferred. */
+/** Returns the body of a response. The body is a stream if some values are read later, and otherwise a text. */
 export function bodyOfPieces(
   pieces: readonly Piece[],
   context: Context,

@@ -17,7 +17,7 @@ export type JsonSchema = Record<string, unknown>;
 /** The named schemas of the OpenAPI document, by their names. */
 export type Components = Record<string, JsonSchema>;
 
-/** Creates the schema of an object. Every property is required, except the properties in `optional`. */
+/** Creates the JSON Schema of an object. All properties are required, except those in `optional`. */
 export function objectSchema(
   properties: Record<string, JsonSchema>,
   { optional = [], description }: { optional?: readonly string[]; description?: string | undefined } = {},
@@ -26,14 +26,14 @@ export function objectSchema(
   return { type: 'object', ...(description && { description }), properties, required };
 }
 
-/** Creates a reference to a component of the document, by its name. */
+/** Creates a reference to a component of the OpenAPI document. */
 export const reference = (kind: 'schemas' | 'responses' | 'headers', name: string): JsonSchema => ({
   $ref: `#/components/${kind}/${name}`,
 });
 
 /**
- * Converts the rule of an argument to JSON Schema with the graph's descriptions. The descriptions cover rules that JSON
- * Schema cannot express, such as a valid time zone.
+ * Converts the validation rule of an argument to JSON Schema, with the descriptions of the graph. The descriptions
+ * explain what JSON Schema cannot express, such as a valid time zone.
  */
 export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   const rule = argumentRule(argument);
@@ -54,7 +54,7 @@ export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   };
 }
 
-/** Converts a rule to JSON Schema, for a component of the document. */
+/** Converts a validation rule to JSON Schema, for a component of the OpenAPI document. */
 export function ruleSchema(rule: z.ZodType): JsonSchema {
   const { $schema: _, ...schema } = z.toJSONSchema(rule, { io: 'input', unrepresentable, override });
   return schema;
@@ -64,20 +64,22 @@ type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 type Override = NonNullable<ToJsonSchema['override']>;
 
 /**
- * Describes types that JSON Schema does not have: a Date becomes a schema without a type, and a free object becomes an
- * object. For any other such rule, Zod throws an error.
+ * Returns a JSON Schema for Zod types that have none: a Date becomes a schema without a type, and an object with free
+ * content becomes an object. Zod throws an error for all other such types.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
   return zodSchema === freeObject ? { type: 'object' } : 'throw';
 };
 
-/** Drops the pattern that Zod writes beside a format, because the pattern expresses the same rule in 300 characters. */
+/** Removes the pattern that Zod adds to a format. The pattern has 300 characters and says the same as the format. */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
 };
 
-/** Simplifies a union. Types that JSON does not have are removed, and null becomes a second type. */
+/**
+ * Simplifies the JSON Schema of a union. Types that do not exist in JSON are removed, and null becomes a second type.
+ */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return schema;
   const members = (anyOf as JsonSchema[]).map(simplified).filter(({ not }) => !not);
@@ -87,7 +89,7 @@ function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: members };
 }
 
-/** Returns a schema with its description, if the description exists. */
+/** Adds a description to a JSON Schema if there is a description. */
 export const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
@@ -101,7 +103,7 @@ const jsonTypes: Record<string, JsonSchema> = {
   JSON: {},
 };
 
-/** Returns the schema of a scalar or an enum of the graph. */
+/** Returns the JSON Schema of a GraphQL scalar or enum. */
 export function leafSchema(type: GraphQLLeafType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
   const schema = jsonTypes[type.name];
@@ -109,7 +111,7 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
   return schema;
 }
 
-/** Returns the description of a scalar or an enum, with the meaning of each value of the enum. */
+/** Returns the description of a GraphQL scalar or enum, with the meaning of each enum value. */
 export function leafDescription(type: GraphQLLeafType, description: string | null | undefined) {
   const values = isEnumType(type) ? type.getValues() : [];
   return [description, ...values.map((value) => `- \`${value.name}\`: ${value.description}`)]
@@ -117,7 +119,7 @@ export function leafDescription(type: GraphQLLeafType, description: string | nul
     .join('\n');
 }
 
-/** Returns the schema of a value that may also be null. */
+/** Returns a JSON Schema that also allows null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (typeof schema.type !== 'string') return schema.$ref ? { anyOf: [schema, { type: 'null' }] } : schema;
   const values = schema.enum as unknown[] | undefined;

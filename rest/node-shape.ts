@@ -2,13 +2,13 @@ import { type DocumentNode, type FieldNode, getOperationAST, Kind, type Selectio
 import type { JsonShape } from '../src/paging.ts';
 
 /**
- * Returns the fields that a document selects from the items of its connection, in the order of the response. The fields
- * are plain fields with the names of database columns.
+ * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each must
+ * be a plain field with the name of a database column.
  *
  * @throws {TypeError} for a field with arguments or with its own selection
  */
 export function nodeShape(document: DocumentNode): JsonShape {
-  /** Returns the fields of a selection. Each fragment is replaced by its fields. */
+  /** Returns the fields of a selection. The fields of a fragment replace the fragment. */
   const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
     (set?.selections ?? []).flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];

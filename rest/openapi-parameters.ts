@@ -23,7 +23,8 @@ const ifNoneMatchParameter: Parameter = {
 };
 
 /**
- * Returns the parameters of an endpoint: the variables from its path and filters, and the page parameters of a list.
+ * Returns the parameters of an endpoint for OpenAPI: the parameters in its path, its filters, and the page parameters
+ * of a list.
  */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;
@@ -45,7 +46,7 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
       in: place,
       required: place === 'path',
       description: filled.argument.description,
-      // null is removed from the types, because a parameter is never null
+      // a query parameter cannot be null
       schema: { type: Array.isArray(type) ? type[0] : type, ...schema },
     };
   };
@@ -60,7 +61,7 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   ];
 }
 
-/** Returns the parameters of a page: `limit` and `cursor`, which are `first` and `after` in the graph. */
+/** Returns the parameters of a page. `limit` and `cursor` correspond to the GraphQL arguments `first` and `after`. */
 const pageParameters = (first: JsonSchema, after: JsonSchema): Parameter[] => [
   {
     name: 'limit',

@@ -5,11 +5,14 @@ import { errorDescriptions } from './openapi-text.ts';
 /** Returns the OpenAPI content of a JSON body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates the shared error responses, one for each code of the error table. */
+/** Creates the error responses that endpoints have in common, one for each error code. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
-/** Returns the error responses of an endpoint by status. Most statuses have one error code and a shared response. */
+/**
+ * Returns the error responses of an endpoint by HTTP status. If only one error code has the status, the endpoint refers
+ * to a common response.
+ */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
   return Object.fromEntries(
@@ -23,7 +26,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
   );
 }
 
-/** Creates the error response for codes that share one status. */
+/** Creates the error response for several error codes with the same HTTP status. */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
@@ -48,7 +51,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   };
 }
 
-/** The schema of the details of an error, besides its code (docs/contract.md#error-body). */
+/** The JSON Schema for the details of an error, without its code (docs/contract.md#error-body). */
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
@@ -78,7 +81,7 @@ const header = (type: 'integer' | 'string', description: string): JsonSchema => 
   schema: { type },
 });
 
-/** The headers of every response (docs/contract.md#rate-limit). */
+/** The headers that all responses have (docs/contract.md#rate-limit). */
 export const everyHeaders = {
   'X-RateLimit-Limit': header('integer', 'The hourly limit of the key.'),
   'X-RateLimit-Remaining': header(
@@ -105,7 +108,7 @@ export const retryHeaders = {
   'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
 };
 
-/** The additional headers of a response with a whitelist. */
+/** The additional headers of a response that contains a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
@@ -118,7 +121,7 @@ export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };
 
-/** The additional headers of responses of a deprecated path. */
+/** The additional headers of the responses of a deprecated route. */
 export const deprecationHeaders = {
   Deprecation: header('string', 'When the path was deprecated: `@` and a Unix timestamp (RFC 9745).'),
   Sunset: header('string', 'When the path may be removed (RFC 8594).'),
@@ -128,7 +131,7 @@ export const deprecationHeaders = {
   ),
 };
 
-/** The header that announces when a deprecated path is switched off. */
+/** The header that announces when a deprecated route is switched off. */
 export const brownoutHeaders = {
   Brownout: header(
     'string',
@@ -136,6 +139,6 @@ export const brownoutHeaders = {
   ),
 };
 
-/** Returns references to header components of the OpenAPI document. */
+/** Returns references to the components of the OpenAPI document that describe the headers. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import type { Route } from './routes.ts';
 
-/** The introduction of the API reference. It has the rules that apply to all endpoints (the published decisions). */
+/** The introduction of the API reference. It explains the rules that apply to all endpoints. */
 export const introduction = `
 Companies, parking locations and, for each location, a whitelist of vehicles. The graph under \`/graphql\` serves the same
 data with the same rules, keys and limits.
@@ -66,7 +66,7 @@ A body may be up to 1 MiB, or 16 MiB on the graph. An unknown path answers 404, 
 in the error envelope.
 `.trim();
 
-/** When each error code is sent (docs/contract.md#error-codes). */
+/** Explains for each error code when the API returns it (docs/contract.md#error-codes). */
 export const errorDescriptions: Record<ErrorCode, string> = {
   UNAUTHORIZED: 'The key is missing or invalid.',
   FORBIDDEN: 'The key lacks the permission, or the company is outside its scope.',
@@ -80,7 +80,7 @@ export const errorDescriptions: Record<ErrorCode, string> = {
     'The service failed. Give `requestId` to the operator, who finds the request in the log by it.',
 };
 
-/** The groups of endpoints in the API reference, in the order of the reference. */
+/** The groups of endpoints in the API reference, in their order. */
 export const tags: Record<Route['tag'], string> = {
   Service: 'The state of the service.',
   Companies: 'The owners of locations.',
@@ -90,7 +90,7 @@ export const tags: Record<Route['tag'], string> = {
     'The former paths of the whitelist, deprecated since version 1.3.0. To be removed in version 2.0.0.',
 };
 
-/** Examples of valid request bodies, for each input type of the graph. */
+/** Examples of valid request bodies. There are examples for each input type of the graph. */
 export const examples: Record<string, Record<string, Record<string, unknown>>> = {
   RegisterCompanyInput: {
     company: {

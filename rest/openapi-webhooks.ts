@@ -31,14 +31,15 @@ const messageHeaders = [
 const pascalCase = (type: string) =>
   type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the description of the event that a message reports. */
+/** Returns the description of the event that a webhook message reports. */
 const messageDescription = (type: MessageType) =>
   isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
 
 /**
- * Returns the member `webhooks` of the OpenAPI document. It has every type of message, with the schema of its body.
+ * Returns the member `webhooks` of the OpenAPI document. It describes each type of message, with the schema of its
+ * body.
  *
- * @param schemas collects the schema of each body, by name
+ * @param schemas receives the schema of each body, by name
  */
 export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
   return Object.fromEntries(

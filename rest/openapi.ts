@@ -32,12 +32,12 @@ export interface OpenApi {
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
-  /** The webhook messages that the gateway posts to receivers, by their type. */
+  /** The messages that the gateway posts to webhook receivers, by their type. */
   webhooks: Record<string, Record<string, JsonSchema>>;
   components: Record<string, Record<string, JsonSchema>>;
 }
 
-/** The entry of one endpoint in an OpenAPI document. */
+/** The description of one endpoint in an OpenAPI document. */
 export interface OpenApiOperation {
   operationId: string;
   deprecated?: true;
@@ -48,8 +48,9 @@ export interface OpenApiOperation {
 }
 
 /**
- * Creates the API reference as an OpenAPI document. The document is made from the endpoint table, the error table, the
- * rules of the arguments and the selections of the prepared documents. The descriptions come from the graph.
+ * Creates the OpenAPI document of the REST API. It is made from the endpoint table, the error table, the validation
+ * rules of the arguments, and the GraphQL documents of the endpoints. The descriptions come from the schema of the
+ * graph.
  */
 export function createOpenApi(schema: GraphQLSchema): OpenApi {
   const schemas: Components = { ErrorDetails: errorDetails };
@@ -159,7 +160,7 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
   };
 }
 
-/** Returns the description of an endpoint's operation from the graph. */
+/** Returns the description of an endpoint. It is the description of the GraphQL operation that the endpoint runs. */
 function describeRoots(schema: GraphQLSchema, { operation, rootFields }: OperationPlan): string {
   const fields = schema.getRootType(operation.operation)!.getFields();
   return rootFields.map((name) => fields[name]!.description).join('\n\n');
@@ -170,8 +171,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes of an endpoint. They are the codes of all endpoints, the codes of its parameters and body,
- * and the codes of the fields of its document.
+ * Returns the error codes that an endpoint can return: the codes that all endpoints have, the codes for its parameters
+ * and its body, and the codes of the GraphQL fields that it uses.
  */
 function codesOf({
   parameters,
@@ -214,7 +215,7 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
   };
 }
 
-/** Returns the schema of a body that also accepts a required field by its former name. */
+/** Returns the JSON Schema of a request body that accepts a required field under its current or its former name. */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
   return {
@@ -229,8 +230,8 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 }
 
 /**
- * Returns the schema of the body of a successful response. The row of the endpoint table builds the body from data that
- * has a schema in place of each value.
+ * Returns the JSON Schema for the body of a successful response. The endpoint table builds the body as for a real
+ * response, from data that has a JSON Schema in place of each value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

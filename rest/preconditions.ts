@@ -1,25 +1,28 @@
 import { expectedVersionField, invalidField, type ServiceError } from '../src/errors/error-table.ts';
 
-// This file implements preconditions (RFC 9110) for responses with one entry or location. The version of the entry or
-// location is its entity tag.
+// This file implements conditional requests (RFC 9110) for responses with a single entry or location. The entity tag of
+// such a response is the version of the entry or location.
 
-/** The variable that `If-Match` sets, and the argument of the graph that it corresponds to. */
+/** The request header `If-Match`, with the argument of the graph that has the same meaning. */
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The status of a change whose `If-Match` does not match. Without `If-Match`, the error code `CONFLICT` has the status
+ * The status when the version in `If-Match` is not the current version. In all other cases, `CONFLICT` has the status
  * 409.
  */
 export const preconditionFailed = 412;
 
-/** The form of any entity tag (RFC 9110, section 8.8.3). */
+/** The form of an entity tag (RFC 9110, section 8.8.3). */
 const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
-/** The form of the entity tag of a version. The version has up to nine digits, so that it fits the graph's `Int`. */
+/**
+ * The form of an entity tag with a version. The version has at most nine digits, so that it fits the type `Int` of the
+ * graph.
+ */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
-/** A version that no row has, because versions start at 1. This version stands for tags that no response ever had. */
+/** A version that never exists, because versions start at 1. It is used for entity tags that the gateway never sent. */
 const noVersion = 0;
 
-/** Returns the entity tag of a version. */
+/** Returns the entity tag for a version. */
 export const versionTag = (version: number) => `"${version}"`;
 
 /**
@@ -38,6 +41,6 @@ export function expectedVersion(header: string | undefined): number | null {
   return Number(versionTagForm.exec(tag)?.[1] ?? noVersion);
 }
 
-/** Whether an error means that the precondition of a request is not met. */
+/** Whether an error means that the version in `If-Match` is not the current version. */
 export const isFailedPrecondition = ({ code, details }: Pick<ServiceError, 'code' | 'details'>) =>
   code === 'CONFLICT' && details?.field === ifMatch.variable;

@@ -1,8 +1,8 @@
 import type { GraphQLInputField, GraphQLInputObjectType } from 'graphql';
 
 /**
- * Returns the fields of an input object that REST accepts according to the contract. The graph may have more fields
- * (`graphOnly`).
+ * Returns the fields of a GraphQL input object that REST accepts. Fields that exist only in the graph (`graphOnly`) are
+ * omitted.
  */
 export const restFieldsOf = (type: GraphQLInputObjectType): GraphQLInputField[] =>
   Object.values(type.getFields()).filter(({ extensions }) => !extensions.graphOnly);

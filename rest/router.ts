@@ -12,26 +12,29 @@ import { errorAnswer } from './envelope.ts';
 import { routeName, routes } from './routes.ts';
 import { twinMediaType } from './twin.ts';
 
-/** The largest request body, in bytes (docs/contract.md#endpoints). */
+/** The maximum size of a request body in bytes (docs/contract.md#endpoints). */
 const maxBodyBytes = 1024 * 1024;
 
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
 /**
- * Creates an error for a request that is rejected before execution. The given status is more precise than the status of
- * the error code.
+ * Creates the error for a request that is rejected before execution. Its HTTP status is more specific than the usual
+ * status of the error code.
  */
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
-/** Returns the first value of each query parameter (docs/contract.md#filters). */
+/**
+ * Returns the query parameters of a request. If a parameter is repeated, only its first value counts
+ * (docs/contract.md#filters).
+ */
 function firstValues(c: HonoContext): Record<string, string> {
   return c.req.url.includes('?') ? c.req.query() : {};
 }
 
 /**
- * Whether the client asks for the equivalent GraphQL request instead of the response. Few clients do, so the header is
- * parsed only when it may contain the media type.
+ * Whether the client asks for the equivalent GraphQL request instead of the data. This is rare, so the header `Accept`
+ * is parsed only if it may contain the media type.
  */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
@@ -40,15 +43,16 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
 }
 
 /**
- * The header in which a client names the purpose of its request. The only known purpose is a comparison of REST with
- * GraphQL.
+ * The header in which a client names the purpose of its request. The only purpose that the gateway knows is a
+ * comparison of REST with GraphQL.
  */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request in usage records. A request for the equivalent GraphQL request, and a comparison of
- * REST with GraphQL, must not count as use of the endpoint. Otherwise the client would seem to still need the endpoint.
+ * Returns the name of a request for usage records. If a client only asks for the equivalent GraphQL request, or
+ * compares REST with GraphQL, the request gets another name. Otherwise the client would seem to still need the
+ * endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -56,7 +60,7 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 }
 
 /**
- * Creates the REST surface. It consists of the endpoint table as Hono routes, and of error responses for all other
+ * Creates the REST API. It consists of the Hono routes of the endpoint table, and of error responses for all other
  * paths and methods.
  */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {

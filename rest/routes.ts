@@ -16,12 +16,12 @@ import {
   UpdateWhitelistEntryDocument,
 } from './generated/operations.ts';
 
-/** The inputs of a request: path parameters, the first value of each query parameter, and the JSON body. */
+/** The data of a REST request: its path parameters, the first value of each query parameter, and its JSON body. */
 export interface RestRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
-  /** Whether the client asks for the equivalent GraphQL request instead of the response. */
+  /** Whether the client asks for the equivalent GraphQL request instead of the data. */
   asTwin?: boolean;
   /** The value of the request header `If-None-Match`. */
   ifNoneMatch?: string | undefined;
@@ -29,15 +29,15 @@ export interface RestRequest {
   ifMatch?: string | undefined;
 }
 
-/** The fields of a connection that a list needs. */
+/** The parts of a GraphQL connection from which REST creates a list. */
 export interface ConnectionPage {
   nodes: readonly unknown[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
 /**
- * The data of an operation that had no errors. Root fields are null only together with an error, so null is excluded
- * here.
+ * The data of a GraphQL operation without errors. A root field is null only when there is an error, so this type
+ * excludes null.
  */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -46,41 +46,46 @@ interface RouteOf<Data, Variables> {
   /** The path of the endpoint, relative to `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
-  /** The title of the endpoint in the API reference. `tag` is its group. */
+  /** The title of the endpoint in the API reference. `tag` is the name of its group. */
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
-   * Returns the variables that do not have the name of a path parameter. The adapter sets `first` and `after` of a
-   * list.
+   * Returns the GraphQL variables whose names are not path parameters. For a list, the adapter adds `first` and
+   * `after`.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**
-   * Returns the connection of a list. The response is the whole list, or a page when the client sends `limit` or
-   * `cursor`.
+   * Returns the GraphQL connection with the list. The response is the whole list, or one page when the client sends
+   * `limit` or `cursor`.
    */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /** Whether the list is a whitelist. A whitelist has an `ETag` and supports `If-None-Match`. */
+  /** Whether the response is a whitelist with an `ETag`, and requests may have `If-None-Match`. */
   hasEntityTag?: true;
-  /** Returns the version of the one entry or location in the response. The version becomes the `ETag`. */
+  /** Returns the version of the entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
-  /** Whether `If-Match` sets the variable `expectedVersion`. If the version differs, the response has status 412. */
+  /**
+   * Whether the value of `If-Match` is passed as the variable `expectedVersion`. If the object has another version, the
+   * response has status 412.
+   */
   takesIfMatch?: true;
-  /** Returns the fields of the envelope in the response. */
+  /** Returns the fields that the response has in its envelope. */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
-  /** Returns an object that is the whole response, without an envelope. */
+  /** Returns the whole body of a response that has no envelope. */
   bare?: (data: Answered<Data>) => unknown;
-  /** The status of a successful response, 200 by default. */
+  /** The HTTP status of a successful response; the default is 200. */
   status?: 201;
-  /** The former names of body fields that are still accepted, with their current names. */
+  /** Former names of fields in the request body, with their current names. REST still accepts the former names. */
   oldNames?: Readonly<Record<string, string>>;
-  /** The path that replaces a deprecated route, with parameters in braces. */
+  /** For a deprecated route, the path of the route that replaces it, with parameters in braces. */
   successor?: string;
 }
 
-/** One documented endpoint (docs/contract.md#endpoints): a prepared document and the form of its response. */
+/**
+ * A REST endpoint (docs/contract.md#endpoints), with the GraphQL document that it runs and the form of its response.
+ */
 export type Route = RouteOf<never, never>;
 
-/** Creates a row of the endpoint table with the types of its document. */
+/** Creates a row of the endpoint table. TypeScript checks the row against the types of its GraphQL document. */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 
 const body = ({ body: input }: RestRequest) => ({ input });
@@ -90,7 +95,7 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/** Converts the body of a resident route. Before version 1.3.0, the field `referenceId` was called `residentId`. */
+/** Converts the request body of a resident route. Before version 1.3.0, `referenceId` was called `residentId`. */
 const residentBody = ({ body: input }: RestRequest) => ({
   input:
     typeof input === 'object' && input !== null && 'residentId' in input && !('referenceId' in input)
@@ -101,7 +106,7 @@ const residentBody = ({ body: input }: RestRequest) => ({
 /** Returns the name of a route in logs, metrics and usage records. */
 export const routeName = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
-/** The endpoint table, with one row for each documented route. */
+/** The endpoint table. It has one row for each REST endpoint. */
 export const routes: readonly Route[] = [
   route({
     method: 'GET',

@@ -7,8 +7,8 @@ import type { Answer } from '../src/http/responses/response.ts';
 export const twinMediaType = 'application/graphql-request+json';
 
 /**
- * Creates the function that answers a REST request with the equivalent GraphQL request (its twin). Nothing is executed,
- * so the client needs no permission. The documents of the endpoints are public.
+ * Creates the function that returns the GraphQL request (the twin) which is equivalent to a REST request. The request
+ * is not executed, so the client needs no permission. The documents are not secret.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

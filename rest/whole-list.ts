@@ -6,34 +6,35 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes a whole list as JSON, part by part, so that lists of any length need a limited amount of memory.
+// This module writes whole lists as JSON, one part after the other. The memory that it needs does not grow with the
+// length of the list.
 
 /**
- * The number of items in the first part that the database writes. A short list needs no other part, and the first byte
- * of a long list is sent early.
+ * The number of items in the first part of a list. A short list fits into this part, and the first bytes of a long list
+ * are sent early.
  */
 const firstPartItems = 250;
 
 /**
- * The number of items in each later part, which has about 200 KiB. Ten slow clients then hold only a few parts each.
+ * The number of items in each later part, which takes about 200 KiB. With ten slow clients, only a few parts for each
+ * are in memory.
  */
 const furtherPartItems = 500;
 
 const partSlots = createSlots(slotLimits.listParts);
 
-/** The pause between two pages of the graph in milliseconds, so that other requests can run. */
+/**
+ * The pause between two pages that are read from the graph, in milliseconds. Other requests can run during the pause.
+ */
 const pauseBetweenPagesMs = 2;
 
-/**
- * A part of a list. It has its items as pieces of JSON separated by commas, and a function that reads the next part if
- * the list has more items.
- */
+/** A part of a list. It has its items as JSON text, and a function that reads the next part if there are more items. */
 interface ListPart {
   items: Piece[];
   next: (() => Promise<ListPart>) | undefined;
 }
 
-/** Reads the first part of a list that the database writes. The result has the cursor for later changes. */
+/** Reads the first part of a list as JSON text from the database. The result also has the cursor for later changes. */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
     const { items, count, lastId, changesCursor } = await list.jsonPage(shape, { after, limit });
@@ -48,7 +49,7 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * Creates a part of a list from a page of the graph.
+ * Converts a page of the graph to a part of a list.
  *
  * @param readPage reads the page after a cursor
  */
@@ -66,7 +67,7 @@ export function partOfPage(
   };
 }
 
-/** Returns items as pieces of JSON, without the brackets around them. */
+/** Returns items as JSON text, separated by commas and without brackets. */
 function itemsOf(nodes: readonly unknown[]): Piece[] {
   if (nodes.length === 0) return [];
   const pieces = piecesOf(nodes);
@@ -79,8 +80,9 @@ const start = '{"success":true,"data":[';
 const end = ']}';
 
 /**
- * Returns the body of a whole list. The body is a text if the list has only one part. Otherwise, it is a stream that
- * reads each part when the client has read the previous part. Streaming stops when the API key is revoked.
+ * Returns the response body for a whole list. If the list has only one part, the body is a text. Otherwise, the body is
+ * a stream that reads each part when the client has read the previous part. The stream stops when the API key is
+ * revoked.
  *
  * @param breakOff receives the error of a failed part and closes the connection, because the server would otherwise end
  *   the response as if it were complete. Returns whether there was a connection.
@@ -94,15 +96,15 @@ export function wholeListBody(
   return streamPieces(piecesOfList(first, context), context, breakOff);
 }
 
-/** Yields the pieces of a whole list, part by part. */
+/** Yields the JSON text of a whole list in pieces. */
 async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<Piece> {
   yield start;
   yield* first.items;
   for (let { next } = first; next;) {
     await context.reauthenticate();
     const part: ListPart = await partSlots.run(context.key.id, next);
-    // A part can be empty: when the previous part was full and the last, or when the remaining items were deleted in
-    // the meantime.
+    // The next part can be empty, because the previous part ended exactly at the end of the list, or the remaining
+    // items were deleted in the meantime.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

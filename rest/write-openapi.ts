@@ -1,5 +1,5 @@
-// This program is for developers. `npm run openapi` writes the API reference, and the documents in the guide for
-// clients that move to the graph. `npm run openapi:check` fails when one of these files is out of date.
+// This program is for developers. `npm run openapi` writes the OpenAPI document, and the GraphQL documents in the guide
+// for clients that move from REST to the graph. `npm run openapi:check` fails when one of these files is out of date.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { schema } from '../schema/index.ts';

@@ -15,7 +15,7 @@ import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './
 import { formedText, identifier, instant, wholeNumber } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** The reason for an access decision. */
+/** The reason for a gate decision. */
 export const AccessReason = builder.enumType(reasons, {
   name: 'AccessReason',
   description: 'The reason for an access decision.',
@@ -35,8 +35,8 @@ export const AccessReason = builder.enumType(reasons, {
 });
 
 /**
- * The rule of the parts of a plate that a camera may have misread. It accepts digits in place of letters and letters in
- * place of digits.
+ * Validates the parts of a plate that a camera may have misread. The rule accepts digits in place of letters and
+ * letters in place of digits.
  */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),

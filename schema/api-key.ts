@@ -13,7 +13,7 @@ const maxLimit = 10_000_000;
 
 const ids = z.array(identifier).max(maxScopeIds, `Must be at most ${maxScopeIds} ids`);
 
-/** The rules of the fields that a key has from its creation, in the order of the input types. */
+/** The validation rules for the fields of a new API key, in the order of the input types. */
 const keyRules = {
   name: filledText(100, 'Key name is required'),
   permissions: z.array(z.enum(permissions)).min(1, 'At least one permission is required'),

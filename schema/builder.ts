@@ -15,8 +15,8 @@ import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
 
 /**
- * The builder of the graph, with its plugins, its scalars and the only validation hook. This file defines no domain
- * type.
+ * The Pothos builder of the GraphQL schema, with its plugins and scalars, and with the only place where inputs are
+ * validated. The types of the domain are defined in other files.
  */
 export const builder = new SchemaBuilder<{
   Context: Context;
@@ -71,7 +71,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** Parses a DateTime that a client sent, and validates it by the rule of instants. */
+/** Parses a DateTime that a client sent, and validates it as an instant. */
 function parseInstant(value: unknown, nodes?: ValueNode): Date {
   const parsed = instant.safeParse(value);
   if (!parsed.success || value instanceof Date) {
@@ -97,7 +97,7 @@ builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
     description: 'Number of items in the whole list now.',
-    // The cost is high, because counting reads the whole list.
+    // The cost of `totalCount` is high, because counting reads the whole list.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
   }),

@@ -18,13 +18,13 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The pattern of a company name for JSON Schema. It covers only characters up to U+009F, because the regular
- * expressions of other languages do not know `\p{L}`.
+ * The pattern of a company name for JSON Schema. Regular expressions of other languages may not know `\p{L}`, so the
+ * pattern restricts only characters up to U+009F.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
-/** The maximum lengths of texts, for the rules and the descriptions. */
+/** The maximum lengths of texts in characters, for the validation rules and the descriptions. */
 const maxLength = { name: 100, address: 200, externalCompanyId: 50, description: 500, phone: 20 };
 
 const webAddress = emptyOr('uri', urlText(2048), {
@@ -32,7 +32,7 @@ const webAddress = emptyOr('uri', urlText(2048), {
   message: 'Must be a valid http or https URL, or empty',
 });
 
-/** The rules of a company (docs/contract.md#company), in the order of its field table. */
+/** The validation rules of a company (docs/contract.md#company), in the order of its field table. */
 const registerCompanyRule = z.object({
   name: filledText(maxLength.name, 'Company name is required')
     .regex(companyName, 'Company name contains invalid characters')
@@ -51,10 +51,7 @@ const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-/**
- * The rule of a partial update. The given fields must follow the rules of a company, and at least one field is
- * required.
- */
+/** Validates the changed fields of a company. At least one field is required. */
 const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
@@ -84,7 +81,7 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // the field is read separately for each company, because settings may be large
+      // `settings` is read separately for each company, because its value may be large.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
@@ -150,7 +147,7 @@ const fieldDescriptions = {
   settings: 'Any JSON object of at most 10 levels and 16 KiB.',
 };
 
-/** The optional texts of a company, which both input types have. */
+/** The optional texts of a company. Both input types have them. */
 const optionalTexts = {
   externalCompanyId: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
   description: `At most ${maxLength.description} characters.`,

@@ -14,10 +14,10 @@ declare global {
   }
 }
 
-/** For each request, the results that it has so far, by the name of the read. */
+/** The results of the reads in each request, by the name of the read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-/** Runs a read only once in a request. A second read with the same name gets the same result. */
+/** Runs a read only once in a request. If the same name is read again, the caller gets the earlier result. */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
   answersOf.set(request, answers);
@@ -27,9 +27,9 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * Counts a list only once in a request, because counting reads the whole list. This also holds when `totalCount` is
- * selected several times under aliases. Equal pages under several aliases are also read once. Mutations read and count
- * each time.
+ * A plugin that counts a list only once in a request, because counting reads the whole list. A client can request
+ * `totalCount` several times by using aliases. Pages with equal arguments are also read only once. Mutations always
+ * read and count again.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

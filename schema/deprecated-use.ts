@@ -21,8 +21,8 @@ builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
     description: `The deprecated operations that the key used in the last ${deprecatedUseDays} days. A request is counted within a few seconds.`,
-    // The cost is as high as for `usage`, because the field reads all records of the period. The multiplier is low,
-    // because the result has few rows.
+    // The cost is as high as for `usage`, because the field reads all usage records in the time range. The multiplier
+    // is low, because the result has few rows.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

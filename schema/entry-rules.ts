@@ -3,7 +3,8 @@ import { expectedVersion, identifier } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-// This file shows two rules of an entry in the graph: its weekly hours, and how often its vehicle may enter.
+// This file defines the GraphQL fields for two rules of a whitelist entry: its weekly hours, and how often its vehicle
+// may enter.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({

@@ -28,13 +28,16 @@ declare global {
       ResolveShape,
       ResolveReturnShape,
     > {
-      /** The permission that a key needs to select the field. */
+      /** The permission that an API key needs to select the field. */
       permission?: Permission;
-      /** The error codes that the field may return, besides the codes of its permission and arguments. */
+      /**
+       * The error codes that the field may return. The codes of its permission and its arguments are added
+       * automatically.
+       */
       errors?: readonly ErrorCode[];
-      /** The cost of the field (docs/contract.md#cost-of-a-request). Default: 1. */
+      /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
-      /** The number of rows that one rate limit point pays for, for a root field that takes a list of rows. */
+      /** For a root field that takes a list of rows: the number of rows for which one rate limit point is taken. */
       rowsPerPoint?: number;
     }
   }
@@ -42,43 +45,46 @@ declare global {
 }
 
 /**
- * The cost of a field: its own cost, and the multiplier of its selection if the field is a list without a page size.
+ * The cost of a field. It consists of the cost of the field itself and, for a list without a page size, the multiplier
+ * for the fields in its selection.
  */
 interface FieldCost {
   field: number;
-  /** Computes the cost of the field from its arguments. The result replaces `field`. */
+  /** Computes the cost of the field from its arguments. The result is used instead of `field`. */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * Whether each database read in the selection counts for every item of the page, or for every row of the call, even
-   * when plain fields count less. Plain fields never count for more items than the list has.
+   * Whether each field in the selection that reads the database counts for every item of the page or every row of the
+   * request. Other fields may count for fewer items, but never for more items than the list has.
    */
   wholeReads?: boolean;
   /**
-   * Whether the field reads the database for its item. By default, this is true for objects and false for other fields.
-   * Fields inside an object that reads nothing cost as much as fields of the parent object.
+   * Whether the field reads the database for each of its items. The default is true for objects and false for other
+   * fields. The fields of an object that reads nothing count as if they belonged to the parent object.
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a slot, even at a low cost, because the field may read many rows.
+   * Whether a query with this field always waits for a slot. This is needed if the field can read many rows at a low
+   * cost.
    */
   isHeavy?: boolean;
   /**
-   * Returns the maximum number of items of a list whose length depends on the arguments. The result replaces
+   * Returns the maximum number of items of a list whose length depends on the arguments. The result is used instead of
    * `multiplier`.
    */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** The default page size of a field with pages whose items count by `multiplier`. */
+  /** The default page size of a field that returns pages whose items count by `multiplier`. */
   pageSize?: number;
 }
 
 /**
- * Copies the options of a field into the schema, where src/graphql/ reads them. An operation is rejected before
- * execution when the key lacks the permission for a selected field. The costs of the fields determine the rate limit
- * points of the operation, and the REST reference lists the errors. A field with the argument `first` returns pages,
- * and each item counts, unless the field defines its own cost.
- * Root fields of queries and mutations become nullable, so that an error in one field does not remove the data of the
- * other fields. A resolver cannot return null. null always comes with an error
+ * A plugin that copies the options of a field into the schema, where src/graphql/ reads them. An operation is rejected
+ * before execution if the API key lacks the permission for one of its fields. The rate limit points of an operation
+ * depend on the costs of its fields, and the REST reference lists the errors. If a field has the argument `first`, it
+ * returns pages, and each item of the page counts unless the field defines its own cost.
+ *
+ * The plugin also makes the root fields of queries and mutations nullable, so that an error in one field does not
+ * remove the data of the other fields. A resolver cannot return null; null always comes with an error
  * (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {

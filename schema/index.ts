@@ -24,5 +24,5 @@ import './whitelist-changes.ts';
 import './whitelist-import.ts';
 import { builder } from './builder.ts';
 
-/** The graph: all types, queries, mutations and subscriptions of the service. */
-export const schema = builder.toSchema({ sortSchema: false }); // the field order of docs/contract.md is kept
+/** The GraphQL schema of the gateway, with all its types, queries, mutations and subscriptions. */
+export const schema = builder.toSchema({ sortSchema: false }); // keeps the field order of docs/contract.md

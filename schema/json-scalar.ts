@@ -3,8 +3,8 @@ import { JSONResolver } from 'graphql-scalars';
 import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
- * The scalar for any JSON value. A literal in a document may have members of any name, and its numbers are checked as
- * in a request body.
+ * The scalar for any JSON value. A JSON value in a document may have members with any name. Its numbers are checked
+ * like the numbers in a request body.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 
@@ -41,7 +41,7 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
   }
 }
 
-/** Marks an object or array if one of its literals is a number that JavaScript cannot represent exactly. */
+/** Marks an object or array in a document if it directly contains a number that JavaScript cannot represent exactly. */
 function holderOf<Holder extends object>(literals: readonly ValueNode[], holder: Holder): Holder {
   const isInexact = (literal: ValueNode) =>
     (literal.kind === Kind.INT || literal.kind === Kind.FLOAT) && !isExact(literal.value);

@@ -20,10 +20,10 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The maximum lengths of texts, for the rules and the descriptions. */
+/** The maximum lengths of texts in characters, for the validation rules and the descriptions. */
 const maxLength = { name: 100, address: 200, description: 500 };
 
-/** The largest allowed `longestStayHours`: ten years. */
+/** The maximum value of `longestStayHours`. It equals ten years. */
 const maxLongestStayHours = 87_600;
 
 const locationFields = {
@@ -36,17 +36,14 @@ const locationFields = {
   longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
 };
 
-/** The rules of a location (docs/contract.md#location), in the order of its fields. */
+/** The validation rules of a location (docs/contract.md#location), in the order of its fields. */
 const createLocationRule = z.object({
   companyId: identifier.nullish(),
   ...locationFields,
   timezone: locationFields.timezone.nullish(),
 });
 
-/**
- * The rule of a partial update. The given fields must follow the rules of a location, and at least one field is
- * required.
- */
+/** Validates the changed fields of a location. At least one field is required. */
 const updateLocationRule = atLeastOneField(
   z.object({
     name: locationFields.name.optional(),
@@ -178,10 +175,10 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
   }),
 });
 
-/** The cost of changing the longest stay. It is high, because all sessions of the location are derived again. */
+/** The cost of changing the maximum stay. It is high, because all sessions of the location are computed again. */
 const longestStayCost = 8_000;
 
-/** Returns the cost of a change of a location, which depends on the given fields. */
+/** Returns the cost of changing a location. It depends on which fields the client changes. */
 const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
   typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 

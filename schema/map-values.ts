@@ -1,4 +1,4 @@
-/** Returns an object with the same keys, in which each value is computed from the given value and its key. */
+/** Returns an object with the same keys. Each new value is computed from the old value and its key. */
 export function mapValues<Key extends string, Value, Result>(
   object: Readonly<Record<Key, Value>>,
   map: (value: Value, key: Key) => Result,

@@ -11,7 +11,7 @@ const platesRule = z
   .array(plateRule)
   .max(maxPlatesInside, `At most ${maxPlatesInside} vehicles are allowed in one count`);
 
-/** The largest number of vehicles that a count may have. No location holds more vehicles. */
+/** The maximum number of vehicles that a client can report in a count. No location holds more vehicles. */
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =

@@ -12,7 +12,7 @@ import { instant } from './rules.ts';
 
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
-/** The cost of reading the sessions for a history. The cost of its points is added. */
+/** The cost of reading the sessions for an occupancy history. The number of its points is added to this cost. */
 const readingCost = 20;
 
 const HistoryInterval = builder.enumType('HistoryInterval', {
@@ -57,10 +57,10 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
   );
 
 /**
- * Returns the instants of a history up to now, and the end of its last interval. The list is empty for a period in the
- * future.
+ * Returns the instants of the points in an occupancy history up to now, and the end of the last interval. For a time
+ * range in the future, the list is empty.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or has too many points
+ * @throws {ServiceError} `VALIDATION_ERROR` for a time range that is empty or has too many points
  */
 function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
   const { from, to, interval } = period;
@@ -73,7 +73,10 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
   return bounds;
 }
 
-/** Returns the cost of a history, which is its number of points. A rejected history costs nothing. */
+/**
+ * Returns the number of points in an occupancy history, which is its cost. If the history would be rejected, the result
+ * is 0.
+ */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));
   if (period.some((at) => Number.isNaN(at.getTime()))) return 0;

@@ -6,21 +6,21 @@ import { wholeNumber } from './rules.ts';
 
 /** The default page size. */
 export const defaultPageSize = 20;
-/** The largest page size. */
+/** The maximum page size. */
 const maxPageSize = 100;
 
-/** The rule of the arguments `first` and `last`. */
+/** Validates the arguments `first` and `last`. */
 export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** The form of a cursor: `encodeCursor` encodes the 36 characters of an id in base64url. */
+/** The form of a cursor. `encodeCursor` encodes the 36 characters of an id in base64url. */
 const cursorForm = /^[\w-]{48}$/;
 const notACursor = 'Must be a cursor that this list returned';
 
 /**
- * The rule of the arguments `after` and `before`. Clients must not interpret a cursor. It contains the id of the item
- * at its position.
+ * Validates the arguments `after` and `before`. A cursor contains the id of the item at its position, but clients must
+ * treat it as opaque.
  */
 export const cursor = z
   .string()
@@ -29,7 +29,7 @@ export const cursor = z
   .transform((value) => Buffer.from(value, 'base64url').toString())
   .refine((id) => isId(id) && id === id.toLowerCase(), notACursor);
 
-/** The arguments of every connection. */
+/** The arguments that all connections have. */
 export interface ConnectionArguments {
   first?: number | null | undefined;
   last?: number | null | undefined;
@@ -38,10 +38,10 @@ export interface ConnectionArguments {
 }
 
 /**
- * Returns one page of a list that is sorted by id, which is the order of creation. Pages are bounded by ids and not by
- * positions, so that an inserted or removed item does not shift the other items.
+ * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and no
+ * position, so inserted or removed items do not shift the other items.
  *
- * @param args the connection's arguments, with `after` and `before` already decoded by their rule
+ * @param args the connection's arguments, with `after` and `before` already decoded
  * @param list counts its items only when `totalCount` is selected
  * @param newestFirst for lists that start with the newest item
  */
@@ -76,10 +76,10 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
-/** An empty list, for a resolver whose list is read elsewhere. */
+/** An empty list. A resolver returns it when the list is read elsewhere. */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
-/** Whether the result of a resolver is a connection whose list can be counted. */
+/** Whether a resolver has returned a connection whose items can be counted. */
 export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
   return (
     typeof value === 'object' &&

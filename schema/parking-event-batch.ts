@@ -8,15 +8,15 @@ import { ImportError } from './whitelist-import.ts';
 import { identifier } from './rules.ts';
 
 /**
- * The rows of a batch are not validated here. Each row is validated separately, so that an invalid row does not reject
- * the valid rows.
+ * The events in a batch are not validated with the other arguments. Each event is validated separately later, so that
+ * an invalid event does not reject the valid events.
  */
 const eventsRule = z
   .array(z.unknown())
   .min(1, 'At least one event is required')
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
-/** Reads one row by the rule of a single event. */
+/** Validates one event of a batch with the rules of a single event. */
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
@@ -45,7 +45,7 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     rows: t.field({
       type: [ParkingEventRow],
       description: 'The rejected events, in the order of the call.',
-      // The multiplier is lower than the maximum of 1,000 rows, because few events are rejected in practice.
+      // The multiplier is lower than the maximum of 1,000 events, because few events are rejected in practice.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),

@@ -12,16 +12,16 @@ import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './
 import { filledText, identifier, instant, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** How far the clock of a gate may be ahead of the gateway: one day. */
+/** How far the clock of a gate may be ahead of the gateway's clock: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/** The rule of the time of an observation, by the clock of the observer. */
+/** Validates the time of an observation. The clock of the gate sets this time. */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
 );
 
-/** The rules of a parking event. */
+/** The validation rules of a parking event. */
 export const parkingEventRule = z
   .object({
     eventId: filledText(100, 'Event id must not be blank'),
@@ -34,7 +34,10 @@ export const parkingEventRule = z
   })
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
 
-/** Converts a valid event to a reading, with the plate in exactly one form. */
+/**
+ * Converts a valid event to the form that the parking functions expect. The event has either the parts of the plate or
+ * the text that a camera read.
+ */
 export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
   reading ? { ...seen, reading } : { ...seen, plate: plate! };
 
@@ -107,7 +110,7 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
   }),
 });
 
-/** Returns the whitelist entry of an event or session, or null when the entry was removed. */
+/** Returns the whitelist entry of an event or session. The result is null when the entry no longer exists. */
 export function entryOf(
   { locationId, whitelistEntryId }: Pick<ParkingEventRow, 'locationId' | 'whitelistEntryId'>,
   { services: { whitelist } }: Context,

@@ -1,7 +1,7 @@
 import { Permission as permissions } from '../prisma/generated/client/enums.ts';
 import { builder } from './builder.ts';
 
-/** The permissions of a key. Each permission allows some operations. */
+/** The permissions of an API key. Each permission allows some operations. */
 export const Permission = builder.enumType(permissions, {
   name: 'Permission',
   description: 'An operation that a key may use.',

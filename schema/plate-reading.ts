@@ -7,8 +7,8 @@ import { plateRule } from './whitelist.ts';
 const readText = text(maxPlateTextLength);
 
 /**
- * The rule of a reading. Without spaces, dashes and dots, the text must not be empty. Normalising the text must not
- * make it too long.
+ * Validates the text that a camera read. The text must contain more than spaces, dashes and dots, and must not become
+ * too long when it is normalized.
  */
 export const plateReadingRule = z.object({
   text: readText
@@ -44,9 +44,9 @@ export const ReadingInput = builder.inputType('ReadingInput', {
   }),
 });
 
-/** The error message for a request that gives the plate in both forms, or in neither form. */
+/** The error message for a request that has both the parts of a plate and the text of a camera, or neither. */
 export const onePlateMessage = 'Exactly one of plate and reading is required';
 
-/** Whether a request gives the plate in exactly one form. */
+/** Whether a request has either the parts of a plate or the text that a camera read, and not both. */
 export const hasOnePlate = ({ plate, reading }: { plate?: unknown; reading?: unknown }) =>
   Boolean(plate) !== Boolean(reading);

@@ -15,7 +15,10 @@ const quotaRule = z.object({
   enforcement: z.enum(enforcements).nullish(),
 });
 
-/** The rule of the quotas of one call. Each reference may occur only once, so that it is clear which quota applies. */
+/**
+ * Validates the quotas in a request. Each reference may occur only once, because otherwise it would not be clear which
+ * quota applies.
+ */
 const quotasRule = z
   .array(quotaRule)
   .min(1, 'At least one quota is required')
@@ -53,7 +56,7 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
       description: `${descriptions.enforcement}.`,
     }),
     used: t.int({
-      complexity: { field: 5, multiplier: 1, reads: true }, // the field costs more, because it counts vehicles
+      complexity: { field: 5, multiplier: 1, reads: true }, // `used` costs more, because it counts vehicles
       description: 'Number of vehicles of the reference that are inside now.',
       resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
@@ -158,7 +161,7 @@ builder.mutationFields((t) => ({
     type: [Quota],
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
-    complexity: { field: 1, multiplier: 100, wholeReads: true }, // a call may have up to 1,000 quotas
+    complexity: { field: 1, multiplier: 100, wholeReads: true }, // a request may have up to 1,000 quotas
     description:
       'Sets or removes many quotas of a location, all of them or none. Returns the new quotas, and the last values of removed quotas. Removing a quota that does not exist does nothing.',
     args: {

@@ -3,25 +3,27 @@ import { hasInexactNumber } from '../src/json/exact-numbers.ts';
 import { shown } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
 
-/** The largest value of a GraphQL `Int` and of its database column. */
+/** The maximum value of a GraphQL `Int`, and of its database column. */
 const maxGraphInt = 2_147_483_647;
 
-// Tab and newline may occur in texts. Other control characters, such as NUL, may not (docs/contract.md#strings).
+// Texts may contain tabs and newlines, but no other control characters, such as NUL (docs/contract.md#strings).
 
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /**
- * Whether every database and client can hold a text. The text must be well-formed Unicode without control characters,
+ * Whether every database and client can store a text. It must be well-formed Unicode and have no control characters
  * except tab and newline.
  */
 function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// A rule that checks a value in code describes its effect as JSON Schema in `meta`. Patterns use only syntax that the
-// regular expressions of other languages also have.
+// JSON Schema cannot show a check that a rule does in code, so the rule describes the check in `meta`. Patterns use
+// only syntax that regular expressions of other languages also have.
 
-/** The rule of a text with at most `max` characters (UTF-16 units). The text is kept as sent. */
+/**
+ * Creates the rule for a text with at most `max` characters (UTF-16 units). The text is stored as the client sent it.
+ */
 export const text = (max: number) =>
   z
     .string()
@@ -30,9 +32,9 @@ export const text = (max: number) =>
     .meta({ pattern: '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$' });
 
 /**
- * The rule of an identifier. It accepts any text, because a value that is not a UUID gets the same response as an
- * unknown identifier. The value is cut to the length of `details.value`, and each character that the database cannot
- * store becomes U+FFFD.
+ * Validates an identifier. The rule accepts any text, because the response for a malformed identifier is the same as
+ * for an unknown identifier. A long text is cut to the length of `details.value`, and each character that the database
+ * cannot store becomes U+FFFD.
  */
 export const identifier = z
   .string()
@@ -40,26 +42,28 @@ export const identifier = z
     isId(value) ? value : String(shown(value)).replace(new RegExp(controlCharacter, 'g'), '\ufffd'),
   );
 
-/** The rule of the value of a list filter. An empty value means no filter (docs/contract.md#filters). */
+/** Validates the value of a list filter. An empty value means no filter (docs/contract.md#filters). */
 export const textFilter = text(500)
   .transform((value) => value || undefined)
   .nullish();
 
-/** The rule of a text with at least one character that is not white space. */
+/** Creates the rule for a text with at least one character that is not white space. */
 export const filledText = (max: number, message: string) =>
   text(max)
     .refine((value) => value.trim() !== '', message)
     .meta({ minLength: 1, allOf: [{ pattern: '\\S' }] });
 
-/** The rule of a text that matches a regular expression. The regular expression must not match the empty text. */
+/**
+ * Creates the rule for a text that matches a regular expression. The regular expression must not match the empty text.
+ */
 export const formedText = (form: RegExp, message: string) =>
   z.string().regex(form, message).meta({ minLength: 1 });
 
-/** The rule of a name from a list that is not part of the contract, such as the list of time zones. */
+/** Creates the rule for a name from a list that the contract does not contain, such as the list of time zones. */
 export const listedName = (isListed: (value: string) => boolean, message: string) =>
   z.string().refine(isListed, message).meta({ minLength: 1, pattern: '\\S' });
 
-/** The rule of a text that is empty or has a given format. */
+/** Creates the rule for a text that is either empty or has a given format. */
 export const emptyOr = (
   format: 'email' | 'uri',
   rule: z.ZodString,
@@ -69,15 +73,15 @@ export const emptyOr = (
     .refine((value) => value === '' || isValid(value), message)
     .meta({ pattern: undefined, anyOf: [{ maxLength: 0 }, { format }] });
 
-/** The rule of an object with at least one field. */
+/** Creates the rule for an object with at least one field. */
 export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
   rule
     .refine((fields) => Object.keys(fields).length > 0, 'At least one field to change is required')
     .meta({ minProperties: 1 });
 
 /**
- * The rule of the text of a URL without white space. URL parsers remove white space silently, so two different texts
- * could mean the same URL.
+ * Creates the rule for the text of a URL. White space is not allowed, because URL parsers remove it silently, and two
+ * different texts could then mean the same URL.
  */
 export const urlText = (max: number) =>
   text(max).refine((value) => !/\s/.test(value), 'Must not contain white space');
@@ -85,7 +89,8 @@ export const urlText = (max: number) =>
 const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
 /**
- * The rule of a slug: lowercase letters, digits and single inner hyphens, 1-50 characters (docs/contract.md#company).
+ * Creates the rule for a slug, which has 1 to 50 characters: lowercase letters, digits, and single hyphens between them
+ * (docs/contract.md#company).
  */
 export const slug = (message: string) =>
   z.string().max(50, 'Must be at most 50 characters').regex(slugForm, message).meta({ minLength: 1 });
@@ -94,8 +99,8 @@ const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * The rule of an instant in the years 1970 to 9999 of UTC (docs/contract.md#instants). The value is an ISO 8601 text
- * with an offset, or a Date that the DateTime scalar made from such a text.
+ * Validates an instant in the years 1970 to 9999 of UTC (docs/contract.md#instants). The value is an ISO 8601 text with
+ * an offset, or the Date that the DateTime scalar has made from such a text.
  */
 export const instant = z
   .union(
@@ -107,7 +112,7 @@ export const instant = z
     'Must be in the years 1970 to 9999 (UTC)',
   );
 
-/** The rule of a whole number in the range of a GraphQL `Int`. */
+/** Creates the rule for a whole number in the range of a GraphQL `Int`. */
 export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
   z
     .number()
@@ -115,22 +120,25 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
     .min(minimum, `Must be ${minimum} or more`)
     .max(maximum, `Must be ${maximum} or less`);
 
-/** The rule of the version that a client has read. Versions start at 1. */
+/** Validates the version that a client has read. The first version is 1. */
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a free object (docs/contract.md#settings). The limits are low, because lists of companies contain every
- * object.
+ * The limits of a JSON object with free content (docs/contract.md#settings). The limits are low, because a list of
+ * companies contains one object for each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
-/** The rule of a JSON object of limited depth and size. The object must come back with the same members and values. */
+/**
+ * Validates a JSON object with free content. Its depth and size are limited, and the gateway must be able to return
+ * exactly the same members and values.
+ */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),
 });
 
-/** Returns the fault of a free object, or undefined when the object is valid. */
+/** Returns what is wrong with a JSON object with free content, or undefined when the object is valid. */
 function freeObjectFault(value: unknown): string | undefined {
   const isStorableObject =
     typeof value === 'object' &&
@@ -145,13 +153,16 @@ function freeObjectFault(value: unknown): string | undefined {
   return 'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 }
 
-/** Whether every number of a JSON value comes back exactly as the client sent it. */
+/** Whether each number in a JSON value stays the same when the value is stored and returned. */
 function hasExactNumbers(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return !hasInexactNumber(value) && Object.values(value).every(hasExactNumbers);
 }
 
-/** Whether a JSON value has at most the given number of levels, and only strings that the database can store. */
+/**
+ * Whether a JSON value has at most the given number of nesting levels, and contains only strings that the database can
+ * store.
+ */
 function isStorable(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return isText(value);
   if (typeof value !== 'object' || value === null) return true;

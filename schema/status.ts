@@ -53,7 +53,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
   }),
 });
 
-/** Reads the status of a location in the key's scope. */
+/** Reads the status of a location. The location must be in the scope of the API key. */
 export async function findStatus(
   locationId: string,
   { key, services: { locations } }: Context,
@@ -90,7 +90,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
   }),
 );
 
-/** The largest number of locations in one subscription: the largest page. */
+/** The maximum number of locations in one subscription. It equals the maximum page size. */
 const maxWatchedLocations = 100;
 
 const watchedLocations = z

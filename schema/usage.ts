@@ -32,12 +32,13 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
 });
 
 /**
- * Returns the period that a client asks for. By default, `to` is now, and `from` is 24 hours before `to`.
+ * Returns the time range that a client requested. By default, `to` is now, and `from` is 24 hours before `to`.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a period that is empty or too long
+ * @throws {ServiceError} `VALIDATION_ERROR` for a time range that is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // Now is rounded up to the next second, so that all fields without a period in one request read the same period.
+  // The current time is rounded up to the next second. All fields without a time range in one request then read the
+  // same range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -52,8 +53,8 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The number of requests of the key by hour, operation and API, in this order. A request is counted within a few seconds. A request with an unknown key does not count for any key.',
-    // The field can return up to 31 days of hours with several rows each. The cost limits the number of such fields in
-    // an operation.
+    // One field can return 31 days of hours, with several rows for each hour. The high cost limits how many such fields
+    // an operation can have.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({

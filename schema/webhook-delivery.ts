@@ -46,9 +46,9 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
-/** The approximate number of attempts before a delivery fails. */
+/** The approximate number of attempts that the gateway makes before a delivery fails. */
 const usualAttempts = 20;
-/** The cost that the field `body` adds to an operation. */
+/** The cost of the field `body`. */
 const bodyComplexity = 20;
 
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
@@ -64,8 +64,8 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
       nullable: true,
-      // Each body has its own cost, because it reads an audit record, which lists thousands of identifiers after an
-      // import.
+      // Each body is charged separately, because it is read from an audit record. The audit record of an import lists
+      // thousands of identifiers.
       complexity: bodyComplexity,
       description:
         'The body of the message: JSON with `type`, `timestamp` and `data`. Null when the key lacks the permission to read the event.',

@@ -10,18 +10,21 @@ import { maxCountedWaiting } from '../src/webhooks/waiting-messages.ts';
 import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 
-/** The default duration of a lease, in seconds. */
+/** The default length of a lease on messages, in seconds. */
 const defaultLeaseSeconds = 60;
 
 /**
- * The cost that the field `body` adds to an operation. One statement reads all bodies of a call, and a call with the
- * maximum number of messages costs one point.
+ * The cost of the field `body`. One SQL statement reads the bodies of all messages, and a request for the maximum
+ * number of messages costs one rate limit point.
  */
 const bodyComplexity = 10;
-/** The cost of the headers of a message. A message has five headers. */
+/** The cost of the field `headers`. Each message has five headers. */
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
-/** Returns the maximum number of messages of a call. The rule of the argument rejects numbers out of range. */
+/**
+ * Returns the maximum number of messages that a request asks for. The validation rule of the argument rejects numbers
+ * out of range.
+ */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
 

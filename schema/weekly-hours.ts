@@ -14,13 +14,13 @@ const to = formedText(
   'Must be a time of day, such as 19:00 or 24:00',
 );
 
-/** The rule of the days. It removes repeated days and sorts the days in the order of the week. */
+/** Validates the days of weekly hours. Repeated days are removed, and the days are sorted in the order of the week. */
 const days = z
   .array(z.enum(weekdays))
   .min(1, 'At least one day is required')
   .transform((named) => weekdays.filter((day) => named.includes(day)));
 
-/** The rule of weekly hours. An empty list means the same as null, which is at all times. */
+/** Validates weekly hours. An empty list means the same as null: the vehicle may enter at all times. */
 export const weeklyHoursRule = z
   .array(
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {

@@ -7,12 +7,12 @@ import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** The default number of changes in a page. */
+/** The default number of changes on a page of the feed. */
 const defaultFeedPageSize = 1000;
 
 /**
- * The cost of a page of the feed in an operation. A page of any size, with every plain field of its entries, costs one
- * rate limit point.
+ * The cost of a page of the whitelist feed. A page of any size costs one rate limit point, even if the client selects
+ * all plain fields of the entries.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 

@@ -13,8 +13,8 @@ import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } 
 import { identifier } from './rules.ts';
 
 /**
- * The rows of an import are not validated here. Each row is validated separately, so that an invalid row does not
- * reject the valid rows.
+ * The rows of an import are not validated with the other arguments. Each row is validated separately later, so that an
+ * invalid row does not reject the valid rows.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -47,7 +47,7 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
 /** A rejected row, with the location of the import. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** Reads one row by the rule of a single entry. */
+/** Validates one row with the rules of a single entry. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
@@ -85,7 +85,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      complexity: { field: 10, multiplier: 1, reads: false }, // one statement reads a thousand of these entries
+      complexity: { field: 10, multiplier: 1, reads: false }, // one SQL statement reads a thousand of these entries
       description: 'The existing entry with the same plate, if the row was rejected because of this entry.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
@@ -93,7 +93,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
     error: t.field({
       type: ImportError,
       nullable: true,
-      complexity: { field: 1, multiplier: 1, reads: false }, // the row already contains the entry
+      complexity: { field: 1, multiplier: 1, reads: false }, // the rejected row already contains the entry
       description: 'Why the row was rejected.',
       resolve: ({ error }) => error,
     }),
@@ -116,8 +116,8 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rows: t.field({
       type: [ImportRow],
       description: 'The rejected rows, in the order of the call.',
-      // The multiplier is lower than the maximum of 10,000 rows, because few rows are rejected in practice. Database
-      // reads in the selection still count for every row.
+      // The multiplier is lower than the maximum of 10,000 rows, because few rows are rejected in practice. Fields that
+      // read the database still count for every row.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),

@@ -6,7 +6,7 @@ import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection 
 import { identifier, instant, textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** The filters of a whitelist. Both fields that return a whitelist have these arguments. */
+/** The arguments that filter a whitelist. Both fields that return a whitelist have them. */
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
     description: 'Only entries with this reference id. If omitted or empty, there is no such filter.',
@@ -32,12 +32,12 @@ const filterArguments = builder.args((t) => ({
 }));
 
 /**
- * The additional cost of the filter `validAt`. No index finds the entries that are valid at a time, so a page or a
- * count may read the whole list.
+ * The additional cost of the filter `validAt`. No index finds the entries that are valid at a given time, so a page or
+ * a count may read the whole whitelist.
  */
 const validAtCost = 200;
 
-/** The cost of a list, which depends on its filters. */
+/** The cost of a whitelist. It depends on the filters of the request. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
@@ -47,7 +47,10 @@ const listCost = {
 
 type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;
 
-/** Returns a page of the whitelist of a location. The statement that reads the page checks the key's scope. */
+/**
+ * Returns a page of the whitelist of a location. The SQL statement that reads the page also checks the scope of the API
+ * key.
+ */
 function whitelistConnection(
   locationId: string,
   { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,

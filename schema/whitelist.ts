@@ -6,7 +6,7 @@ import { mapValues } from './map-values.ts';
 import { expectedVersion, filledText, formedText, identifier, instant, text, wholeNumber } from './rules.ts';
 import { WeeklyHours, WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 
-/** The rule of the three parts of a plate (docs/contract.md#whitelist-entry). */
+/** Validates the three parts of a plate (docs/contract.md#whitelist-entry). */
 export const plateRule = z.object({
   plateType: formedText(/^[A-Z]{2,4}$/, 'Invalid plate type format'),
   plateCode: formedText(/^(White|[A-Za-z0-9]{1,3})$/, 'Invalid plate code format'),
@@ -15,17 +15,23 @@ export const plateRule = z.object({
 
 const maxReferenceIdLength = 100;
 
-/** The rule of the identifier of a group of entries, and its length for descriptions. */
+/**
+ * Validates a reference, which is the identifier of a group of entries. The maximum length is also used in
+ * descriptions.
+ */
 export const referenceId = filledText(maxReferenceIdLength, 'Reference id must not be blank');
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
-/** The optional texts of an entry. The rules, fields and inputs of these texts are derived from this list. */
+/**
+ * The optional texts of a whitelist entry. The validation rules, fields and inputs for these texts are derived from
+ * this list.
+ */
 const optionalTexts = {
   vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
   note: { maxLength: 500, description: 'Free text, at most 500 characters.' },
 };
 
-/** The rules of a whitelist entry, in the order of the field table (docs/contract.md#whitelist-entry). */
+/** The validation rules of a whitelist entry, in the order of the field table (docs/contract.md#whitelist-entry). */
 export const whitelistEntryRule = z
   .object({
     referenceId,
@@ -82,7 +88,7 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     }),
     hours: t.field({
       type: [WeeklyHours],
-      complexity: { field: 0, multiplier: 0 }, // the value is a column of the entry, so it needs no separate read
+      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which needs no separate read
       description: `${description.hours}. If the list is empty, the vehicle may enter at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
@@ -122,8 +128,8 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 });
 
 /**
- * Converts the input of a client to the values of an entry. Omitted values become null, but omitted `hours` and
- * `maxEntries` stay unchanged.
+ * Converts a client's input to the values of a whitelist entry. Omitted values become null, except `hours` and
+ * `maxEntries`, which stay unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {

@@ -1,5 +1,5 @@
-// `npm run keys:bootstrap` creates the first key of an environment and prints its secret. The key is an operator's key.
-// The standard output contains only the secret, so that a script can put the secret into a secret store.
+// `npm run keys:bootstrap` creates the first API key of an environment, which is an operator's key, and prints its
+// secret. The standard output contains nothing but the secret, so that a script can put the secret into a secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';
 import { newSecret } from './auth/key-secret.ts';

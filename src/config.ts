@@ -6,7 +6,7 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The pepper that is used in development when none is configured. In development, keys protect only a developer's own
+ * The pepper for development, when no pepper is configured. In development, API keys protect only the developer's own
  * data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
@@ -32,7 +32,8 @@ const redisUrl = connectionUrl('redis:', 'rediss:').refine(
 );
 
 /**
- * One URL, or several URLs for the nodes of a cluster. A comma separates two URLs only when `redis:` follows the comma.
+ * Parses one URL, or several URLs for the nodes of a cluster, separated by commas. A comma counts as a separator only
+ * when `redis:` follows, because a URL can contain commas.
  */
 const redisUrls = z
   .string()
@@ -49,8 +50,8 @@ const isWebOrigin = (text: string) =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /**
- * A list of web origins. An origin with a path or a trailing slash is an error, because browsers never send such an
- * origin.
+ * Parses a list of web origins. An origin with a path or a trailing slash is an error, because browsers never send such
+ * an origin.
  */
 const origins = z
   .string()
@@ -60,13 +61,16 @@ const origins = z
     'must be origins separated by commas, such as https://app.example,http://localhost:5173',
   );
 
-/** An instant with its zone, and a duration of days, hours and minutes (ISO 8601, "interval"). */
+/**
+ * The form of a time interval: an instant with its time zone, and a duration of days, hours and minutes (ISO 8601,
+ * "interval").
+ */
 const intervalForm =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))\/P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
 
 const minuteMs = 60_000;
 
-/** Parses an interval of time. The result is undefined for invalid text, and for an interval of zero length. */
+/** Parses a time interval. The result is undefined for invalid text, and for an interval of zero length. */
 function parseInterval(text: string): { start: Date; end: Date } | undefined {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
@@ -75,7 +79,7 @@ function parseInterval(text: string): { start: Date; end: Date } | undefined {
   return { start: new Date(startMs), end: new Date(startMs + durationMs) };
 }
 
-/** The rule of a variable with a list of periods of time. The periods are sorted by their start. */
+/** Parses an environment variable with a list of time intervals, and sorts the intervals by their start. */
 const intervals = z.string().transform((list, context) => {
   const parsed = list.split(',').map((text) => parseInterval(text.trim()));
   const found = parsed.filter((interval) => interval !== undefined);
@@ -90,7 +94,7 @@ const intervals = z.string().transform((list, context) => {
 
 const flag = z.enum(['true', 'false'], 'must be true or false').transform((value) => value === 'true');
 
-/** All environment variables that the gateway reads. */
+/** The validation rules of all environment variables that the gateway reads. */
 const variables = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
@@ -125,11 +129,11 @@ const variables = z.object({
   RETENTION_EVENTS_DAYS: wholeNumber(1, 36_500).default(365),
   RETENTION_DELIVERIES_DAYS: wholeNumber(4, 36_500).default(30),
   RETENTION_CHANGES_DAYS: wholeNumber(1, 36_500).optional(),
-  /** RETENTION_REMOVALS_DAYS was the name of RETENTION_CHANGES_DAYS before version 1.6.0. */
+  /** RETENTION_CHANGES_DAYS was called RETENTION_REMOVALS_DAYS before version 1.6.0. */
   RETENTION_REMOVALS_DAYS: wholeNumber(1, 36_500).default(30),
 });
 
-/** The names of the variables. docs/configuration.md explains them. */
+/** The names of the environment variables. docs/configuration.md explains them. */
 export const variableNames: readonly string[] = Object.keys(variables.shape);
 
 const configRule = variables
@@ -218,8 +222,8 @@ const configRule = variables
   }));
 
 /**
- * Whether a secret is easy to guess, because it has few different characters, repeats a short text, or comes from the
- * documentation.
+ * Whether a secret is easy to guess. The result is true if the secret has few different characters, repeats a short
+ * text, or comes from the documentation.
  */
 const isEasyToGuess = (secret: string) =>
   new Set(secret).size < 10 ||
@@ -227,12 +231,13 @@ const isEasyToGuess = (secret: string) =>
   /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
 
 /**
- * Whether no browser can send this origin, because its host is not a host name or IP address, for example a wildcard.
+ * Whether no browser can send this origin. The result is true if the host is neither a host name nor an IP address, for
+ * example a wildcard.
  */
 const isOriginOfNoBrowser = (origin: string) =>
   !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);
 
-/** Returns warnings about settings that are valid but probably a mistake. Each warning is one sentence for the log. */
+/** Returns warnings about settings that are valid but probably wrong. Each warning is one sentence for the log. */
 export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[] {
   return [
     ...(operatorApiKey !== undefined && isEasyToGuess(operatorApiKey)
@@ -244,14 +249,14 @@ export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[
   ];
 }
 
-/** The settings of one process. The environment is parsed once, at the start. */
+/** The settings of one process, read from the environment variables when the process starts. */
 export type Config = z.output<typeof configRule>;
 
 /** An invalid environment variable. The message names the variable and the allowed values. */
 export class ConfigError extends Error {}
 
 /**
- * Reads the settings from environment variables. An empty variable counts as unset.
+ * Reads the settings from environment variables. An empty variable counts as not set.
  *
  * @throws {ConfigError} with the names of all invalid variables
  */

@@ -32,11 +32,11 @@ import type { Quotas } from './parking/quotas.ts';
 import type { WhitelistReads } from './whitelist/reads.ts';
 import type { WhitelistWrites } from './whitelist/writes.ts';
 
-/** The services that all requests of a process share. */
+/** The services of a process that all requests use. */
 export interface Services {
   prisma: PrismaClient;
-  // The functions of each domain folder. The first argument of a function that writes is the author of the change. The
-  // context of a request can be passed as the author.
+  // The functions of each domain folder. Functions that change data take the author of the change as their first
+  // argument, and callers can pass the context of a request as the author.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationFinder & LocationReads & LocationWrites;
@@ -47,11 +47,11 @@ export interface Services {
   parking: ParkingReads & OccupancyHistory & ParkingWrites & ParkingBatches & InsideCounts;
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
-  /** Lists the audit records that meet a condition. The newest records of the last seconds may be missing. */
+  /** Lists the audit records that meet a condition. Audit records of the last seconds may be missing. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
-  /** Reads the changes of an audit record by the id of the record (see large-values.ts). */
+  /** Reads the changes of an audit record by the id of the audit record (see large-values.ts). */
   auditChangesOf: LargeValues;
-  /** Reads the current state of a key's rate limit without charging the key. */
+  /** Reads the current state of an API key's rate limit, without taking points. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
   ) => Promise<RateLimitDecision>;
@@ -61,37 +61,37 @@ export interface Services {
   authenticator: Authenticator;
 }
 
-/** The context of a resolver, created once for each request. REST and GraphQL requests have the same context. */
+/** The data and services for the resolvers of one request. REST and GraphQL requests have the same context. */
 export interface Context {
   readonly services: Services;
   readonly key: AuthenticatedKey;
   /**
-   * Checks the key again during a long response. The promise rejects when the key is no longer valid, or has lost a
+   * Checks the API key again during a long response. The promise rejects when the key is no longer valid, or has lost a
    * permission or a part of its scope since the request began.
    */
   reauthenticate(): Promise<unknown>;
   /**
-   * Closes the connection in the middle of a response, so that the client sees an incomplete transfer.
+   * Closes the connection before the response is complete, so that the client notices that the response is incomplete.
    *
    * @returns false when the request has no connection, for example a request from within the process
    */
   cutConnection(): boolean;
   /**
-   * Receives a list that REST sends as a whole, instead of its first page. The graph validates the request, and REST
-   * then reads the list as JSON.
+   * Receives a list that REST sends as a whole. The resolver validates the request and passes the list to this function
+   * instead of reading its first page. REST then reads the list as JSON.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
-   * Whether the response is streamed. A streamed response reads a large value when it writes the value (see
+   * Whether the response is streamed. In a streamed response, a large value is read only when it is written (see
    * large-values.ts).
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Adds a change to the number of response bytes that wait in memory for the client. The change is negative when bytes
-   * were sent.
+   * Changes the count of response bytes that wait in memory for the client. The number is negative when bytes were
+   * sent.
    */
   holdBytes(change: number): void;
-  /** The id of the request. The id appears in the log, in the audit log and in the response to an unexpected error. */
+  /** The id of the request. The log, the audit log and the response to an unexpected error contain the id. */
   requestId: string;
   log: Logger;
 }

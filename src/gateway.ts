@@ -61,30 +61,30 @@ import { createWhitelistReads } from './whitelist/reads.ts';
 import { createWhitelistWrites } from './whitelist/writes.ts';
 
 /**
- * How long a request waits for the rate limiter in Redis, in milliseconds. After this time, the process itself limits
- * the request.
+ * How long a request waits for the rate limiter in Redis, in milliseconds. After this time, the limiter in the memory
+ * of the process decides.
  */
 const limiterTimeoutMs = 150;
 
-/** How long the metrics reuse the last count of pending webhook messages, in milliseconds. */
+/** How long the metrics show the same count of pending webhook deliveries before it is read again, in milliseconds. */
 const backlogIntervalMs = 15_000;
 
-/** How long the state of the database is cached for readiness probes, in milliseconds. */
+/** How long the state of the database is cached for health probes, in milliseconds. */
 const readinessIntervalMs = 1_000;
 
-/** Whether stored JSON can be parsed quickly, because its structure is within the limits for JSON from clients. */
+/** Whether a stored JSON text can be parsed quickly. Its structure must be within the limits for JSON from clients. */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
 /** A gateway that is ready for requests: its app, its database and its metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
-  /** Rejects a request before the app runs when the request is certain to be rejected. */
+  /** Refuses a request before the app runs if this process already knows that the request will be refused. */
   refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
-  /** Ends the subscriptions. Open subscriptions would prevent the listener from closing. */
+  /** Ends all subscriptions. An open subscription would prevent the HTTP listener from closing. */
   endStreams(): void;
-  /** Writes pending records and closes every connection. */
+  /** Writes the records that are not written yet and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -109,8 +109,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy, kind } = database;
-  // The partitions are created before the first usage record of today, because they may be missing if the last start
-  // was weeks ago.
+  // The partitions are created before the gateway accepts requests. They may be missing if the last start was weeks
+  // ago.
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
     log.warn(
       { err: error },
@@ -182,7 +182,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const stayExpiry = createStayExpiry({ ...heavy, log, locationSlots, statusNotices });
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // each open stream adds a listener to the signal
+  setMaxListeners(0, stopping.signal); // each open stream adds a listener
   const { app, refuseKnown } = createApp({
     services: {
       prisma,

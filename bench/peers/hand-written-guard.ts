@@ -6,8 +6,7 @@ import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
 
-// This file is the guard of the hand-written routes: the check of keys, the rate limiter, the log and the usage
-// records.
+// This file has the checks before the hand-written routes: API keys, the rate limiter, the log and the usage records.
 
 const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
 const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
@@ -16,7 +15,7 @@ const burstWindowMs = Number(process.env.RATE_LIMIT_BURST_WINDOW_SECONDS) * 1000
 const log = pino({ level: LOG_LEVEL!, base: undefined }, pino.destination({ sync: false }));
 const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE_POOL_SIZE) });
 
-/** Runs a named statement. */
+/** Runs an SQL statement with a name. */
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
@@ -36,7 +35,7 @@ const tooMany = new Failure(429, {
   message: 'Too many requests, please try again later',
 });
 
-/** Creates a JSON response with the same headers as the gateway. */
+/** Creates a JSON response with the headers that the gateway also sends. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
@@ -89,8 +88,8 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// The following code limits requests. Each window of a key is a list of times. One round trip to Redis checks both
-// windows.
+// The following code limits requests. Each window of an API key is a list of times. Both windows are checked in one
+// round trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(
@@ -175,12 +174,12 @@ setInterval(() => {
   );
 }, 1000).unref();
 
-/** The variables that the guard sets for a route handler. */
+/** The values that the guard passes to a route handler. */
 export interface Env {
   Variables: { key: Key; requestId: string };
 }
 
-/** Authenticates, limits and records every request. */
+/** Authenticates, rate-limits and records every request. */
 export const guard: MiddlewareHandler<Env> = async (c, next) => {
   const startedAt = performance.now();
   const requestId = randomUUID();

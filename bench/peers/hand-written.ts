@@ -5,9 +5,9 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
-// This server is a hand-written implementation of only these routes, without GraphQL. It uses Hono and node-postgres
-// with named statements, and has the same key check, limiter, rules, headers, log, audit records and usage records as
-// the gateway.
+// This server implements a few routes of the gateway by hand, without GraphQL. It uses Hono and node-postgres with
+// named statements. Like the gateway, it checks API keys, limits requests, validates them, sends the same headers, and
+// writes log lines, audit records and usage records.
 
 const noLocation = (value: string) =>
   new Failure(404, {

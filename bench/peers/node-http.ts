@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
-// This server is the upper limit for rejected requests. It is Node's HTTP server, which answers every request with the
-// same error, without any check.
+// This server shows the upper limit for rejected requests. It is Node's HTTP server. It checks nothing and answers
+// every request with the same error.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

@@ -2,11 +2,14 @@ import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-// This server is PostGraphile 5 over the same tables, with the production setup of its documentation. It checks no keys
-// and no limits, and records nothing. PostGraphile needs Node 22 or later, and is installed separately from the
-// gateway.
+// This server is PostGraphile 5 with the same tables and with the production settings of its documentation. It checks
+// no API keys and no rate limits, and records nothing. PostGraphile needs Node 22 or later, and is installed separately
+// from the gateway.
 
-/** The parts of PostGraphile's packages that this file uses. Their types are not installed here. */
+/**
+ * The parts of the PostGraphile packages that this file uses. The packages are not installed here, so their types are
+ * missing.
+ */
 interface PostGraphile {
   postgraphile(preset: object): { createServ(grafserv: unknown): { addTo(server: Server): Promise<void> } };
 }

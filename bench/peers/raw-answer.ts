@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// This server is the upper limit of a case. It is Node's HTTP server, which answers every request with ANSWER_FILE,
-// without any check.
+// This server shows the upper limit for a case. It is Node's HTTP server. It checks nothing and answers every request
+// with the content of ANSWER_FILE.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

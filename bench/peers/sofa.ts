@@ -21,8 +21,8 @@ import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
-// This server is SOFA over the gateway's own schema, resolvers and guard. Only the translation from REST to GraphQL
-// differs from the gateway.
+// This server is SOFA with the schema, the resolvers and the guard of the gateway. Only the translation from REST to
+// GraphQL is SOFA's own.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);
@@ -36,7 +36,7 @@ const database = await openDatabase({
 const { prisma, sql } = database;
 const redis = createRedisClient(config.redis!, log);
 await connected(redis);
-// The context has only the services that whitelist requests need.
+// The context has only the services that requests for whitelists need.
 const services = {
   prisma,
   whitelist: {
@@ -53,7 +53,10 @@ const services = {
   }),
 } as Partial<Services> as Services;
 
-/** Removes fields from a type. SOFA selects all fields of a type, so only the fields of the REST route may remain. */
+/**
+ * Removes fields from a GraphQL type. SOFA selects all fields of a type, so only the fields of the REST route may
+ * remain.
+ */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();
   for (const name of names) Reflect.deleteProperty(fields, name);

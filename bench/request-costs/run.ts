@@ -10,18 +10,22 @@ import { recordBatch, type Shape, type ShapeRequest, shapes } from './shapes.ts'
 import { barOf, costTable, perPoint } from './table.ts';
 import { events, seedCosts } from './world.ts';
 
-// `npm run bench:cost` measures the processor time of the gateway and of PostgreSQL for each point of a request's cost.
+// `npm run bench:cost` measures how much processor time of the gateway and of PostgreSQL a client gets for one rate
+// limit point.
 
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Substrings that select the shapes to measure by their names. Commas separate several substrings. */
+    /** Parts of names, separated by commas. Only kinds of requests whose names contain one of them are measured. */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
     record: { type: 'boolean', default: false },
   },
 });
-/** The number of warm-up requests of each shape. They compile code and fill the caches of the database. */
+/**
+ * How many requests of each kind are sent before the measurement. They compile code and fill the caches of the
+ * database.
+ */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;
 
@@ -66,7 +70,7 @@ try {
   await target.drop();
 }
 
-/** Sends a request and returns its cost in rate limit points. */
+/** Sends a request and returns its price in rate limit points. */
 async function send(server: Server, secret: string, { method, path, body }: ShapeRequest): Promise<number> {
   const response = await fetch(server.origin + path, {
     method,
@@ -84,7 +88,7 @@ async function send(server: Server, secret: string, { method, path, body }: Shap
 }
 
 /**
- * Returns the processor time that PostgreSQL used for the gateway's connections. The time is 0 for the embedded
+ * Returns the processor time that PostgreSQL has used for the gateway's connections. The time is 0 for the embedded
  * database.
  */
 async function postgresTime(sql: Sql | undefined): Promise<number> {
@@ -100,7 +104,7 @@ async function postgresTime(sql: Sql | undefined): Promise<number> {
   return times.reduce<number>((total, time) => total + (time ?? 0), 0);
 }
 
-/** Returns the median cost over the runs of a shape. */
+/** Returns the median cost of one kind of request over several runs. */
 async function costOf(
   server: Server,
   secret: string,

@@ -1,18 +1,18 @@
 import { entries, large } from './world.ts';
 
-/** A request of a shape. */
+/** A single request whose cost is measured. */
 export interface ShapeRequest {
   method: string;
   path: string;
   body?: unknown;
 }
 
-/** A kind of request whose cost is measured. Each run builds a new request. */
+/** A kind of request whose cost is measured. Each run builds a new request of this kind. */
 export interface Shape {
   name: string;
   /**
    * Whether `docs/contract.md` fixes the price of the request. Otherwise the gateway computes the price from the
-   * fields.
+   * GraphQL fields.
    */
   priceOfContract: boolean;
   request: (run: number) => ShapeRequest;
@@ -46,18 +46,18 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
-/** Returns the selection of a list of the large location: its whitelist, events or sessions. */
+/** Returns the GraphQL selection for a list of the large location: its whitelist, events or sessions. */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 const path = `/api/locations/${large}`;
 
-/** Returns the events of a batch. A number that was used before repeats an event. */
+/** Returns the events for one request. Events with the same number are equal, so an event can be repeated. */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is the exit of the vehicle that entered in the third event.
+    // Every fourth event is the exit of the vehicle in the event before.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),
@@ -65,7 +65,7 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
 
 const record = `mutation ($events: [ParkingEventInput!]!) {
   recordParkingEvents(locationId: "${large}", events: $events) { recorded } }`;
-/** Returns a request that records events before the first shape is measured. */
+/** Returns a request that records events. Such requests are sent before the measurements. */
 export const recordBatch = (first: number, count: number): ShapeRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -93,7 +93,7 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
     ),
   );
 
-/** The kinds of requests. Each is as expensive as its price allows. */
+/** The kinds of requests. Each request costs as much processor time as its price allows. */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),
   rest('status of a location', () => ({ method: 'GET', path: `${path}/status` })),

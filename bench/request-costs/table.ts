@@ -2,22 +2,24 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// The bar is the maximum processor time for each rate limit point, in milliseconds and as a multiple of the median.
+// The maximum processor time for one rate limit point, in milliseconds and as a multiple of the median.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
 
-/** Returns the processor time of a rate limit point, in milliseconds. */
+/** Returns the processor time for one rate limit point, in milliseconds. */
 export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): number =>
   (gatewayMs + postgresMs) / points;
 
-/** Returns the maximum processor time that a rate limit point may cost among these requests, in milliseconds. */
+/**
+ * Returns the maximum processor time that one rate limit point may cost in a set of kinds of requests, in milliseconds.
+ */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 
 /**
- * Returns the costs as a Markdown table. The requests with the most expensive points come first, and costs above the
- * bar are bold.
+ * Returns the costs as a Markdown table. The kinds of requests with the highest cost per point come first. Costs above
+ * the maximum are bold.
  */
 export function costTable(costs: Record<string, RecordedCost>): string {
   const bar = barOf(costs);

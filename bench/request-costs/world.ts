@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/types.ts';
 import { newId } from '../../src/ids.ts';
 import { companyId, locationId } from '../world.ts';
 
-/** The id of the location to which most requests go. */
+/** The id of the large location, which most requests use. */
 export const large = locationId(0);
 /** The number of whitelist entries of the large location, with plates `DXB/A/1` to `DXB/A/10000`. */
 export const entries = 10_000;
@@ -14,10 +14,13 @@ export const events = 11_000;
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit that no run of the benchmark reaches. */
+/** A rate limit that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 
-/** Fills an empty, migrated database with a company, without events. Returns the secret of a key of the company. */
+/**
+ * Fills an empty database with a company and its locations, but without events. All migrations must be applied. Returns
+ * the secret of an API key of the company.
+ */
 export async function seedCosts({ sql, prisma }: Database, pepper: string): Promise<string> {
   const run = (text: string, values: unknown[]) => sql.query({ name: '', text }, values);
   await prisma.company.create({

@@ -2,7 +2,7 @@ import { bodyAttacks } from './body-attacks.ts';
 import { documentAttacks } from './document-attacks.ts';
 import type { Attack } from './requests.ts';
 
-/** All attacks, in the order of the table. */
+/** All kinds of expensive requests ("attacks"), in the order of the table. */
 export const attacks: readonly Attack[] = [...bodyAttacks, ...documentAttacks];
 
 /** Returns the attack with a name. */

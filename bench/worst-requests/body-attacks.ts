@@ -2,20 +2,25 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// These attacks send bodies that are expensive to read, to check or to execute.
+// The attacks in this file send request bodies that are expensive to read, to check or to execute.
 
-/** The size of the largest body in bytes. Some room remains for the rest of the request. */
+/**
+ * The size of the largest request body in bytes. It is slightly below the limit, so that the rest of the request fits.
+ */
 const largestBody = 16 * 1024 * 1024 - 1000;
-/** The maximum number of values in a body. Some values remain for the rest of the request. */
+/**
+ * The number of values in the largest request body. It is slightly below the limit, so that the rest of the request
+ * fits.
+ */
 const mostValues = 149_000;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A query with a variable. The body can contain any JSON value for this variable. */
+/** A query with a variable. The request body can contain any JSON value for the variable. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
-/** Returns the body of a request with the query and a JSON value as its variable. */
+/** Returns a request body with this query and a JSON value for its variable. */
 const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
 
 const bodyOf =
@@ -36,7 +41,7 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
   }
 }`;
 
-/** Returns a row that is as large as the rules allow. Its plate is unique to the round. */
+/** Returns an import row with the longest values that the rules allow. No other row has the same plate. */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),
   plateType: 'RAK',

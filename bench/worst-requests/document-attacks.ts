@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// These attacks send small requests that cause much work or large responses.
+// The attacks in this file send small requests that cause much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -14,15 +14,15 @@ const instant = (daysAgo: number, minutes: number) =>
 
 const usageFields = 'hour surface operation requests refused errors';
 
-/** Returns a query whose aliases read different months of usage. */
+/** Returns a query that reads different months of usage under many aliases. */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
-/** Returns a query for nearly as many rows as one response may have. */
+/** Returns a query whose response has nearly the maximum number of usage rows. */
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
-/** Returns requests with new documents of the maximum length. */
+/** Returns requests with documents of the maximum length. The gateway has not seen any of the documents before. */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>
     ask(

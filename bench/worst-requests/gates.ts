@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, trafficOf } from '../cases.ts';
 import type { World } from '../world.ts';
 
-// This process sends the requests of the gates of other companies. The gates request decisions at a constant rate, even
-// when some decisions are pending.
+// This process requests gate decisions for the gates of other companies. It keeps a constant rate, even while some
+// decisions are pending.
 
-/** The message that starts the gates. */
+/** The message that tells this process to start. */
 export interface GatesJob {
   origin: string;
   world: World;
 }
 
 /**
- * When a gate sent a request for a decision, by the system clock, and how long the decision took. Both are in
+ * The time at which a gate requested a decision, by the system clock, and the duration of the decision. Both are in
  * milliseconds.
  */
 export interface Decision {
@@ -22,7 +22,7 @@ export interface Decision {
   delay: number;
 }
 
-/** All decisions that were requested until the gates were stopped. */
+/** All decisions that were requested until the process was told to stop. */
 export interface GatesResult {
   decisions: Decision[];
   /** The number of decisions whose response did not have status 200. */
@@ -31,8 +31,8 @@ export interface GatesResult {
 
 const decisionsPerSecond = 200;
 /**
- * The maximum number of connections. The number is so high that no decision waits for a connection, even when the
- * gateway does not respond for seconds.
+ * The maximum number of connections. It is so high that no request waits for a connection, even if the gateway does not
+ * respond for seconds.
  */
 const maxConnections = 1000;
 

@@ -8,19 +8,19 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** The effects of an attack on gate decisions. Delays are in milliseconds. */
+/** How an attack affects gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions before the attack. */
   quiet: number[];
-  /** The largest delay of a gate decision while a single request of the attack ran. */
+  /** The longest delay of a gate decision while a single request of the attack ran. */
   largestOfOne: number;
-  /** The delays of gate decisions while the key spent its budget. */
+  /** The delays of gate decisions while the attacking API key used up its rate limit. */
   busy: number[];
   busySeconds: number;
   /** The number of gate decisions whose response did not have status 200. */
   failures: number;
-  /** The largest growth of the gateway's memory, in MiB. */
+  /** How much the memory of the gateway grew at most, in MiB. */
   growth: number;
   statuses: Record<number, number>;
   sample: string;
@@ -28,9 +28,9 @@ export interface AttackResult {
 
 const warmUpMs = 2_000;
 const quietMs = 2_000;
-/** The wait after an attack, in milliseconds, for work that is still running. */
+/** How long to wait after an attack for work that is still running, in milliseconds. */
 const settleMs = 500;
-/** The number of requests of a key that a process runs at once. */
+/** The number of requests of one API key that a process runs at the same time. */
 const atOnce = 50;
 
 const child = (name: string) =>
@@ -48,7 +48,10 @@ async function answerOf<Result>(process: ChildProcess, message: object | string)
   return result;
 }
 
-/** Spends the rate limit budget of a key on one kind of request, while gates of other companies request decisions. */
+/**
+ * Uses up the rate limit of an API key with one kind of request, and measures the gate decisions of other companies
+ * meanwhile.
+ */
 export async function measureAttack(
   server: Server,
   { attack, world, maxSeconds }: { attack: string; world: WorstWorld; maxSeconds: number },

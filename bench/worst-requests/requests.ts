@@ -1,8 +1,8 @@
 import type { WorstWorld } from './seed.ts';
 
-// This file contains the types of attacks, and functions that build their requests.
+// This file defines the types for attacks, and functions that build their requests.
 
-/** A request of an attack. Its body may be bytes that are not valid text. */
+/** A request of an attack. Its body can be bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -13,11 +13,11 @@ export interface AttackRequest {
 /** A kind of request that is as expensive as the limits allow. */
 export interface Attack {
   name: string;
-  /** Builds the requests that are sent in a cycle. */
+  /** Builds the requests of the attack. They are sent in their order, again and again. */
   build(world: WorstWorld): AttackRequest[];
   /**
-   * How much of successful responses the client reads. With `nothing`, the client does not read the responses and keeps
-   * them open.
+   * Whether the client reads successful responses. With `nothing`, the client leaves the responses unread and keeps
+   * their connections open.
    */
   reads: 'everything' | 'nothing';
 }
@@ -25,11 +25,11 @@ export interface Attack {
 export const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Repeats a field under different aliases. */
+/** Returns the same field many times, each time with another alias. */
 export const aliases = (count: number, field: (index: number) => string) =>
   times(count, (index) => `a${index}: ${field(index)}`).join(' ');
 
-/** Returns a GraphQL request with the given body, which need not be valid. */
+/** Returns a request to the GraphQL endpoint with a given body, which may be invalid. */
 export const post = ({ spenderSecret }: WorstWorld, body: string | Buffer): AttackRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -50,6 +50,6 @@ export const get = ({ spenderSecret }: WorstWorld, path: string): AttackRequest 
   headers: { 'X-API-Key': spenderSecret },
 });
 
-/** All scalar fields of a whitelist entry, as a selection. */
+/** A GraphQL selection of all scalar fields of a whitelist entry. */
 export const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';

@@ -9,12 +9,13 @@ import { measureAttack } from './measure.ts';
 import { seedWorst } from './seed.ts';
 import { figuresOf, worstTable } from './table.ts';
 
-// `npm run bench:worst` measures how the most expensive requests of one key delay the gate decisions of other companies.
+// `npm run bench:worst` measures how the most expensive requests of one API key delay the gate decisions of other
+// companies.
 
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Substrings that select the attacks to run by their names. Commas separate several substrings. */
+    /** Parts of names, separated by commas. Only attacks whose names contain one of them run. */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
     record: { type: 'boolean', default: false },
@@ -37,7 +38,7 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each attack has a new process and a key with a full budget.
+    // Each attack gets a new gateway process, and an API key that has not used any of its rate limit.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
@@ -51,7 +52,7 @@ try {
         `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // The process is killed, because a graceful stop would wait for pending responses.
+      // The process is killed. A normal stop would wait for responses that are still open.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }

@@ -6,24 +6,27 @@ import { newId } from '../../src/ids.ts';
 import { seedWorld } from '../seed.ts';
 import { bulkLocations, companyId, locationId, type World } from '../world.ts';
 
-/** The seeded data, with a key that spends its rate limit budget. */
+/** The seeded data, with the API key that sends the expensive requests. */
 export interface WorstWorld extends World {
-  /** The secret of a key with default limits and all permissions, for the large locations and the old companies. */
+  /**
+   * The secret of an API key for the large locations and the old companies. The key has default limits and all
+   * permissions.
+   */
   spenderSecret: string;
-  /** The id of a key of the same company. The key has made many requests. */
+  /** The id of an API key of the same company that has made many requests. */
   busyKeyId: string;
 }
 
 /**
- * The number of companies with settings as large as earlier versions allowed. Half of them have long texts, and half
- * have many values.
+ * The number of companies whose settings are as large as earlier versions allowed. Half of the settings have long
+ * texts, and half have many values.
  */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
-/** The number of audit records of imports. `importedEntries` is the number of entries that each import replaced. */
+/** The number of audit records of imports. Each import replaced `importedEntries` entries. */
 const importRecords = 60;
 const importedEntries = 10_000;
-/** The number of hours for which a key has usage records. `usedOperations` is the number of operations in each hour. */
+/** The number of hours for which an API key has usage records. In each hour it used `usedOperations` operations. */
 const usageHours = 31 * 24;
 const usedOperations = 50;
 /** The number of whitelist entries with texts of the maximum length. */
@@ -34,9 +37,9 @@ const bulkCompany = 10;
 const oldCompanyId = (number: number) => companyId(1000 + number);
 
 /**
- * Fills an empty, migrated database with data that makes requests expensive.
+ * Fills an empty database with data that makes requests expensive. All migrations must be applied.
  *
- * @param spenders the number of keys with a full budget
+ * @param spenders the number of API keys that have not used any of their rate limit
  * @returns the seeded data for each of these keys
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
@@ -44,7 +47,7 @@ export async function seedWorst(database: Database, pepper: string, spenders: nu
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // The structure is smaller on the embedded database, because a larger structure would exceed its memory.
+  // The settings are smaller on the embedded database, because larger settings would exceed its memory.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

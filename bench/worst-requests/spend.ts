@@ -4,29 +4,29 @@ import { attackOf } from './attacks.ts';
 import type { AttackRequest } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This process sends the requests of the key that spends its budget on one kind of request.
+// This process sends the requests of an attack, until the API key has used up its rate limit.
 
-/** The message that starts an attack. */
+/** The message that tells this process to start an attack. */
 export interface SpendJob {
   attack: string;
   origin: string;
   world: WorstWorld;
-  /** The number of requests. `atOnce` is the number of requests that run at the same time. */
+  /** The number of requests to send. `atOnce` is the number of requests that run at the same time. */
   requests: number;
   atOnce: number;
   /** The time limit of the attack, in seconds. */
   maxSeconds: number;
 }
 
-/** The responses to an attack. */
+/** The responses to the requests of an attack. */
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of responses by status. The status 0 stands for a missing response, or a response that the client does
-   * not read.
+   * The number of responses by status. Status 0 stands for a missing response, or for a response that the client leaves
+   * unread.
    */
   statuses: Record<number, number>;
-  /** The start of a response. It shows what the requests do. */
+  /** The beginning of one response, which shows what the requests do. */
   sample: string;
 }
 
@@ -54,8 +54,8 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // A gateway that rejects a body early closes the connection, possibly after the client has read the response. This
-    // error is ignored.
+    // If the gateway rejects a body early, it closes the connection, sometimes after the client has read the response.
+    // The error is then ignored.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

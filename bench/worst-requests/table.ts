@@ -2,15 +2,12 @@ import { markdownTable } from '../markdown-table.ts';
 import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
-// The bar defines how much one key may affect the gate decisions of other companies.
+// The maximum effect that one API key may have on the gate decisions of other companies.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
-/**
- * The number of seconds for which a budget of 100 requests lasts. The time after the attack counts as time without
- * load.
- */
+/** For how many seconds the rate limit allows 100 requests. The time after the attack counts as time without load. */
 const budgetSeconds = 60;
 
 function p99(delays: readonly number[]): number {
@@ -19,8 +16,8 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of the whole minute of the budget: the measured delays during the attack, and delays without load
- * for the rest of the minute.
+ * Returns the delays of a whole minute: the measured delays during the attack and, for the rest of the minute, delays
+ * without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -28,7 +25,7 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
   return [...busy, ...Array.from({ length: rest }, (_, index) => quiet[index % quiet.length]!)];
 }
 
-/** Returns the figures of attacks by name. The delays without load are measured before all attacks of the run. */
+/** Returns the figures of each attack by its name. The delays without load were measured before the first attack. */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
   return Object.fromEntries(
@@ -49,7 +46,7 @@ const cell = (value: number | undefined, most: number) => {
   return value > most ? `**${value}**` : String(value);
 };
 
-/** Returns the figures of attacks as a Markdown table. Figures above the bar are bold. */
+/** Returns the figures of attacks as a Markdown table. Figures above the maximum are bold. */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(
     [

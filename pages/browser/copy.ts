@@ -1,7 +1,7 @@
 /** How long a button shows that the text was copied, in milliseconds. */
 const saidForMs = 2000;
 
-/** Copies a text to the clipboard. The button shows for a while that the text was copied. */
+/** Copies a text to the clipboard. For a while, the button shows that the text was copied. */
 export async function copyWith(button: HTMLButtonElement, text: string, refusal: string): Promise<void> {
   const label = button.textContent;
   const copied = await navigator.clipboard.writeText(text).then(
@@ -14,7 +14,10 @@ export async function copyWith(button: HTMLButtonElement, text: string, refusal:
   }, saidForMs);
 }
 
-/** Adds a copy button to each code block of the page. Browsers allow clipboard access only on secure origins. */
+/**
+ * Adds a copy button to each code block of the page. Nothing is added on insecure origins, where browsers allow no
+ * access to the clipboard.
+ */
 export function offerCopies(): void {
   if (!navigator.clipboard) return;
   for (const block of document.querySelectorAll('.code')) {

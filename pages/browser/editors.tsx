@@ -3,8 +3,8 @@ import { useEditorContext, useExecutionContext } from '@graphiql/react';
 import { useEffect } from 'react';
 
 /**
- * Makes the editors accessible. On small screens, where the response is below the operation, it also scrolls to the
- * response.
+ * Makes the editors accessible. On a small screen, the response is below the operation, so this component also scrolls
+ * to the response.
  *
  * @param props.cursor the position of the cursor in the plain form, from before the editors were loaded
  */
@@ -27,7 +27,7 @@ export function Editors({ cursor }: { cursor: number | undefined }) {
   useEffect(() => {
     if (!queryEditor || cursor === undefined) return undefined;
     const place = () => {
-      if (queryEditor.getValue() === '') return; // the editor is still empty, because GraphiQL fills it later
+      if (queryEditor.getValue() === '') return; // GraphiQL fills the editor later
       queryEditor.off('change', place);
       queryEditor.focus();
       queryEditor.setCursor(queryEditor.posFromIndex(cursor));

@@ -1,6 +1,6 @@
 import { examplePlate, noLocation, type Plate } from './examples.ts';
 
-/** The data of a key for the variables of the examples. */
+/** The data that an API key can read, for the variables of the examples. */
 export interface ExampleValues {
   locationId: string;
   /** A plate from the whitelist of the location. */
@@ -10,8 +10,8 @@ export interface ExampleValues {
 const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Fills the variables of a tab with ids in the key's scope. Only values that come from the explorer itself are
- * replaced: an empty `locationId`, the example plate, and the values of the previous key.
+ * Fills the variables of a tab with ids in the scope of the API key. Only values that the explorer itself has written
+ * are replaced: an empty `locationId`, the example plate, and the values for the previous key.
  *
  * @param text the variables as JSON, as the editor shows them
  * @returns the text, unchanged when there is nothing to fill or when the text is not valid JSON yet

@@ -6,7 +6,7 @@ export interface Plate {
 
 export const examplePlate: Plate = { plateType: 'DXB', plateCode: 'A', plateNumber: '7' };
 
-/** The placeholder for the id of a location. It is replaced when the user enters a key. */
+/** The text that stands for the id of a location until the user enters an API key. */
 export const noLocation = '';
 
 interface Example {
@@ -15,9 +15,9 @@ interface Example {
 }
 
 /**
- * Creates the operations of the explorer's first tabs.
+ * Creates the operations in the explorer's first tabs.
  *
- * @param now the time of the example event and of the counts, and part of the event's identifier
+ * @param now the time of the example event and of the counts; it is also part of the event's identifier
  */
 export const createExamples = (now: Date): Example[] => [
   {

@@ -1,17 +1,17 @@
 /**
- * The maximum length of an address that the explorer or the console creates, in characters. Servers and proxies reject
+ * The maximum length of an address that opens an operation in the explorer, in characters. Servers and proxies reject
  * longer addresses.
  */
 const maxAddressCharacters = 6000;
 
-/** An operation and its variables as JSON. */
+/** An operation, with its variables as JSON. */
 interface LinkedOperation {
   query: string;
   variables: string;
 }
 
 /**
- * Returns the address of the explorer with an operation in it. The result is undefined when the address would be too
+ * Returns the address that opens an operation in the explorer. The result is undefined when the address would be too
  * long.
  */
 export function explorerAddress(path: string, { query, variables }: LinkedOperation): string | undefined {

@@ -16,8 +16,8 @@ import { bindKeyField, type KeyField } from './key-field.ts';
 import { followTab, linkedOperation, offerLink } from './link.ts';
 
 /**
- * Fills the variables of the active tab with ids in the scope of the key. When the key or the tab changes, the
- * variables are filled again.
+ * Fills the variables of the active tab with ids in the scope of the API key, and again when the key or the tab
+ * changes.
  */
 function FillVariables({ keyField }: { keyField: KeyField }) {
   const { tabs, activeTabIndex, variableEditor } = useEditorContext({ nonNull: true });
@@ -35,8 +35,8 @@ function FillVariables({ keyField }: { keyField: KeyField }) {
     if (!values || !variableEditor || !tabId) return;
     const former = filled.get(tabId);
     if (former === values) return;
-    // `moveTab` is not used here. It would replace the text of every editor, and the cursor and the response of an
-    // operation that ran before GraphiQL was loaded would be lost.
+    // `moveTab` is not used, because it would replace the text in all editors. The cursor would be lost, and so would
+    // the response of an operation that ran before GraphiQL was loaded.
     variableEditor.setValue(fillVariables(variableEditor.getValue(), values, former));
     filled.set(tabId, values);
   }, [values, tabId, variableEditor, filled]);
@@ -82,12 +82,12 @@ function Explorer(props: {
   );
 }
 
-/** The time until the next attempt to load the schema, in seconds, if the gateway has not given a time. */
+/** How long to wait before the schema is loaded again, in seconds, if the gateway has not given a time. */
 const retrySeconds = 10;
 
 /**
- * Loads the schema, and tries again until the schema is loaded. In the meantime, a note below the plain form says why
- * an attempt failed.
+ * Loads the schema, and retries until it succeeds. Meanwhile, a note below the plain form says why the last attempt
+ * failed.
  */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {

@@ -1,14 +1,14 @@
-/** The state that the plain form hands over to GraphiQL when GraphiQL has loaded. */
+/** The content of the plain form, which GraphiQL takes over when it has loaded. */
 interface EarlyWork {
-  /** The operation that the user wrote. undefined when the user has not changed the operation. */
+  /** The operation that the user wrote; undefined when the user has not changed the operation. */
   query: string | undefined;
-  /** The response, if the operation was run. */
+  /** The response, if the user has run the operation. */
   answer: string;
-  /** The position of the cursor in the operation. undefined when the focus was elsewhere. */
+  /** The position of the cursor in the operation; undefined when the cursor was elsewhere. */
   cursor: number | undefined;
 }
 
-/** The parts of the plain form, which the page shows until GraphiQL has loaded. */
+/** Returns the elements of the plain form. The page shows this form until GraphiQL has loaded. */
 export function firstOperationForm() {
   const form = document.getElementById('first-operation') as HTMLFormElement;
   const operation = form.querySelector('textarea')!;
@@ -20,10 +20,7 @@ export function firstOperationForm() {
 /** The name of the event that the form sends when a response has arrived. */
 export const answered = 'answered';
 
-/**
- * Returns what the user has entered into the form. If an operation is running, the function first waits for its
- * response.
- */
+/** Returns the content of the plain form. If an operation is running, the function first waits for its response. */
 export async function takeOverForm(): Promise<EarlyWork> {
   const { form, operation, answer } = firstOperationForm();
   while (form.ariaBusy === 'true') {

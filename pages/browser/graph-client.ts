@@ -4,15 +4,15 @@ import { createClient, NetworkError } from 'graphql-sse';
 import type { ExampleValues } from './example-variables.ts';
 import { graphPath, keyHeader, post } from './post.ts';
 
-/** The state of the key in the key field, as shown to the user. */
+/** The state of the API key in the key field. */
 export type KeyState =
   | { kind: 'none' }
   | { kind: 'valid'; name: string; exampleValues: ExampleValues | undefined }
   | { kind: 'refused'; message: string };
 
 /**
- * Creates the function that runs operations with the key in the key field. Queries and mutations are sent with POST.
- * Subscriptions are streams of server-sent events.
+ * Creates the function that runs operations with the API key in the key field. Queries and mutations are sent with
+ * POST. Subscriptions are streams of server-sent events.
  */
 export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
@@ -33,7 +33,7 @@ export function createFetcher(currentKey: () => string): Fetcher {
         variables: variables as Record<string, unknown> | undefined,
       });
     } catch (error) {
-      // A rejected subscription is answered with JSON instead of a stream. This JSON is the result.
+      // The response to a rejected subscription is JSON and no stream. This JSON becomes the result.
       if (!(error instanceof NetworkError) || !error.response) throw error;
       yield (await (error.response as Response).json()) as ExecutionResult;
     }
@@ -49,8 +49,8 @@ export function createFetcher(currentKey: () => string): Fetcher {
 }
 
 /**
- * Returns the operation that the user wants to run. Just after a change of tabs, GraphiQL still gives the operation
- * name of the previous tab. The name is therefore ignored when the document has only one operation.
+ * Returns the operation that the user wants to run. Just after a change of tabs, GraphiQL still passes the operation
+ * name of the previous tab. The name is therefore ignored if the document has only one operation.
  */
 function operationOf({ query, operationName }: FetcherParams): OperationDefinitionNode | undefined {
   try {
@@ -67,7 +67,7 @@ interface Viewer {
   locationIds: string[];
 }
 
-/** Looks up the name of a key, and a location and a vehicle that the examples can use. */
+/** Reads the name of an API key, and a location and a plate that the examples can use. */
 export async function lookUpKey(key: string): Promise<KeyState> {
   if (!key) return { kind: 'none' };
   const { data, errors } = await post<ExecutionResult>(

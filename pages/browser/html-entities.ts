@@ -1,9 +1,9 @@
-// The build gives this module to markdown-it in place of the package `entities`, because browsers already know the
-// names of all characters.
+// The build gives this module to markdown-it in place of the package `entities`. Browsers already know the names of all
+// characters, so the package is not needed.
 
-/** Replaces character references, such as `&amp;`, by the characters. */
+/** Replaces character references such as `&amp;` by the characters that they mean. */
 export function decodeHTML(text: string): string {
-  // This parser is safe, because a document that it creates runs no scripts and loads no files.
+  // The parser is safe here, because the parsed document runs no scripts and loads no files.
   return new DOMParser().parseFromString(text, 'text/html').documentElement.textContent ?? text;
 }
 

@@ -1,21 +1,23 @@
 import { type KeyState, lookUpKey } from './graph-client.ts';
 
-/** The name of the storage item for the key, if the user has asked this device to remember the key. */
+/** The name of the storage item for the API key, if the user wants this device to remember it. */
 const storedKeyName = 'parking-gateway:key';
 
-/** How long a user must pause after typing before the key is looked up, in milliseconds. */
+/** How long a user must stop typing before the API key is checked, in milliseconds. */
 const typingPauseMs = 400;
 
 /** The field for the API key. All tabs of the explorer share this field. */
 export interface KeyField {
   current(): string;
-  /** Calls a listener with the state of the key, now if the state is known, and after each change. */
+  /** Calls a listener with the state of the API key, now if it is known, and after each change. */
   onChange(listener: (state: KeyState) => void): void;
 }
 
 const element = <Type extends HTMLElement>(id: string) => document.getElementById(id) as Type;
 
-/** Connects the key field of the page. The key stays in memory unless the user asks the device to remember the key. */
+/**
+ * Connects the key field of the page. The API key stays in memory, unless the user wants this device to remember it.
+ */
 export function bindKeyField(): KeyField {
   const field = element<HTMLInputElement>('key');
   const remember = element<HTMLInputElement>('remember-key');
@@ -62,7 +64,7 @@ export function bindKeyField(): KeyField {
     remember.checked = true;
   }
   show({ kind: 'none' });
-  // The field may already have a text, because a browser can keep what was typed before a reload.
+  // After a reload, a browser can restore the text in the field.
   if (current()) void lookUp();
   return {
     current,

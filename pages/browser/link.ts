@@ -2,7 +2,7 @@ import type { TabsState } from '@graphiql/react';
 import { copyWith } from './copy.ts';
 import { explorerAddress } from './explorer-address.ts';
 
-/** Returns the operation in the page address, `?query=…&variables=…`. */
+/** Returns the operation in the address of the page, `?query=…&variables=…`. */
 export function linkedOperation(): { query?: string; variables?: string } {
   const parameters = new URLSearchParams(location.search);
   const query = parameters.get('query');
@@ -26,9 +26,7 @@ function compact(json: string): string {
   }
 }
 
-/**
- * Keeps the operation of the active tab in the page address. The operation can then be shared and survives a reload.
- */
+/** Keeps the operation of the active tab in the address of the page, so that it can be shared and survives a reload. */
 export function followTab({ tabs, activeTabIndex }: TabsState): void {
   const { query, variables } = tabs[activeTabIndex] ?? {};
   const path = location.pathname;

@@ -8,7 +8,7 @@ interface GraphRequest {
   operationName?: string | null | undefined;
 }
 
-/** Returns the request header with a key. Without a key, there is no header. */
+/** Returns the request header with an API key. If the key is empty, there is no header. */
 export const keyHeader = (key: string): Record<string, string> => (key ? { 'X-API-Key': key } : {});
 
 /** Sends an operation and returns its result. */

@@ -1,7 +1,8 @@
 import { offerCopies } from './copy.ts';
 
 /**
- * The entries of the reference and the links to them in the navigation. Each has its searchable text as an attribute.
+ * The entries of the reference and the links to them in the navigation. An attribute of each element has the text for
+ * the search.
  */
 const searchable = document.querySelectorAll<HTMLElement>('[data-search]');
 const groups = document.querySelectorAll<HTMLElement>('[data-group]');
@@ -9,7 +10,7 @@ const sections = document.querySelectorAll<HTMLDetailsElement>('details.section'
 const field = document.getElementById('search') as HTMLInputElement;
 const nothing = document.getElementById('nothing-found') as HTMLElement;
 
-/** Shows entries that contain every word of the search, and hides empty groups. */
+/** Shows only the entries that contain all words of the search, and hides empty groups. */
 function filter(): void {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length > 0) for (const section of sections) section.open = true;
@@ -54,7 +55,7 @@ const links = new Map(
   ]),
 );
 
-/** Marks the navigation link of the entry that the user is reading. */
+/** Marks the navigation link to the entry that the user is reading. */
 function mark(id: string): void {
   for (const link of links.values()) link.removeAttribute('aria-current');
   const link = links.get(id);
@@ -63,7 +64,7 @@ function mark(id: string): void {
 }
 
 const contents = document.querySelector('.contents')!;
-// An entry counts as being read while it crosses a line below the upper edge of the window.
+// The user is reading the entry that crosses a line just below the upper edge of the window.
 const reading = new IntersectionObserver(
   (entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) mark(target.id);

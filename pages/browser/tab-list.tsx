@@ -1,6 +1,6 @@
 /** @jsxImportSource react */
 // The build gives this module to GraphiQL instead of framer-motion. GraphiQL uses only two components of that library,
-// for tabs that can be dragged, and the whole library would be a tenth of the page.
+// for tabs that can be dragged. The whole library would be a tenth of the page.
 import { Children, cloneElement, isValidElement, type ReactElement, type ReactNode, type Ref } from 'react';
 
 interface ListProps {
@@ -18,8 +18,7 @@ interface ItemProps {
 }
 
 /**
- * This list contains buttons and is not an ARIA tab list, because a tab may not contain another control such as a close
- * button.
+ * This is a list of buttons and not an ARIA tab list. A tab may not contain another control, such as a close button.
  */
 const Group = ({ children, className, ref }: ListProps) => (
   <ul ref={ref} className={className} aria-label="Operations">

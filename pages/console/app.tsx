@@ -9,13 +9,13 @@ import type { ViewerQuery } from './generated/operations.ts';
 import { KeyForm } from './key-form.tsx';
 import { Shell } from './shell.tsx';
 
-/** A key that the gateway has accepted. */
+/** An API key that the gateway has accepted. */
 interface OpenedKey {
   secret: string;
   viewer: NonNullable<ViewerQuery['viewer']>;
 }
 
-/** The console. It shows a form for the key, and then the views. */
+/** The console. It first shows a form for the API key, and then the views. */
 export function Console() {
   const [opened, setOpened] = useState<OpenedKey>();
   const [refusal, setRefusal] = useState<string>();

@@ -2,10 +2,7 @@ import { parse } from 'csv-parse/browser/esm/sync';
 import { stringify } from 'csv-stringify/browser/esm/sync';
 import type { EntryFieldsFragment, WhitelistEntryInput } from './generated/operations.ts';
 
-/**
- * The columns of a whitelist file. The commands `pms import` and `pms export` use these columns and also a column for
- * hours.
- */
+/** The columns of a whitelist file. The commands `pms import` and `pms export` also have a column for hours. */
 const columns = [
   ...['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'],
   ...['validFrom', 'validUntil', 'maxEntries'],
@@ -13,7 +10,7 @@ const columns = [
 
 /** A row that the gateway rejected, with its position in the file. */
 export interface RejectedRow {
-  /** The row number, counted from 1, without the header. */
+  /** The number of the row in the file, starting at 1, without the header. */
   row: number;
   entry: WhitelistEntryInput;
   field: string;
@@ -35,7 +32,7 @@ function entryOf(row: CsvRow): WhitelistEntryInput {
     note: optional('note'),
     validFrom: optional('validFrom'),
     validUntil: optional('validUntil'),
-    // The number stays unchanged when the file does not have this column.
+    // If the file does not have this column, the limit of entries stays unchanged.
     ...(maxEntries !== undefined && { maxEntries: maxEntries === '' ? null : Number(maxEntries) }),
   };
 }

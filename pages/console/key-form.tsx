@@ -9,9 +9,9 @@ import { Button, Field } from './ui/controls.tsx';
 import { FailureNotice } from './ui/view-state.tsx';
 
 /**
- * Asks for a key and checks it.
+ * Asks the user for an API key and checks it.
  *
- * @param props.first the stored key, which is checked at once
+ * @param props.first the stored key, which is checked immediately
  * @param props.refusal why the last key was rejected
  */
 export function KeyForm(props: {
@@ -40,7 +40,7 @@ export function KeyForm(props: {
 
   useEffect(() => {
     if (first) void open(first);
-    // The list of dependencies is empty, because a stored key is checked only once, when the console opens.
+    // The list of dependencies is empty, so that the stored key is checked only once, when the console opens.
   }, []);
 
   const submit = (event: FormEvent) => {

@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react';
 
-/** The names of the console's views in the page address: `#/sites`, or `#/sites/<id of a location>`. */
+/** The names of the views in the address of the page: `#/sites`, or `#/sites/<id of a location>`. */
 export const viewNames = ['sites', 'whitelist', 'why', 'key', 'webhooks', 'keys', 'audit'] as const;
 export type ViewName = (typeof viewNames)[number];
 
-/** The current view and the id of the object that it shows. The page address contains only these two values. */
+/** The current view, and the id of the object that it shows. The address of the page contains both. */
 export interface Place {
   view: ViewName;
   id: string | undefined;

@@ -18,8 +18,8 @@ const KeysView = lazy(async () => ({ default: (await import('./views/keys.tsx'))
 const AuditView = lazy(async () => ({ default: (await import('./views/audit.tsx')).AuditView }));
 
 /**
- * The permissions for each view. A key with at least one of them sees the view. A view without permissions is shown to
- * every key.
+ * The permissions for each view. An API key can open a view if it has at least one of these permissions. Every API key
+ * can open a view without permissions.
  */
 const permissionsOf: Record<ViewName, readonly Permission[]> = {
   sites: ['READ_LOCATIONS', 'READ_STATUS', 'READ_ACTIVITY'],
@@ -40,7 +40,7 @@ function viewOf({ view, id }: Place) {
   return view === 'keys' ? <KeysView /> : <AuditView />;
 }
 
-/** The frame of the console: the navigation, the key and the open view. */
+/** The frame around the views of the console, with the navigation and the API key. */
 export function Shell() {
   const { viewer, may, leave } = useKey();
   const place = usePlace();

@@ -1,7 +1,7 @@
 import type { Permission } from './generated/operations.ts';
 import { parkingTexts, plural } from './parking-texts.ts';
 
-// This file and parking-texts.ts contain every text of the console, so that a translator changes no other file.
+// This file and parking-texts.ts contain all texts of the console, so that a translator has to change only these files.
 
 export const texts = {
   key: {

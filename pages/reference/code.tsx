@@ -1,7 +1,9 @@
 import { raw } from 'hono/html';
 import { highlight, type Language } from './highlight.ts';
 
-/** A block of source text. The block is focusable, so that users can scroll it with the keyboard. */
+/**
+ * A block of source text. The keyboard focus can be set on the block, so that users can scroll it with the keyboard.
+ */
 export const Code = ({
   text,
   label,

@@ -14,7 +14,7 @@ import {
 import { examples } from '../../rest/openapi-text.ts';
 import { addresses } from '../layout.tsx';
 
-/** An operation that a reader can open in the explorer. */
+/** An example operation that a reader can open in the explorer. */
 export interface ExampleOperation {
   query: string;
   variables: Record<string, unknown>;
@@ -28,15 +28,15 @@ export function explorerLink({ query, variables }: ExampleOperation): string {
 }
 
 /**
- * The maximum number of levels of fields that an example selects. Three levels cover a field, the items of its list,
- * and an object in each item.
+ * The maximum depth of the fields in an example. Three levels are enough for a field, the items of its list, and an
+ * object in each item.
  */
 const deepestSelection = 3;
 
 const takesNothing = (field: GraphQLField<unknown, unknown>) =>
   !field.args.some((argument) => isNonNullType(argument.type) && argument.defaultValue === undefined);
 
-/** Returns the selection set of an example: the items of a list, and the scalar fields of an object. */
+/** Returns the fields that an example selects: the items of a list, and the scalar fields of an object. */
 function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
@@ -56,17 +56,19 @@ function selectionOf(type: GraphQLOutputType, indent: string, depth = 1): string
 const isList = (type: GraphQLOutputType): boolean =>
   isNonNullType(type) ? isList(type.ofType) : isListType(type);
 
-/** The types of nested objects whose fields an example also selects. */
+/** The types of nested objects whose fields are also selected in examples. */
 const ownedTypes = new Set(['ApiKey', 'Webhook', 'WhitelistEntry', 'PageInfo', 'PlateDifference']);
 const isOwned = (field: GraphQLField<unknown, unknown>) => ownedTypes.has(getNamedType(field.type).name);
 
-/** The nullable arguments that an example must have, because exactly one of several arguments is required. */
+/** The nullable arguments that an example must have. Exactly one of several nullable arguments is required. */
 const givenOfSeveral = new Set(['plate']);
 
 const isGiven = ({ name, type }: Pick<GraphQLArgument, 'name' | 'type'>) =>
   isNonNullType(type) || givenOfSeveral.has(name);
 
-/** Returns a value for an argument. The value comes from an example body if the body has the argument. */
+/**
+ * Returns a sample value for an argument. If an example body has a field with this name, the value comes from the body.
+ */
 function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknown {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isListType(type)) return [argumentValue({ name: argument.name, type: type.ofType })];
@@ -88,7 +90,7 @@ function argumentValue(argument: Pick<GraphQLArgument, 'name' | 'type'>): unknow
   return '';
 }
 
-/** Returns an example operation with one root field, its required arguments and the fields of its result. */
+/** Returns an example operation with one root field, its required arguments, and the fields of its result. */
 export function exampleOperation(
   kind: OperationTypeNode,
   field: GraphQLField<unknown, unknown>,

@@ -6,7 +6,10 @@ export type Language = 'json' | 'graphql' | 'sh' | 'ts' | 'python';
 const quoted = String.raw`"(?:[^"\\]|\\[^])*"`;
 const singleQuoted = String.raw`'(?:[^'\\]|\\[^])*'`;
 
-/** The patterns of highlighted tokens in each language. The first pattern that matches at a position wins. */
+/**
+ * The patterns of the parts that are highlighted in each language. At each position, the first pattern that matches is
+ * used.
+ */
 const tokens: Record<Language, readonly (readonly [kind: string, pattern: string])[]> = {
   json: [
     ['name', String.raw`${quoted}(?=\s*:)`],
@@ -46,7 +49,7 @@ const tokens: Record<Language, readonly (readonly [kind: string, pattern: string
 /** Other names of the languages, which code blocks in Markdown may use. */
 const otherNames: Record<string, Language> = { bash: 'sh', typescript: 'ts', py: 'python' };
 
-/** Returns the language with a name. The result is undefined when the language has no highlighting. */
+/** Returns the language with a given name. The result is undefined for a language without highlighting. */
 export function languageOf(name: string): Language | undefined {
   return Object.hasOwn(tokens, name) ? (name as Language) : otherNames[name];
 }
@@ -61,8 +64,8 @@ const patterns = new Map(
 const { escapeHtml } = markdownIt().utils;
 
 /**
- * Converts source text to HTML. Each highlighted token becomes a span with its kind as the class, and all text is
- * escaped.
+ * Converts source text to HTML with highlighting. Each highlighted part becomes a span, whose class is the kind of the
+ * part. All text is escaped.
  */
 export function highlight(text: string, language: Language | undefined): string {
   const pattern = language && patterns.get(language);

@@ -3,7 +3,7 @@ import markdownIt from 'markdown-it';
 import { Code } from './code.tsx';
 import { languageOf } from './highlight.ts';
 
-/** The converter of descriptions, which are Markdown. HTML in a description is shown as text. */
+/** Converts descriptions from Markdown to HTML. HTML in a description is shown as text. */
 const markdown = markdownIt({ html: false, linkify: false });
 markdown.renderer.rules.fence = (tokens, index) => {
   const { content, info } = tokens[index]!;
@@ -18,7 +18,7 @@ export const Prose = ({ text }: { text: string | null | undefined }) => (
   <div class="prose">{raw(markdown.render(text ?? ''))}</div>
 );
 
-/** Shows one or two sentences of Markdown inside a line. */
+/** Shows one or two sentences of Markdown without a paragraph of their own. */
 export const Inline = ({ text }: { text: string | null | undefined }) => (
   <>{raw(markdown.renderInline(text ?? ''))}</>
 );

@@ -12,13 +12,13 @@ import { preparation, ProgramList } from './programs.tsx';
 import { resolverOf, restSections } from './rest-section.tsx';
 import { webhookSection } from './webhook-section.tsx';
 
-/** A part of the reference, with its heading in the navigation. */
+/** A part of the reference with several sections. The navigation shows its heading. */
 interface Part {
   title: string;
   sections: Section[];
 }
 
-/** Returns the chapters of the introduction, which cover topics of all endpoints. */
+/** Returns the chapters of the introduction. They explain what all endpoints have in common. */
 function guideSections(): Section[] {
   const [first, ...chapters] = introduction.split(/^## /m);
   const entries = chapters.map((chapter) => {
@@ -106,7 +106,10 @@ function partsOf(schema: GraphQLSchema, openApi: OpenApi): Part[] {
   ];
 }
 
-/** Renders the reference of REST and GraphQL. Beside each endpoint, the page shows the equivalent GraphQL document. */
+/**
+ * Renders the reference of REST and GraphQL. For each REST endpoint, the page also shows the equivalent GraphQL
+ * document.
+ */
 export function renderReference(schema: GraphQLSchema, files: BrowserFiles): string {
   const parts = partsOf(schema, createOpenApi(schema));
   return renderDocument({

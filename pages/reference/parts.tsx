@@ -6,11 +6,11 @@ import { Inline } from './markdown.tsx';
 import { patternInWords } from './patterns.ts';
 import { graphPrograms, ProgramList } from './programs.tsx';
 
-/** An entry of the reference, with the data for search and navigation. */
+/** An entry of the reference, such as an endpoint, with the data for the search and the navigation. */
 export interface Entry {
   id: string;
   title: string;
-  /** The text in which the search looks for words, in lower case. */
+  /** The text in which the search finds words, in lower case. */
   search: string;
   content: Child;
 }
@@ -23,7 +23,7 @@ export interface Section {
   entries: Entry[];
 }
 
-/** Shows the equivalent GraphQL document of an endpoint, with its variables. */
+/** Shows the GraphQL document that is equivalent to an endpoint, with its variables. */
 export const GraphDocument = ({ title, operation }: { title: string; operation: ExampleOperation }) => (
   <aside class="graph">
     <h4>{title}</h4>

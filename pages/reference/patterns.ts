@@ -1,4 +1,4 @@
-/** The descriptions in words of the patterns in the contract. */
+/** Descriptions in words for the regular expressions in the contract. */
 const words: Record<string, string> = {
   [String.raw`\S`]: 'not blank',
   [String.raw`^[^\x00-\x08\x0B-\x1F\x7F-\x9F]*$`]: 'no control characters other than tab and newline',
@@ -12,7 +12,7 @@ const words: Record<string, string> = {
 };
 
 /**
- * Returns the description of a pattern. If no description exists, the function returns the pattern itself, and a test
- * reports the missing description.
+ * Returns the description of a regular expression in words. If there is none, the function returns the regular
+ * expression itself, and a test reports this.
  */
 export const patternInWords = (pattern: string): string => words[pattern] ?? pattern;

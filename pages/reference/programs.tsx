@@ -2,7 +2,7 @@ import { Code } from './code.tsx';
 import type { ExampleOperation } from './graph-operation.ts';
 import type { Language } from './highlight.ts';
 
-/** Programs in several languages that send the same request and print the response. */
+/** Example programs in several languages that send the same request and print the response. */
 interface Programs {
   curl: string;
   typeScript: string;
@@ -15,14 +15,14 @@ const languages: { name: string; language: Language; of: keyof Programs }[] = [
   { name: 'Python', language: 'python', of: 'python' },
 ];
 
-/** The setup that all programs of the reference need: the address of the gateway and a key. */
+/** The first lines of all example programs, which set the address of the gateway and the API key. */
 export const preparation: Programs = {
   curl: 'export GATEWAY=http://127.0.0.1:3000 KEY=pms_…',
   typeScript: "const gateway = 'http://127.0.0.1:3000';\nconst key = process.env.KEY!;",
   python: 'import os\nimport requests\n\ngateway = "http://127.0.0.1:3000"\nkey = os.environ["KEY"]',
 };
 
-/** Shows the programs of a request. Only the first program is expanded. */
+/** Shows the example programs for a request. Only the first program is expanded. */
 export const ProgramList = ({ programs, of }: { programs: Programs; of: string }) => (
   <>
     {languages.map(({ name, language, of: kind }, index) => (
@@ -52,7 +52,11 @@ const pythonOf = (value: unknown) =>
 
 const inShell = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Returns the programs of a REST request. In `path`, parameters are in braces. */
+/**
+ * Returns the example programs for a REST request.
+ *
+ * @param path the path of the endpoint, with parameters in braces
+ */
 export function restPrograms(method: string, path: string, body: unknown): Programs {
   const withParameters = (text: (name: string) => string) =>
     path.replace(/\{(\w+)\}/g, (_, name: string) => text(name));
@@ -82,7 +86,9 @@ export function restPrograms(method: string, path: string, body: unknown): Progr
   };
 }
 
-/** Returns the programs of a GraphQL request. A subscription is a stream of server-sent events. */
+/**
+ * Returns the example programs for a GraphQL request. The response to a subscription is a stream of server-sent events.
+ */
 export function graphPrograms({ query, variables }: ExampleOperation): Programs {
   const isStream = query.startsWith('subscription');
   const hasVariables = Object.keys(variables).length > 0;

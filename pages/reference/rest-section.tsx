@@ -24,7 +24,7 @@ interface JsonContent {
   };
 }
 
-/** Returns a function that follows the references of an OpenAPI document to its components. */
+/** Returns a function that replaces a reference in an OpenAPI document by the component to which it refers. */
 export const resolverOf =
   ({ components }: OpenApi): Resolve =>
   (schema) => {
@@ -32,7 +32,7 @@ export const resolverOf =
     return path ? components[path[1]!]![path[2]!]! : schema;
   };
 
-/** Returns the sections for all endpoints, in the groups of the OpenAPI document. */
+/** Returns the sections about all endpoints. Their groups are the groups of the OpenAPI document. */
 export function restSections(schema: GraphQLSchema, openApi: OpenApi, resolve: Resolve): Section[] {
   const groups = openApi.tags.filter(({ name }) => routes.some((route) => route.tag === name));
   return groups.map(({ name, description }) => ({
@@ -153,7 +153,8 @@ function Errors({ operation, resolve }: { operation: OpenApiOperation; resolve: 
 }
 
 /**
- * Returns the GraphQL document of an endpoint with the variables of its example. The explorer fills in the location.
+ * Returns the GraphQL document that is equivalent to an endpoint, with the variables of its example. The explorer fills
+ * in the id of a location.
  */
 function graphOperation(
   document: ReturnType<typeof planOperation>['document'],

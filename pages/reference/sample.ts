@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../rest/json-schema.ts';
 import { examples } from '../../rest/openapi-text.ts';
 
-/** Sample values of fields by the name of the field. They come from the example bodies. */
+/** Sample values for fields, by the name of the field. They come from the example bodies of the OpenAPI document. */
 const namedValues: Record<string, unknown> = {
   ...Object.assign({}, ...Object.values(examples).flatMap((bodies) => Object.values(bodies).reverse())),
   service: 'parking-gateway',
@@ -14,14 +14,14 @@ const namedValues: Record<string, unknown> = {
 
 const sampleId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a17';
 
-/** Follows the references of a schema to the components of its document. */
+/** Replaces a reference in a JSON Schema by the component to which it refers. */
 export type Resolve = (schema: JsonSchema) => JsonSchema;
 
-/** Returns the schema of the JSON content of a request body or a response. */
+/** Returns the JSON Schema of a request body or of a response. */
 export const bodySchema = (holder: unknown): JsonSchema =>
   (holder as { content: { 'application/json': { schema: JsonSchema } } }).content['application/json'].schema;
 
-/** Returns a sample value that is valid under a schema. */
+/** Returns a sample value that is valid under a JSON Schema. */
 export function sampleOf(schema: JsonSchema, resolve: Resolve, name = ''): unknown {
   const {
     type,

@@ -12,7 +12,10 @@ interface WebhookOperation {
   requestBody: unknown;
 }
 
-/** Returns the section for all webhook messages. It has the common headers, then the body of each type of message. */
+/**
+ * Returns the section about webhook messages. It first shows the headers of all messages, and then the body of each
+ * type of message.
+ */
 export function webhookSection({ webhooks }: OpenApi, resolve: Resolve): Section {
   const operations = Object.entries(webhooks).map(
     ([type, { post }]) => [type, post as unknown as WebhookOperation] as const,
@@ -86,8 +89,8 @@ interface Changes {
 }
 
 /**
- * Returns the forms of `data.changes`. A change has its values, or the values before and after the change with the same
- * fields.
+ * Returns the possible forms of `data.changes`. The member has either the values of an object, or the values before and
+ * after the change.
  */
 function alternativesOf(changes: JsonSchema): Changes[] {
   const [schema] = (changes.anyOf as JsonSchema[] | undefined) ?? [changes];

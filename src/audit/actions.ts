@@ -1,19 +1,19 @@
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 
-/** The properties of one kind of change. */
+/** The properties of one kind of recorded change. */
 interface ActionRule {
   /** A description of the change for the API reference. */
   description: string;
-  /** The permission that a key needs to read the content of a change of this kind. */
+  /** The permission that an API key needs to read the content of such a change. */
   readPermission: Permission;
-  /** Whether webhooks can subscribe to changes of this kind. */
+  /** Whether webhooks can subscribe to this kind of change. */
   isWebhookEvent: boolean;
 }
 
 /**
- * The only list of the changes that the service records. Audit records, webhook events, the graph's enum `WebhookEvent`
- * and hand-written SQL take their names from this list. test/storage/audit-actions.test.ts compares these names with
- * the list.
+ * The only list of the kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
+ * `WebhookEvent` and hand-written SQL use the names in this list. test/storage/audit-actions.test.ts checks that they
+ * agree.
  */
 export const auditActions = {
   'company.registered': {
@@ -165,35 +165,35 @@ export const auditActions = {
   },
 } as const satisfies Record<string, ActionRule>;
 
-/** The name of a recorded change, such as `company.registered`. */
+/** The name of a kind of recorded change, such as `company.registered`. */
 export type AuditAction = keyof typeof auditActions;
 
-/** The name of a change that webhooks can subscribe to. */
+/** The name of a change to which webhooks can subscribe. */
 export type WebhookEvent = {
   [Action in AuditAction]: (typeof auditActions)[Action]['isWebhookEvent'] extends true ? Action : never;
 }[AuditAction];
 
-/** Whether a name is in the list of recorded changes. */
+/** Whether the list of recorded changes contains a name. */
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether a key with the given permissions may read the content of a recorded change. If the action is no longer in the
- * list, its content stays hidden.
+ * Whether an API key with the given permissions may read the content of a recorded change. The content of a change that
+ * is no longer in the list stays hidden.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);
 
-/** Whether webhooks can subscribe to a change. */
+/** Whether webhooks can subscribe to a kind of change. */
 export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
   auditActions[action].isWebhookEvent;
 
 /** The name of an action as a value of a GraphQL enum: `COMPANY_REGISTERED`. */
 export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
 
-/** The changes that webhooks can subscribe to, in the order of the list. */
+/** The names of the changes to which webhooks can subscribe, in the order of the list. */
 export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);
 
-/** Returns the name of an action as an SQL literal, for hand-written statements. An unknown name is a type error. */
+/** Returns the name of a change as an SQL literal, for hand-written statements. TypeScript rejects unknown names. */
 export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -3,8 +3,8 @@ import { prismaList } from '../database/prisma-list.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that lists of audit records read. The column `changes` is missing here, because the record of one import
- * can name thousands of entries.
+ * The columns of audit records that lists read. The column `changes` is not among them, because the audit record of one
+ * import can contain thousands of identifiers.
  */
 export const auditRecordColumns = {
   id: true,
@@ -21,7 +21,7 @@ export const auditRecordColumns = {
 export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
 
 /**
- * The audit records that meet a condition.
+ * Lists the audit records that meet a condition.
  *
  * @param read runs a query; the database may be a standby that is some seconds behind
  */

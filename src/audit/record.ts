@@ -4,7 +4,7 @@ import { newId } from '../ids.ts';
 import { activeTraceparent } from '../observability/spans.ts';
 import { type AuditAction, sqlAction } from './actions.ts';
 
-/** The description of a change, for the audit log. */
+/** A change that is written to the audit log. */
 export interface AuditedChange {
   /** The name of the change. */
   action: AuditAction;
@@ -12,11 +12,13 @@ export interface AuditedChange {
   targetId: string;
   companyId?: string | null;
   locationId?: string;
-  /** The new values after the change, or the old and new values, as they appear in JSON. Secrets are never included. */
+  /**
+   * The new values after the change, or the old and the new values, in the form of JSON. Secrets are never included.
+   */
   changes?: object;
 }
 
-/** The author of a change. The key is null for a change by the service itself. */
+/** The author of a change. The API key is null when the gateway itself makes the change. */
 export interface ChangeAuthor {
   key: { id: string } | null;
   requestId: string;
@@ -24,10 +26,10 @@ export interface ChangeAuthor {
 
 /**
  * Writes the audit record of a change (docs/contract.md#all-use-is-logged). The caller passes the transaction of the
- * change, so that the change and its record are committed together or not at all. Webhooks are also triggered by the
- * record.
+ * change, so that the change and its audit record are committed together or not at all. The new audit record also
+ * triggers webhooks.
  *
- * @returns the identifier of the record
+ * @returns the identifier of the audit record
  */
 export async function recordChange(
   transaction: Transaction,
@@ -39,8 +41,8 @@ export async function recordChange(
 }
 
 /**
- * This statement is SQL for two reasons. Prisma blocks the process for a tenth of a second when it writes hundreds of
- * records, and Prisma drops the members `__proto__` and `$type` of a JSON value.
+ * This statement is hand-written SQL for two reasons. Prisma would block the process for a tenth of a second to write
+ * hundreds of audit records. Prisma also drops the members `__proto__` and `$type` of a JSON value.
  */
 const insertRecords = namedStatement(
   'audit-records-insert',
@@ -55,9 +57,9 @@ const insertRecords = namedStatement(
 );
 
 /**
- * Writes the audit records of many changes, in the given order.
+ * Writes the audit records of many changes in the given order.
  *
- * @returns the identifiers of the records
+ * @returns the identifiers of the audit records
  */
 export async function recordChanges(
   transaction: Transaction,
@@ -81,11 +83,12 @@ export async function recordChanges(
 }
 
 /**
- * The SQL that writes the audit record in a hand-written statement. The statement adds the `FROM` clause and passes
- * `auditParameters`. Use `recordChange` for changes made with Prisma.
+ * Returns SQL that writes an audit record as part of a hand-written statement. The statement must add the `FROM` clause
+ * and pass `auditParameters`. Changes made with Prisma use `recordChange` instead.
  *
  * @param location the alias of a table with the `id` and `companyId` of the location
- * @param targetId an SQL expression for the id of the changed object; `changes` is one for the JSON to record
+ * @param targetId an SQL expression for the id of the changed object; `changes` is an SQL expression for the JSON to
+ *   record
  */
 export function insertAuditRecord(
   action: AuditAction,
@@ -97,7 +100,7 @@ export function insertAuditRecord(
       ${targetId}, ${changes}`;
 }
 
-/** The named parameters of `insertAuditRecord`. */
+/** Returns the parameters that the SQL of `insertAuditRecord` needs. */
 export function auditParameters({ key, requestId }: { key: { id: string }; requestId: string }) {
   return {
     auditId: newId(),

@@ -10,65 +10,66 @@ import { createKnownSecretHashes } from './known-secret-hashes.ts';
 import { type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './key.ts';
 import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 
-/** Finds the API key of the secret that a client sends in `X-API-Key`. */
+/** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the key of a secret. The result is a promise only when the key is not cached.
+   * Returns the API key of a secret. The result is a promise only when the API key is not cached.
    *
-   * @throws {ServiceError} `UNAUTHORIZED`. The message is the same for every reason, except for a missing key
+   * @throws {ServiceError} `UNAUTHORIZED`. The message is the same for every reason, except for a missing secret
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Returns the key of a secret from the cache; undefined when the database must be read.
+   * Returns the API key of a secret from the cache, or undefined when the database must be read.
    *
    * @throws {ServiceError} `UNAUTHORIZED` when the cache says that the secret is invalid
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
-  /**
-   * The hashes of all secrets that are valid now or were valid before. A client that sends such a secret did not guess
-   * it at random.
-   */
+  /** The hashes of all secrets that are valid or were valid earlier. A client with such a secret is not guessing. */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
     /** Adds the hash of a secret that this process issued. */
     add(hash: string): void;
-    /** Schedules a read, within 5 s, of the secrets that other processes issued. Calls before that read share it. */
+    /**
+     * Plans to read the hashes of new secrets from other processes within 5 s. All calls before that time cause a
+     * single read.
+     */
     readSoon(): void;
   };
-  /** Empties the key caches of all processes. Call it after a change of a key is committed. */
+  /** Empties the caches of API keys in all processes. Call this function after a change of an API key is committed. */
   keysChanged(): Promise<void>;
-  /** Calls a listener when any key may have changed, until the returned function is called. */
+  /** Calls `listener` each time any API key may have changed. Returns a function that stops these calls. */
   onKeysChanged(listener: () => void): () => void;
 }
 
-/** How long the result of a look-up stays in the cache, in milliseconds. */
+/** How long the result of a look-up of an API key stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
 /**
- * How long the result of a look-up stays in the cache while the connection to Redis is lost, in milliseconds. Without
- * Redis, this process can miss the notice of a revocation, so a revoked key may still work for this time.
+ * How long the result of a look-up of an API key stays in the cache while the connection to Redis is lost, in
+ * milliseconds. Without Redis, this process may miss the notice that a key was revoked. A revoked key can therefore
+ * still work for this time.
  */
 const cachedWithoutNoticesMs = 500;
-/** The maximum number of valid keys in the cache, of about 1 KiB each. */
+/** The maximum number of valid API keys in the cache. Each API key takes about 1 KiB. */
 const maxCachedKeys = 10_000;
 /**
- * The maximum number of unknown secrets in the cache. Unknown secrets have a separate cache, so that random secrets
- * cannot evict valid keys.
+ * The maximum number of invalid secrets in the cache. They have a cache of their own, so that random secrets cannot
+ * displace valid API keys.
  */
 const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** An API key with the expiry of its secret, in milliseconds of the monotonic clock (`performance.now`). */
+/** An API key, with the time at which its secret expires, by the monotonic clock (`performance.now`). */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
 }
 
 /**
- * Creates the authenticator of one process. The authenticator caches the result of each look-up for a few seconds, even
- * when no key was found. A notice over `pubSub` empties the caches of all processes.
+ * Creates the authenticator of one process. It caches the result of each look-up of an API key for a few seconds, even
+ * when no key was found. When a key changes, a notice over `pubSub` empties the caches of all processes.
  *
- * @param options.operatorSecret the secret in OPERATOR_API_KEY, which need not have the form of other secrets
+ * @param options.operatorSecret the secret in OPERATOR_API_KEY, which may have another form than other secrets
  */
 export async function createAuthenticator(options: {
   prisma: PrismaClient;
@@ -83,8 +84,8 @@ export async function createAuthenticator(options: {
   const lookUps = new Map<string, Promise<FoundKey | undefined>>();
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
-  // All look-ups of one iteration of the event loop share one statement, so a flood of new secrets costs little more
-  // than one secret.
+  // One SQL statement looks up all secrets of the same iteration of the event loop. A flood of new secrets therefore
+  // costs little more than a single secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
@@ -92,7 +93,7 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    lookUps.clear(); // a running look-up may have read the old state of the key
+    lookUps.clear(); // a running look-up may have read the earlier state of the key
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
@@ -125,8 +126,8 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * Maps the SHA-256 digest of a recently used secret to the hash of the secret. The digest takes a seventh of the time
-   * of the hash.
+   * A cache of the hashes of recently used secrets. Its keys are SHA-256 digests of the secrets, which take only a
+   * seventh of the time of the hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -179,7 +180,7 @@ function usable(found: FoundKey | undefined): AuthenticatedKey {
   return found.key;
 }
 
-/** Reads the hashes of the newest secrets, up to a limit. */
+/** Reads the hashes of the newest secrets, up to a maximum number. */
 async function newestHashes(prisma: PrismaClient, limit: number): Promise<string[]> {
   const newest = await prisma.apiKeySecret.findMany({
     select: { hash: true },
@@ -189,12 +190,12 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
   return newest.map(({ hash }) => hash);
 }
 
-/** A stored secret with its expiry, and the time of the read by the database clock. */
+/** A stored secret with the time at which it expires. `now` is the time of the read by the clock of the database. */
 type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns the keys of secret hashes, in the order of the hashes. The result is undefined for a hash without a valid key
- * in this environment.
+ * Returns the API key for each hash of a secret, in the order of the hashes. The result for a hash is undefined if it
+ * has no valid API key in this environment.
  */
 async function findKeys(
   prisma: PrismaClient,
@@ -202,7 +203,7 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One statement reads all hashes. The keys are read only when a hash is found.
+  // One statement looks up all hashes. The API keys are read only if at least one hash exists.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
@@ -211,7 +212,8 @@ async function findKeys(
     const secret = secretByHash.get(hash);
     const key = secret && keyById?.get(secret.apiKeyId);
     if (!key) return undefined;
-    // The remaining time comes from the clock of the database, because the clock of this process may be wrong.
+    // The remaining lifetime is computed with the clock of the database, because the clock of this process may be
+    // wrong.
     const left = [secret.expiresAt, key.expiresAt].map((end) =>
       end ? end.getTime() - secret.now.getTime() : Infinity,
     );
@@ -219,7 +221,10 @@ async function findKeys(
   });
 }
 
-/** Reads the keys of secrets, by their ids. Revoked keys and keys of other environments are omitted. */
+/**
+ * Reads the API keys of secrets by the ids of the API keys. Revoked API keys and API keys of other environments are
+ * omitted.
+ */
 async function readKeys(
   prisma: PrismaClient,
   secrets: readonly { apiKeyId: string }[],

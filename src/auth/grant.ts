@@ -5,10 +5,11 @@ import { isId } from '../ids.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// A key cannot grant more than it has itself: permissions, scope, limits and expiry (docs/contract.md#keys). Only an
-// operator's key may grant higher limits than its own limits, because no other key could grant them.
+// An API key can give another key only what it has itself: its permissions, scope, limits and lifetime
+// (docs/contract.md#keys). Only an operator's key may give higher limits than its own; otherwise nobody could give
+// them.
 
-/** The permissions, scope, limits and expiry that one key grants to another key. An omitted field grants nothing. */
+/** The permissions, scope, limits and lifetime that one API key gives to another. An omitted field gives nothing. */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
@@ -17,18 +18,19 @@ export interface Grant {
   hourlyLimit?: number | undefined;
   /** The maximum number of requests in a minute. */
   burstLimit?: number | undefined;
-  /** When the other key expires. null means that the other key never expires. */
+  /** When the other API key expires; null means never. */
   expiresAt?: Date | null | undefined;
 }
 
-/** Whether one expiry is later than another; null means never. */
+/** Whether one expiry time is later than another; null means never. */
 const endsLater = (end: Date | null, other: Date | null) => other !== null && (end === null || end > other);
 
 const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Requires that the granting key itself has everything in the grant, and that the companies and locations exist.
+ * Checks that an API key has everything that it wants to give to another key, and that the companies and locations
+ * exist.
  *
  * @throws {ServiceError} `FORBIDDEN` with the name of the field, `NOT_FOUND` for a location that is unknown or outside
  *   the scope of the key
@@ -43,7 +45,7 @@ export async function requireGrantable(
   await requireLocations(transaction, key, grant.locationIds ?? []);
 }
 
-/** Checks the permissions, the expiry and the limits of a grant, which need no read of the database. */
+/** Checks the permissions, the expiry and the limits that a key wants to give. This check needs no database. */
 function requireOwn(key: AuthenticatedKey, grant: Grant): void {
   const { permissions = [], expiresAt } = grant;
   const lacking = permissions.find((permission) => !key.permissions.has(permission));
@@ -75,7 +77,8 @@ async function requireCompanies(
   companyIds: readonly string[],
 ): Promise<void> {
   if (companyIds.length === 0) return;
-  // A key with one location of a company must not grant the whole company, which may have other locations.
+  // An API key with only one location of a company must not give access to the whole company, which may have other
+  // locations.
   const grantable = key.unrestricted ? companyScope(key) : { id: { in: [...key.companyIds] } };
   const companies = await transaction.company.findMany({
     where: { AND: [grantable, { id: { in: companyIds.filter(isId) } }] },
@@ -102,8 +105,8 @@ async function requireLocations(
 }
 
 /**
- * Requires that a key has at least the permissions, scope, limits and lifetime of another key before the key rotates or
- * changes the other key. Otherwise, a client could obtain a secret with more access than its own key has.
+ * Checks that an API key may rotate or change another API key. It must have at least the same permissions, scope,
+ * limits and lifetime. Otherwise, a client could obtain a secret with more access than its own key has.
  *
  * @throws {ServiceError} `FORBIDDEN`, with what the key lacks in the message
  */
@@ -116,8 +119,8 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 }
 
 /**
- * Describes the first permission, scope, limit or lifetime that the target key has and the acting key lacks. The result
- * is undefined when the acting key lacks nothing.
+ * Describes the first permission, scope, limit or lifetime that the other API key has and the acting key lacks. The
+ * result is undefined when the acting key lacks nothing.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

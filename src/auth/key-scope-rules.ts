@@ -1,8 +1,8 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// A key must have a company or a location in its scope. Otherwise, no administrator of a company could see or revoke
-// the key. Operator's keys are the exception, because they have access to everything.
+// An API key must have a company or a location in its scope. Otherwise, no administrator of a company could see or
+// revoke the key. Only operator's keys are different, because they have access to everything.
 
 /** The companies and locations in the scope of a key. */
 interface KeyScope {
@@ -11,7 +11,7 @@ interface KeyScope {
 }
 
 /**
- * Checks the scope of a new key when a restricted key issues the new key.
+ * Checks the scope that a client requests for a new API key, if the client's own key is not an operator's key.
  *
  * @throws {ServiceError} `FORBIDDEN` for an operator's key, and for a key without companies and locations
  */
@@ -27,8 +27,9 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
 }
 
 /**
- * Checks the scope that a key has after a change. An operator's key cannot get companies or locations. A restricted key
- * cannot remove the last company or location of another key, because no administrator of a company could see that key.
+ * Checks the scope that an API key would have after a change. An operator's key cannot get companies or locations. Only
+ * an operator's key can remove the last company or location of a key, because no administrator of a company could see
+ * that key.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` or `FORBIDDEN`
  */

@@ -16,8 +16,8 @@ function base62(value: bigint, length: number): string {
 const checksum = (text: string) => base62(BigInt(crc32(text)), checksumLength);
 
 /**
- * Creates a secret: `pms_live_` in production or `pms_test_` elsewhere, then 32 random bytes in base62, then the CRC32
- * of that text in base62. The gateway shows a secret once and never stores it.
+ * Creates a secret. It consists of `pms_live_` in production or `pms_test_` elsewhere, 32 random bytes in base62, and
+ * the CRC32 of the text before it in base62. The gateway shows a secret only once and stores only its hash.
  */
 export function newSecret(environment: Environment): string {
   const prefix = environment === 'production' ? 'pms_live_' : 'pms_test_';
@@ -25,17 +25,23 @@ export function newSecret(environment: Environment): string {
   return unsigned + checksum(unsigned);
 }
 
-/** Whether a text has the form and the checksum of a secret. The checksum detects typing errors without a look-up. */
+/**
+ * Whether a text has the form and the checksum of a secret. With the checksum, the gateway detects typing errors
+ * without reading the database.
+ */
 export function isWellFormedSecret(secret: string): boolean {
   return form.test(secret) && checksum(secret.slice(0, -checksumLength)) === secret.slice(-checksumLength);
 }
 
-/** Returns the hash that is stored in place of a secret: HMAC-SHA256 with the pepper, in base64url. */
+/**
+ * Returns the hash of a secret, which the database stores instead of the secret. It is an HMAC-SHA256 with the pepper,
+ * in base64url.
+ */
 export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');
 }
 
-/** Returns the last four characters of a secret. Users recognise a key by these characters. */
+/** Returns the last four characters of a secret, by which users recognize their API key. */
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }

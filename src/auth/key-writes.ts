@@ -18,7 +18,7 @@ import { newSecret, secretHint } from './key-secret.ts';
 import { auditedKey, lockApiKey, requireNotRevoked } from './managed-key.ts';
 import { requireScopeOfChangedKey, requireScopeOfNewKey } from './key-scope-rules.ts';
 
-/** A client's request for a new key. */
+/** A client's request to issue a new API key. */
 export interface KeyRequest {
   name: string;
   permissions: readonly Permission[];
@@ -32,8 +32,8 @@ export interface KeyRequest {
 }
 
 /**
- * The new values of a key. A field that is omitted or null keeps its value. Only `expiresAt` accepts null as a new
- * value.
+ * The new values of an API key. A field that is omitted or null stays unchanged, except that `expiresAt` can be set to
+ * null.
  */
 export interface KeyChange {
   name?: string | null | undefined;
@@ -42,11 +42,14 @@ export interface KeyChange {
   locationIds?: readonly string[] | null | undefined;
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
-  /** null removes the expiry of the key. */
+  /** The new expiry time; null means that the key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
-/** A key with its new secret. The gateway does not store the secret, so the secret can be shown only now. */
+/**
+ * An API key with its new secret. The gateway stores only a hash of the secret, so the secret cannot be shown again
+ * later.
+ */
 interface IssuedKey {
   secret: string;
   apiKey: ScopedApiKey;
@@ -58,7 +61,7 @@ export type KeyWrites = ReturnType<typeof createKeyWrites>;
 /**
  * Creates the functions that write API keys.
  *
- * @param services.hashSecret returns the hash under which a new secret is stored
+ * @param services.hashSecret returns the hash that is stored instead of a secret
  */
 export function createKeyWrites(services: {
   prisma: PrismaClient;
@@ -68,7 +71,7 @@ export function createKeyWrites(services: {
 }) {
   const { prisma, authenticator, environment, hashSecret } = services;
 
-  /** Creates a secret, and the row that stores its hash. */
+  /** Creates a secret, and the database row with its hash. */
   function createSecret() {
     const secret = newSecret(environment);
     return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
@@ -76,10 +79,10 @@ export function createKeyWrites(services: {
 
   return {
     /**
-     * Issues a key.
+     * Issues an API key.
      *
-     * @throws {ServiceError} `FORBIDDEN` when the new key would have more than the issuing key (docs/contract.md#keys),
-     *   `NOT_FOUND` for locations outside the scope of the issuing key
+     * @throws {ServiceError} `FORBIDDEN` when the new key would have more access than the issuing key
+     *   (docs/contract.md#keys), `NOT_FOUND` for locations outside the scope of the issuing key
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
       const { key } = author;
@@ -121,10 +124,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Changes a key. The change takes effect on every process at once. If nothing changes, no audit record is written.
+     * Changes an API key. The change takes effect immediately in all processes. If all values stay the same, no audit
+     * record is written.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer, `FORBIDDEN` for a key
-     *   that has, or would get, more than the author's key, and `CONFLICT` for a revoked key
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage, `FORBIDDEN` for a key that
+     *   has, or would get, more access than the author's key, and `CONFLICT` for a revoked key
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const { key } = author;
@@ -170,11 +174,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Issues a new secret for a key. Older secrets expire after the grace period. Concurrent rotations of a key run one
-     * after the other, and the secret of the last rotation stays valid.
+     * Issues a new secret for an API key. Its earlier secrets expire after the grace period. Concurrent rotations of a
+     * key run one after the other, and the secret of the last rotation stays valid.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer, `FORBIDDEN` for a key
-     *   that has more than the author's key, and `CONFLICT` for a revoked key
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage, `FORBIDDEN` for a key that has
+     *   more access than the author's key, and `CONFLICT` for a revoked key
      */
     async rotate(author: Author, id: string, graceSeconds: number = defaultGraceSeconds): Promise<IssuedKey> {
       const { key } = author;
@@ -206,10 +210,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Revokes a key and all its secrets, on every process at once. The author's key must administer the key, but may
-     * have less access than the revoked key (docs/contract.md#keys). Revoking a revoked key changes nothing.
+     * Revokes an API key and all its secrets immediately in all processes. The author's key must be allowed to manage
+     * the revoked key, but may have less access (docs/contract.md#keys). For a key that is already revoked, nothing
+     * changes.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key does not administer
+     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage
      */
     async revoke(author: Author, id: string): Promise<ScopedApiKey> {
       const { key } = author;
@@ -231,8 +236,8 @@ export function createKeyWrites(services: {
 }
 
 /**
- * Returns the requested limits. An omitted limit becomes the default limit, or the issuing key's own limit if that
- * limit is lower.
+ * Returns the rate limits of a new API key. If a limit is omitted, the new key gets the default limit, or the limit of
+ * the issuing key if that is lower.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

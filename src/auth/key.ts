@@ -2,41 +2,47 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** The API key of a request: its permissions, its scope and its limits. */
+/** The API key of a request, with its permissions, its scope and its limits. */
 export interface AuthenticatedKey {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
   /** Whether the key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
-  /** The companies in the key's scope, with all their locations. */
+  /** The companies in the key's scope. All their locations are in the scope, too. */
   readonly companyIds: readonly string[];
-  /** The locations in the key's scope that were granted one by one, not with their company. */
+  /** The locations that are in the key's scope although their company is not. */
   readonly locationIds: readonly string[];
-  /** The companies that the key may see: the companies in its scope, and the owners of the locations in its scope. */
+  /**
+   * The companies that the key may see. They are the companies in its scope, and the companies that own the locations
+   * in its scope.
+   */
   readonly visibleCompanyIds: readonly string[];
   /** The maximum number of requests in an hour. */
   readonly hourlyLimit: number;
   /** The maximum number of requests in a minute. */
   readonly burstLimit: number;
-  /** When the key expires. null means that the key never expires. */
+  /** When the key expires; null means never. */
   readonly expiresAt: Date | null;
 }
 
-/** The default limits of a key: requests in an hour and in a minute (docs/contract.md#rate-limit). */
+/**
+ * The default rate limits of an API key: the maximum number of requests in an hour and in a minute
+ * (docs/contract.md#rate-limit).
+ */
 export const defaultLimits = { hourlyLimit: 1000, burstLimit: 100 };
 
-/** The Prisma relations that hold the scope of a stored key. */
+/** The Prisma option that also reads the scope of a stored API key. */
 export const keyScopeRelations = {
   companies: { select: { id: true }, orderBy: { id: 'asc' } },
   locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } },
 } as const satisfies Prisma.ApiKeyInclude;
 
-/** A stored key with its scope. */
+/** A stored API key with its scope. */
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
 /**
- * The author of a change: the API key and the request. Every domain function that writes receives the author as an
- * argument.
+ * The author of a change, which consists of the API key and the request. Every function that changes data receives the
+ * author as an argument.
  */
 export interface Author {
   key: AuthenticatedKey;
@@ -44,7 +50,7 @@ export interface Author {
 }
 
 /**
- * Requires that a key has a permission.
+ * Checks that an API key has a permission.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */

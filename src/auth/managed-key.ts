@@ -6,9 +6,9 @@ import { type AuthenticatedKey, keyScopeRelations, type ScopedApiKey } from './k
 import { apiKeyScope } from './scope.ts';
 
 /**
- * Finds a key by the id that a client sent.
+ * Finds an API key by the id that a client sent.
  *
- * @throws {ServiceError} `NOT_FOUND` for an unknown key, and for a key that the client's key does not administer
+ * @throws {ServiceError} `NOT_FOUND` for an unknown key, and for a key that the client's key may not manage
  */
 export async function findApiKey(
   prisma: Pick<Transaction, 'apiKey'>,
@@ -26,8 +26,8 @@ export async function findApiKey(
 }
 
 /**
- * Finds a key as `findApiKey` does, and locks its row until the transaction ends, so that changes of one key run one
- * after the other.
+ * Finds an API key like `findApiKey`, and locks its row until the transaction ends. Changes of one key therefore run
+ * one after the other.
  *
  * @throws {ServiceError} `NOT_FOUND` under the same conditions as `findApiKey`
  */
@@ -41,7 +41,7 @@ export async function lockApiKey(
 }
 
 /**
- * Requires that a key is not revoked, because a revoked key cannot be changed.
+ * Checks that an API key is not revoked. A revoked key cannot be changed.
  *
  * @throws {ServiceError} `CONFLICT`
  */
@@ -49,7 +49,7 @@ export function requireNotRevoked({ id, revokedAt }: ScopedApiKey): void {
   if (revokedAt) throw new ServiceError('CONFLICT', 'API key is revoked', { field: 'id', value: id });
 }
 
-/** Returns the fields of a key for the audit log, which never contains secrets. */
+/** Returns the fields of an API key for the audit log. The audit log never contains secrets. */
 export function auditedKey(key: ScopedApiKey) {
   const { name, permissions, unrestricted, hourlyLimit, burstLimit, expiresAt } = key;
   return {

@@ -9,30 +9,30 @@ import { keyScopeRelations } from './key.ts';
 import { hashSecret, secretHint } from './key-secret.ts';
 import { auditedKey } from './managed-key.ts';
 
-/** The secret of an operator's key, its environment, and the pepper of its hash. */
+/** The secret of an operator's key, with its environment and the pepper for its hash. */
 interface OperatorSecret {
   secret: string;
   environment: Environment;
   pepper: string;
 }
 
-/** Why the gateway created or revoked an operator's key without a request. The audit log shows this reason. */
+/** The reason why the gateway itself created or revoked an operator's key. The audit log shows the reason. */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
 /**
- * The result of applying OPERATOR_API_KEY. `ended` means that the secret in OPERATOR_API_KEY is no longer valid,
- * because the key was revoked, rotated or replaced.
+ * The result of `applyOperatorKey`. `ended` means that the secret in OPERATOR_API_KEY is no longer valid, because its
+ * key was revoked, rotated or replaced.
  */
 export type OperatorKeyState = 'unchanged' | 'changed' | 'ended';
 
 /**
- * Applies OPERATOR_API_KEY (docs/contract.md#keys). The function creates the operator's key if the key does not exist,
- * gives the key every permission of this version, and revokes the keys of earlier values of the variable.
- * If the key was revoked, nothing changes. A process that still has an earlier value therefore cannot revoke the
- * current key.
+ * Makes the secret in OPERATOR_API_KEY valid (docs/contract.md#keys). If the operator's key does not exist, the
+ * function creates it. The key gets all permissions of this version, and the keys of earlier values of the variable are
+ * revoked. If the key was revoked, nothing changes, so a process with an earlier value of the variable cannot revoke
+ * the current key.
  *
- * @returns `changed` when every process must empty its cache of keys
+ * @returns `changed` when all processes must empty their caches of API keys
  */
 export async function applyOperatorKey(
   prisma: PrismaClient,
@@ -65,7 +65,7 @@ export async function applyOperatorKey(
   });
 }
 
-/** Revokes the keys of earlier values of OPERATOR_API_KEY, and returns the number of revoked keys. */
+/** Revokes the operator's keys of earlier values of OPERATOR_API_KEY. Returns the number of revoked keys. */
 async function endFormerKeys(
   transaction: Transaction,
   environment: Environment,
@@ -86,7 +86,7 @@ async function endFormerKeys(
 }
 
 /**
- * Creates an operator's key with every permission.
+ * Creates an operator's key with all permissions.
  *
  * @throws when another key has the same secret
  */
@@ -95,7 +95,7 @@ export async function createOperatorKey(prisma: PrismaClient, operator: Operator
 }
 
 /**
- * Creates an operator's key if the environment has no key, or only revoked keys.
+ * Creates an operator's key if the environment has no API keys, or only revoked API keys.
  *
  * @returns whether the key was created
  */

@@ -3,8 +3,8 @@ import type { Authenticator } from './authenticator.ts';
 import type { AuthenticatedKey } from './key.ts';
 
 /**
- * Checks the key of a long request again, such as a stream. The request may continue while the key still has every
- * permission and the whole scope that it had at the start.
+ * Checks the API key again during a long request, such as a stream. The request may continue while the key has all
+ * permissions and the whole scope that it had at the start.
  *
  * @param before the key at the start of the request
  * @returns the current key

@@ -2,16 +2,16 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from './key.ts';
 import { locationNotFound } from '../errors/error-table.ts';
 
-// The scope of a key exists in three forms: a Prisma filter for lists, a check of a row that was already read, and a
-// condition in a hand-written statement. test/storage/statements.test.ts checks that the three forms agree.
+// The code checks the scope of an API key in three ways: with a Prisma filter for lists, with a check of a row that was
+// already read, and with a condition in hand-written SQL. test/storage/statements.test.ts checks that all three agree.
 
-/** The Prisma filter for the locations in a key's scope. */
+/** The Prisma filter for the locations in the scope of an API key. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {
   if (key.unrestricted) return {};
   return { OR: [{ companyId: { in: [...key.companyIds] } }, { id: { in: [...key.locationIds] } }] };
 }
 
-/** Whether a location is in a key's scope. */
+/** Whether a location is in the scope of an API key. */
 export function reachesLocation(key: AuthenticatedKey, location: { id: string; companyId: string }): boolean {
   return (
     key.unrestricted || key.companyIds.includes(location.companyId) || key.locationIds.includes(location.id)
@@ -19,38 +19,39 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 }
 
 /**
- * The SQL condition that a row of `"Location"` is in a key's scope. The parameters of the condition come from
+ * The SQL condition that a row of `"Location"` is in the scope of an API key. The condition needs the parameters of
  * `scopeParameters`.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
 
-/** The fields of a key that define which locations are in its scope. */
+/** The fields of an API key that decide which locations are in its scope. */
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
 /**
- * The maximum number of company ids in one query for a location. Most keys have fewer companies. The ids take less than
- * 4 KiB.
+ * The maximum number of company ids that a query for a location contains. Most API keys have fewer companies. The ids
+ * take less than 4 KiB.
  */
 const maxCompaniesOfQuestion = 100;
 
 /**
- * Returns the companies of a key for the SQL condition `isOfCompanies`, which reads a location only if one of these
- * companies owns the location. The result is null, which reads every location, in three cases: the key's scope contains
- * single locations, the key is an operator's key, or the key has very many companies. `reachable` then checks the row.
+ * Returns the companies of an API key for the SQL condition `isOfCompanies`. With this condition, a statement reads a
+ * location only if one of the companies owns it. The result is null if the scope contains single locations, if the key
+ * is an operator's key, or if the key has very many companies. The statement then reads any location, and `reachable`
+ * checks the row.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
     ? null
     : companyIds.join(' ');
 
-/** The named parameters of `scopeCondition`. */
+/** Returns the parameters of `scopeCondition`. */
 export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach) {
   return { unrestricted, companyIds, locationIds };
 }
 
 /**
- * Returns the location if the location exists and is in the key's scope.
+ * Returns the location if it exists and is in the scope of the API key.
  *
  * @param id the identifier that the client sent
  * @throws {ServiceError} `NOT_FOUND`, the same error for an unknown location and for a location outside the scope
@@ -65,31 +66,32 @@ export function reachable<Row extends { id: string; companyId: string }>(
 }
 
 /**
- * The Prisma filter for the companies that a key may see: companies in its scope, and owners of locations in its scope.
+ * The Prisma filter for the companies that an API key may see. They are the companies in its scope, and the companies
+ * that own the locations in its scope.
  */
 export function companyScope(key: AuthenticatedKey): Prisma.CompanyWhereInput {
   return key.unrestricted ? {} : { id: { in: [...key.visibleCompanyIds] } };
 }
 
-/** Whether a key may see a company. */
+/** Whether an API key may see a company. */
 export function reachesCompany(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.visibleCompanyIds.includes(companyId);
 }
 
 /**
- * Whether the company itself is in the key's scope. Only then may the key change the company or create objects in the
- * company. A single location of the company in the scope is not enough.
+ * Whether a company as a whole is in the scope of an API key. Only then may the key change the company or create
+ * objects in it. A single location of the company in the scope is not enough.
  */
 export function hasCompanyInScope(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.companyIds.includes(companyId);
 }
 
-/** The Prisma filter for the webhooks that a key manages: the webhooks of the companies in its scope. */
+/** The Prisma filter for the webhooks that an API key may manage. They belong to the companies in its scope. */
 export function webhookScope(key: AuthenticatedKey): Prisma.WebhookWhereInput {
   return key.unrestricted ? {} : { companyId: { in: [...key.companyIds] } };
 }
 
-/** The Prisma filter for the audit records of the companies and locations in a key's scope. */
+/** The Prisma filter for the audit records of the companies and locations in the scope of an API key. */
 export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput {
   if (key.unrestricted) return {};
   return {
@@ -98,9 +100,9 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 }
 
 /**
- * The Prisma filter for the keys that a key may see and revoke. These keys share at least one company or location with
- * the scope of the acting key (docs/contract.md#keys). `requireAtLeast` must also succeed before the acting key rotates
- * or changes another key.
+ * The Prisma filter for the API keys that a key may see and revoke. Their scope shares at least one company or location
+ * with the scope of the acting key (docs/contract.md#keys). For rotating or changing a key, `requireAtLeast` must also
+ * succeed.
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

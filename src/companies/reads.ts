@@ -12,8 +12,8 @@ import { isId } from '../ids.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns that are read for every company. The column `settings` is missing here, because its value can be large
- * for companies that were registered long ago.
+ * The columns that are read for every company. The column `settings` is not among them, because some old companies have
+ * large settings.
  */
 const companyColumns = {
   id: true,
@@ -60,7 +60,7 @@ export function createCompanyReads(services: {
       tooLarge: valuesTooLarge('settings'),
     }),
 
-    /** Returns the companies in the key's scope. */
+    /** Returns the companies that an API key may see. */
     visibleTo(key: AuthenticatedKey): PagedList<ReadCompany> {
       return prismaList(
         {

@@ -21,22 +21,22 @@ export type CompanyValues = Pick<
 };
 
 /**
- * The fields of a company that a client changes. A field that is undefined stays unchanged. null clears a nullable
- * field and leaves any other field unchanged.
+ * The changed fields of a company. A field that is undefined stays unchanged. null clears a field that can be null, and
+ * leaves any other field unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
 };
 
-/** This statement is SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
+/** This statement is hand-written SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
 const writeSettings = namedStatement(
   'company-settings-write',
   'UPDATE "Company" SET settings = $settings::jsonb WHERE id = $id',
 );
 
 /**
- * Stores the settings of a company, and returns the company with the stored settings. For undefined, the settings stay
- * unchanged. null removes the settings.
+ * Stores the settings of a company, and returns the company with the stored settings. undefined leaves the settings
+ * unchanged, and null removes them.
  */
 async function withSettings(
   transaction: Transaction,
@@ -57,8 +57,8 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
   const { prisma, authenticator } = services;
   return {
     /**
-     * Registers a company and adds the company to the scope of the author's key (docs/contract.md#company). An
-     * operator's key is not changed, because its scope already contains every company.
+     * Registers a company and adds it to the scope of the author's key (docs/contract.md#company). The scope of an
+     * operator's key already contains every company and stays unchanged.
      *
      * @throws {ServiceError} `CONFLICT_ERROR` when another company has the slug
      */

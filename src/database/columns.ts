@@ -1,8 +1,8 @@
 import type { JsonShape } from '../paging.ts';
 
 /**
- * Writes a list of columns in SQL, separated by commas. `render` writes one column from its quoted name and its plain
- * name.
+ * Returns a list of columns in SQL, separated by commas. `render` returns the SQL for one column; its arguments are the
+ * quoted and the plain name.
  */
 export function columnList<Column extends string>(
   columns: readonly Column[],
@@ -12,8 +12,8 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Writes the columns of a model for the result of a statement. Statements name their columns instead of selecting `*`,
- * because a prepared `SELECT *` fails in a running process when a migration of a newer version adds a column.
+ * Returns the columns of a Prisma model for the result of an SQL statement. Statements do not use `SELECT *`. If a
+ * newer version adds a column by a migration, a prepared `SELECT *` would fail in processes that are still running.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
  * @param alias the table's name in the statement
@@ -22,12 +22,13 @@ export function modelColumns(fields: Readonly<Record<string, string>>, alias: st
   return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
 }
 
-/** Writes SQL for an instant as text in the form of the API: `2026-01-31T08:00:00.000Z`. */
+/** Returns SQL for an instant as text in the form that the API uses: `2026-01-31T08:00:00.000Z`. */
 const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Writes SQL that returns columns of a row as the text of a JSON object, equal to the output of JSON.stringify.
+ * Returns SQL that converts columns of a row to the text of a JSON object. The text equals the output of
+ * JSON.stringify.
  *
  * @param instants which columns are instants
  */
@@ -40,8 +41,8 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
 }
 
 /**
- * Writes SQL that returns a row as jsonb for audit records. Instants have the form of the API, because `to_jsonb` would
- * write them with `+00:00`.
+ * Returns SQL that converts a row to jsonb for audit records. Instants have the form that the API uses, because
+ * `to_jsonb` alone would write them with `+00:00`.
  */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);

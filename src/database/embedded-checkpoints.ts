@@ -4,16 +4,16 @@ import type { PGlite } from '@electric-sql/pglite';
 const checkIntervalMs = 30_000;
 
 /**
- * The size of the write-ahead log since the last checkpoint, in bytes, from which on a checkpoint runs. A start after a
- * crash replays the log since then. A checkpoint blocks the process for about 30 ms.
+ * How many bytes the write-ahead log may grow after a checkpoint before the next checkpoint runs. A start after a crash
+ * replays these bytes. A checkpoint blocks the process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
 /**
- * The start parameter that keeps PostgreSQL from starting a checkpoint itself. PostgreSQL starts one when the log since
- * the last checkpoint reaches about half of `max_wal_size`. In a server, the checkpointer process runs it. PGlite has a
- * single process, which would run it in the middle of the write that reached the limit, and would wait forever for a
- * lock that this write holds.
+ * The start parameter that prevents PostgreSQL from starting checkpoints itself. PostgreSQL starts a checkpoint when
+ * the log has reached about half of `max_wal_size`, and a server runs it in a separate process. PGlite has only one
+ * process and would run the checkpoint in the middle of a write. The checkpoint would then wait forever for a lock that
+ * the write holds.
  */
 export const noOwnCheckpoints = ['-c', 'max_wal_size=1TB'];
 
@@ -21,8 +21,8 @@ const bytesSinceCheckpoint = `
   SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()`;
 
 /**
- * Writes the changes of the embedded database to its data files from time to time, so that PostgreSQL can reuse the
- * files of the write-ahead log (`CHECKPOINT`).
+ * Regularly writes the changes of the embedded database to its data files (`CHECKPOINT`), so that PostgreSQL can reuse
+ * the files of the write-ahead log.
  *
  * @returns a function that stops the checks, and waits for a check that is running
  */

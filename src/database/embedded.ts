@@ -15,9 +15,9 @@ import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * The parsers of pg, for use with PGlite. PGlite's own parsers differ: for example, they return a NULL inside an array
- * as the text "NULL". pg exports the type numbers of scalars only, so the array types are listed here by number: bool,
- * int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
+ * The parsers of pg, for use with PGlite. PGlite's own parsers return other values; for example, they return a NULL
+ * inside an array as the text "NULL". pg exports only the type numbers of scalars, so the array types are listed here
+ * by number: bool, int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -27,8 +27,8 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
- * The size of PostgreSQL's page cache (`shared_buffers`) in MiB, half of PGlite's default. The cache occupies memory
- * even in an idle process, and the operating system also caches the files.
+ * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. It is half of PGlite's default, because the cache
+ * takes memory even in an idle process, and the operating system caches the files, too.
  */
 const sharedBuffersMebibytes = 64;
 
@@ -67,12 +67,12 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 }
 
 /**
- * Opens the files of the database, which only the owner of the files can read. A new database is created in a temporary
- * folder, and the folder is renamed when the database is complete. An interrupted first start therefore leaves no
- * incomplete database.
+ * Opens the files of the database. Only the owner of the files can read them. A new database is created in a temporary
+ * folder, which is renamed when the database is complete, so that an interrupted first start leaves no incomplete
+ * database.
  */
 async function openFolder(folder: string): Promise<PGlite> {
-  // PGlite creates files that all users can read, and has no setting to change that.
+  // Without this setting of the process, PGlite would create files that all users can read.
   process.umask(0o077);
   const files = join(folder, 'postgres');
   if (!existsSync(files)) {
@@ -87,13 +87,13 @@ async function openFolder(folder: string): Promise<PGlite> {
 }
 
 async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Database> {
-  // The session uses UTC, because Prisma's adapter reads every time as UTC.
+  // The session uses UTC, because Prisma's adapter expects every time in UTC.
   await pglite.exec(`SET TimeZone TO 'UTC'`);
   const shared = shareConnection(pglite);
   const stopCheckpoints = startCheckpoints(shared.others);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
-      // The type of the adapter requires a PGlite, but the adapter uses only the methods of the client.
+      // The adapter declares a PGlite as its argument, but uses only the methods that the client has.
       adapter: tracedAdapters(new PrismaPGlite(client as PGlite)),
       transactionOptions: TRANSACTION_OPTIONS,
       errorFormat: 'minimal',
@@ -126,15 +126,15 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       await pglite.close();
       unlock();
     },
-    // No migration lock is needed, because the lock of the folder already excludes other processes.
+    // No migration lock is needed here, because the lock of the folder excludes other processes.
     async withMigrationLock(work) {
       const result = await work({
         query: async <Row>(text: string, values: readonly unknown[] = []) =>
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the array types only when it opens the database. Without a refresh, PGlite cannot write array
-      // types that a migration created.
+      // PGlite reads the array types only when it opens the database. This call makes the array types known that a
+      // migration has created.
       await pglite.refreshArrayTypes();
       return result;
     },

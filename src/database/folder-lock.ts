@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * Locks the folder of the embedded database for this process, because two processes that write to one folder would lose
- * data.
- * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`). The kernel grants the lock to one process only,
- * even among containers that share a volume, and releases the lock when the process ends or crashes. The file is never
- * removed. Otherwise, two processes could lock two different files of the same name.
+ * Locks the folder of the embedded database for this process. Two processes that write to one folder would lose data.
+ * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`). The kernel gives the lock to only one process,
+ * even if containers share a volume, and releases it when the process ends or crashes. The lock file is never removed.
+ * Otherwise, two processes could each lock a different file with the same name.
  *
  * @returns a function that releases the folder
  * @throws {DatabaseStartError} when another process holds the lock, or when the folder cannot be written or locked

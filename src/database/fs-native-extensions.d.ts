@@ -1,9 +1,9 @@
 declare module 'fs-native-extensions' {
   /**
-   * Takes an exclusive lock of a file for this file descriptor. The system releases the lock when the descriptor is
-   * closed or its process ends.
+   * Takes an exclusive lock on an open file. The operating system releases the lock when the file is closed or the
+   * process ends.
    *
-   * @returns false when another descriptor of any process or container holds the lock
+   * @returns false when the file is already locked through another open file of any process or container
    */
   export function tryLock(fileDescriptor: number): boolean;
 }

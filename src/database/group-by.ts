@@ -1,4 +1,4 @@
-/** Groups items by a key and keeps their order, as `Map.groupBy` does, which Node 20 lacks. */
+/** Groups items by a key and keeps their order. `Map.groupBy` would do the same, but Node 20 does not have it. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

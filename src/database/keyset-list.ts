@@ -9,16 +9,16 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists that one statement counts on the embedded database. */
+/** The maximum number of lists that one SQL statement counts on the embedded database. */
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of JSON pages that one statement reads. The number is small, because each page is long and several
- * statements can run in parallel.
+ * The maximum number of JSON pages that one SQL statement reads. Each page is long, and several statements can run in
+ * parallel, so the number is small.
  */
 const maxJoinedJsonPages = 10;
 
-/** A page of one owner's rows. */
+/** A page with rows of one owner, such as the entries of a location. */
 export interface OwnedRows<Row> {
   /** The id of the owner. `companyId` is the id of the owner's company. */
   id: string;
@@ -26,14 +26,14 @@ export interface OwnedRows<Row> {
   rows: Row[];
 }
 
-/** A page of one owner's rows as JSON, with the columns of `jsonPageColumns`. */
+/** A page with rows of one owner as JSON, and the columns of `jsonPageColumns`. */
 type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string };
 
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the functions that read and count the pages of a list that is sorted by id. Queries in the same iteration of
- * the event loop share a statement.
+ * Creates the functions that read and count the pages of a list that is sorted by id. One SQL statement answers all
+ * calls in the same iteration of the event loop.
  */
 export function createKeysetList<
   Row extends { id: string },
@@ -58,7 +58,7 @@ export function createKeysetList<
     answerOf: ([part]) => part,
   });
 
-  /** Counts the matching rows of an owner in several short statements. */
+  /** Counts the matching rows of one owner with several short statements. */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;
     for (let after = ''; ;) {
@@ -71,7 +71,7 @@ export function createKeysetList<
   }
 
   return {
-    /** Reads a page of an owner's rows. The result is undefined for an unknown owner. */
+    /** Reads a page with rows of one owner. The result is undefined for an unknown owner. */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,
       parametersOf,
@@ -85,7 +85,7 @@ export function createKeysetList<
         },
     }),
 
-    /** Reads a page of an owner's rows as JSON, oldest first. The result is undefined for an unknown owner. */
+    /** Reads a page with rows of one owner as JSON, oldest first. The result is undefined for an unknown owner. */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,
       OwnedJson<FurtherColumns> & { n: number },
@@ -99,7 +99,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** Counts the matching rows of an owner. */
+    /** Counts the matching rows of one owner. */
     count:
       options.kind === 'embedded'
         ? countInParts

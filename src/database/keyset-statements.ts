@@ -5,47 +5,62 @@ import { namedStatement, type NamedStatement } from './named-statement.ts';
 import type { Database } from './types.ts';
 
 /**
- * The maximum number of rows that one statement counts on the embedded database. While a statement runs there, every
- * other request waits, so long counts are split.
+ * The maximum number of rows that one statement counts on the embedded database. The number is limited, because all
+ * other requests wait while a statement runs there.
  */
 export const rowsPerCount = 2_000;
 
-/** A list of rows that have one owner, such as the events of a location. */
+/** Describes a list whose rows belong to owners, such as the events of locations. */
 export interface KeysetListOptions<Question, Shared> {
-  /** The kind of the database. On the embedded database, long lists are counted in parts. */
+  /**
+   * Whether the gateway uses the embedded database or PostgreSQL. The embedded database counts long lists in several
+   * steps.
+   */
   kind: Database['kind'];
-  /** The table of the rows, and its columns as Prisma lists them. */
+  /** The name of the table with the rows. `columns` has its columns as Prisma lists them. */
   table: string;
   fields: Readonly<Record<string, string>>;
-  /** SQL expressions that are read instead of columns. An expression may use the row `r`, but no other tables. */
+  /**
+   * SQL expressions that are selected instead of the columns with the same names. An expression may use the row `r`,
+   * but no other tables.
+   */
   expressions?: Readonly<Record<string, string>>;
-  /** The columns that contain instants, for JSON pages. */
+  /** The columns with instants. JSON pages need them. */
   instants?: readonly string[];
   /** Additional columns of a JSON page. Their SQL may use the owner `o` of the list. */
   jsonPageColumns?: string;
-  /** The table of the owners, and the column of a row that contains the id of its owner. */
+  /** The table of the owners, and the column in each row with the id of its owner. */
   owner: { table: 'Company' | 'Location'; column: string };
-  /** The filters of a query. A filter compares a column with a value of the given type, or has its own condition. */
+  /**
+   * The filters that a query can have. A filter requires that a column equals a value of the given type, or has a
+   * condition of its own.
+   */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
-  /** An additional condition that every row `r` of the list must meet. */
+  /** An additional condition for every row `r` of the list. */
   condition?: string;
-  /** Returns the parameters of the condition. Queries whose parameters are the identical object share a statement. */
+  /**
+   * Returns a value from which the parameters of `condition` are computed. One SQL statement answers all queries for
+   * which this function returns the same object.
+   */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
 }
 
-/** A filter other than equality: the type of its value, and the SQL condition on a row `r` for a query `q`. */
+/**
+ * A filter that does not test for equality. It has the type of its value, and an SQL condition on a row `r` for a query
+ * `q`.
+ */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether an index contains the matching rows in the order of their ids. */
+  /** Whether a database index contains the matching rows in the order of their ids. */
   hasIndex: boolean;
 }
 
 export interface Question {
   ownerId: string;
   /**
-   * The companies to which the owner must belong, in the form of `isOfCompanies`. If omitted, the owner may belong to
+   * The companies to which the owner must belong, as `isOfCompanies` expects them. If omitted, the owner may belong to
    * any company.
    */
   ofCompanies?: string | null | undefined;
@@ -54,8 +69,8 @@ export interface Question {
 export type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 /**
- * Creates the SQL statements of a list that is sorted by id. Each combination of filters and bounds has its own
- * statement, so that PostgreSQL can choose the best index for the combination.
+ * Creates the SQL statements for a list that is sorted by id. There is a statement for each combination of filters and
+ * bounds, so that PostgreSQL can choose the best index for it.
  */
 export function createKeysetStatements<Asked extends Question, Shared>(
   options: KeysetListOptions<Asked, Shared>,
@@ -92,9 +107,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   );
   const statements = new Map<string, NamedStatement>();
 
-  /**
-   * Returns a statement by name. The text of the statement is written when the statement is used for the first time.
-   */
+  /** Returns a statement by name. The SQL text is created only when the statement is first used. */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
     if (known) return known;
@@ -103,12 +116,12 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     return written;
   }
 
-  /** Writes the SQL that turns the joined queries into rows `q` with the given columns. */
+  /** Returns SQL that converts the parameters of several queries to rows `q` with the given columns. */
   const questions = (columns: string[]) => `
     unnest(${['$ownerId::text[]', ...columns.map((column) => `$${column}::${types.get(column)}[]`)].join(', ')})
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
-  /** Writes the condition that a row is in the list of an owner. */
+  /** Returns the SQL condition that a row is in the list of an owner. */
   const membership = (ownerId: string, used: string[]) =>
     [
       `r."${owner.column}" = ${ownerId}`,
@@ -120,7 +133,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const usedOf = (question: Asked, columns: string[]) =>
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
-  /** Writes column names as numbers, so that the name of a statement stays short. PostgreSQL truncates long names. */
+  /**
+   * Returns numbers in place of column names. PostgreSQL truncates long statement names, so the names must be short.
+   */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
   function pageStatement(question: Asked & Page): NamedStatement {
@@ -141,7 +156,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   const shapes = new Map<JsonShape, number>();
 
-  /** Returns the number of a shape, for the name of a statement. Only documents of the gateway itself have shapes. */
+  /**
+   * Returns a number for a JSON shape, for the name of a statement. Only the gateway's own documents have JSON shapes,
+   * so there are few.
+   */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
     shapes.set(shape, number);
@@ -150,8 +168,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   function jsonStatement(question: Asked & JsonQuestion): NamedStatement {
     const used = usedOf(question, [...conditions.keys()]);
-    // The aggregate receives the rows in the order of the sorted subquery, as the PostgreSQL manual guarantees
-    // ("Aggregate Functions").
+    // PostgreSQL guarantees that the aggregate receives the rows in the order of the sorted subquery (manual,
+    // "Aggregate Functions").
     return statement(
       `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
       () => `
@@ -180,8 +198,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Counts a part of a list. Filters with an index select the rows to read, and the other filters are checked on each
-   * of these rows. A part therefore reads a fixed number of rows, even if few of the rows match.
+   * Counts a part of a list. Filters with an index select the rows that are read, and all other filters are then
+   * checked for each row. A part therefore reads a fixed number of rows, even if few rows match.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -212,7 +230,10 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     );
   }
 
-  /** Returns the parameters of joined queries: an array for each column, and the parameters that all queries share. */
+  /**
+   * Returns the parameters of several queries for one statement. There is an array for each column, and the parameters
+   * that all queries have in common.
+   */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(
       ['ownerId', ...types.keys()].map((column) => [

@@ -6,35 +6,34 @@ import { namedStatement } from './named-statement.ts';
 import { createQueryBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum stored size of a small value, in bytes. One statement can read many small values. */
+/** The maximum stored size of a small value, in bytes. One statement reads many small values. */
 const smallStoredBytes = 16 * 1024;
 /**
- * The maximum stored size of a small value that PostgreSQL compressed, in bytes. PostgreSQL compresses a value to a
- * ninetieth of its size at best.
+ * The maximum size of a small value after compression by PostgreSQL, in bytes. An uncompressed value can be up to
+ * ninety times larger.
  */
 const smallCompressedBytes = 1024;
 
-/** The maximum number of JSON characters of all values in one response. */
+/** The maximum number of characters of all large values in one response, as JSON. */
 const maxCharactersOfAnswer = 8 * 1024 * 1024;
 
 /**
- * The size of uncompressed jsonb, in bytes, above which a value certainly exceeds the limits of a response. PostgreSQL
- * then does not create the text of the value. Each JSON value inside the jsonb takes at most about 25 bytes more than
- * its text.
+ * The size of uncompressed jsonb, in bytes, from which on a value is too large for any response. PostgreSQL then does
+ * not create its text. jsonb is at most about 25 bytes larger than the text for each JSON value inside it.
  */
 const maxJsonbBytes = 12 * 1024 * 1024;
 
-/** The request that reads values. The sizes of all values in its response are added up. */
+/** The request that reads large values. Their sizes are added up for each request. */
 export interface ValueReader {
   key: { id: string };
   /**
-   * Whether the response is streamed. A streamed response reads its large values one after the other while it is
-   * written.
+   * Whether the response is streamed. In a streamed response, large values are read one after the other while the
+   * response is written.
    */
   defersLargeValues?: boolean;
 }
 
-/** Reads the large value of a row. The result is null for an unknown row and for a row without a value. */
+/** Reads the large value of a row by its id. The result is null for an unknown row and for a row without a value. */
 export type LargeValues = (reader: ValueReader, id: string) => Promise<unknown>;
 
 interface Question {
@@ -45,15 +44,15 @@ interface Question {
 const readSlots = createSlots(slotLimits.largeValueReads);
 
 /**
- * Creates the function that reads a JSON column with large values, for requests that select the column. Small values
- * are read together. Large values are read one after the other, so that other requests can run in between.
+ * Creates the function that reads a JSON column with large values. Small values are read together. Large values are
+ * read one after the other, so that other requests can run in between.
  *
  * @param sql the connections to read with
  * @param table the table, with a column `id`
  * @param column the column, of type jsonb
- * @param isBounded whether JSON can be parsed in a short time, judging by its structure
- * @param tooLarge creates the error for a response that is not streamed, when the structure of a value exceeds the
- *   bounds, or when all values together exceed the size of a response
+ * @param isBounded whether a JSON text can be parsed in a short time, judging by its structure
+ * @param tooLarge creates the error for a response that is not streamed, if the structure of a value exceeds the
+ *   limits, or if all values together exceed the maximum size of a response
  */
 export function createLargeValues(
   sql: Sql,
@@ -72,8 +71,8 @@ export function createLargeValues(
     `${table}-${column}-large`,
     `SELECT "${column}"::text AS text FROM "${table}" WHERE id = $id`,
   );
-  // PostgreSQL does not send a value that is too large. `OFFSET 0` prevents PostgreSQL from creating the text twice.
-  // The operator `#>` with an empty path returns the uncompressed value.
+  // PostgreSQL does not send values that are too large. `OFFSET 0` makes PostgreSQL create the text only once. The
+  // operator `#>` with an empty path returns the uncompressed value.
   const withinBounds = namedStatement(
     `${table}-${column}-bounded`,
     `SELECT CASE WHEN length(v.text) <= $mostCharacters::int THEN v.text END AS text
@@ -84,14 +83,14 @@ export function createLargeValues(
   );
   const charactersOf = new WeakMap<ValueReader, number>();
 
-  /** Adds the size of a value to the size of its response, and returns whether the response may be that large. */
+  /** Adds the size of a value to the total size of its response. Returns whether the response may be so large. */
   function count({ reader }: Question, text: string): boolean {
     const characters = (charactersOf.get(reader) ?? 0) + text.length;
     charactersOf.set(reader, characters);
     return characters <= maxCharactersOfAnswer;
   }
 
-  /** Reads the JSON of a value of any size. The result is `null` if the value was deleted in the meantime. */
+  /** Reads a value of any size as JSON text. The result is `null` if the value was deleted in the meantime. */
   const readWhole = ({ id, reader }: Question) =>
     readSlots.run(reader.key.id, async () => {
       await yieldToEventLoop();
@@ -99,11 +98,11 @@ export function createLargeValues(
       return row?.text ?? 'null';
     });
 
-  /** Reads a value. If the value does not fit into the response, the function returns an error. */
+  /** Reads a value. The result is an error if the value does not fit into the response. */
   const readBounded = (question: Question) =>
     readSlots.run(question.reader.key.id, async () => {
       const { id, reader } = question;
-      // A value is not read when its response is already full.
+      // No value is read when the response has already reached its maximum size.
       const mostCharacters = maxCharactersOfAnswer - (charactersOf.get(reader) ?? 0);
       if (mostCharacters <= 0) return tooLarge;
       await yieldToEventLoop();

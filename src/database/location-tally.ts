@@ -1,5 +1,5 @@
 /**
- * Writes the SQL expression for a count that database triggers keep up to date for a location: the number of its
+ * Returns SQL for a number that database triggers keep up to date for each location: the number of its whitelist
  * entries, or of its open sessions (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location

@@ -1,13 +1,14 @@
 import type { Statement, Transaction } from './types.ts';
 
-/** The values of named parameters. The types are the types that `Sql.query` accepts, and arrays of instants. */
+/** The values of named parameters. Allowed are all types that `Sql.query` accepts, and arrays of instants. */
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** A statement whose parameters have names. */
+/** An SQL statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * Returns the values for one execution, in the order of their numbers in the text. Parameters that do not occur in
-   * the text are omitted. Instants become ISO 8601 text, which both databases also accept in arrays.
+   * Converts named values to the list of values for one execution, in the order of the numbers in the SQL text. Values
+   * that the text does not use are omitted. Instants become ISO 8601 text, because both databases accept it in arrays,
+   * too.
    *
    * @throws {TypeError} when a parameter of the text has no value
    */
@@ -15,14 +16,16 @@ export interface NamedStatement extends Statement {
 }
 
 /**
- * The maximum length of a name in bytes. PostgreSQL truncates longer names, so two statements could get the same name.
+ * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two statements could get the
+ * same name.
  */
 const maxNameBytes = 63;
 
 const parameterForm = /\$([a-z]\w*)/gi;
 
 /**
- * Creates a statement from a text with named parameters, such as `$locationId`. A parameter may occur more than once.
+ * Creates an SQL statement from a text with named parameters, such as `$locationId`. A parameter may occur several
+ * times.
  *
  * @param name the name of this text, at most 63 bytes long. No other text may have the same name
  * @throws {TypeError} for a longer name
@@ -45,7 +48,7 @@ export function namedStatement(name: string, text: string): NamedStatement {
 
 const storable = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
 
-/** Runs a named statement in a transaction of Prisma and returns its rows. */
+/** Runs a named statement in a Prisma transaction and returns its rows. */
 export function queryInTransaction<Row>(
   transaction: Transaction,
   statement: NamedStatement,

@@ -9,7 +9,7 @@ import type { Database, DatabaseOptions } from './types.ts';
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
-  // The module of the embedded PostgreSQL is loaded only when it is needed, because the module takes much memory.
+  // The module of the embedded PostgreSQL takes much memory, so it is loaded only when it is needed.
   if (databaseUrl === undefined) {
     const { openEmbedded } = await import('./embedded.ts');
     return openEmbedded(options.dataDir);

@@ -1,6 +1,6 @@
 /**
- * Splits items into parts of at most a given size and keeps their order, for example to limit the number of items in
- * one statement.
+ * Splits items into parts of at most a given size and keeps their order. A caller can thereby limit the number of items
+ * in one SQL statement.
  */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
@@ -8,8 +8,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits items into parts and keeps their order. The total weight of a part is at most `most`, unless the part consists
- * of one heavier item.
+ * Splits items into parts and keeps their order. The total weight of a part is at most `most`; an item that is heavier
+ * becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

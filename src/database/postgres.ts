@@ -22,30 +22,30 @@ import {
 const DEADLOCK = '40P01';
 
 /**
- * The longest time that a request waits for a free connection, in milliseconds. This time is a little longer than the
- * time after which PostgreSQL ends the transaction of a frozen gateway process.
+ * How long a request waits for a free connection at most, in milliseconds. The time is a little longer than 5 s, after
+ * which PostgreSQL ends the transaction of a frozen gateway process and releases its locks.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
- * The longest time that a request of a gate waits for a free connection, in milliseconds. Gates have a separate pool of
- * connections.
+ * How long a request of a gate waits for a free connection at most, in milliseconds. Gates have their own connection
+ * pool.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** The longest time that a read waits for the standby before it uses the primary, in milliseconds. */
+/** How long a read waits for the standby before it uses the primary, in milliseconds. */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** The pause between two attempts to connect at the start, in milliseconds. */
+/** The pause between two attempts to connect when the gateway starts, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
-/** The address of a PostgreSQL server, and the number of connections that this process opens. */
+/** The address of a PostgreSQL server, and the number of connections of this process. */
 interface PostgresOptions extends DatabaseOptions {
   databaseUrl: string;
 }
 
 /**
- * Connects to a PostgreSQL server, with a separate pool of connections for each kind of work. Slow requests, and
- * requests that wait for a lock, therefore never use up the connections for gates and probes.
+ * Connects to a PostgreSQL server. Each kind of work has its own connection pool, so that slow requests and requests
+ * that wait for a lock never use up the connections for gates and health probes.
  *
  * @throws {DatabaseStartError} when the server does not answer within `startWaitSeconds`
  */
@@ -59,8 +59,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // Limits are not set on connections through a pooler. A pooler rejects such limits as connection parameters, and
-  // limits that one session sets would also apply to other clients of the pooler.
+  // Time limits are not set on connections through a pooler such as PgBouncer. A pooler rejects the limits as
+  // connection parameters, and limits that one session sets would also apply to other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -80,16 +80,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         options: '-c jit=off',
       }),
       max: size,
-      // This timeout takes effect only when the server is unreachable, because PostgreSQL itself ends a slow statement
-      // earlier.
+      // PostgreSQL itself ends a slow statement earlier. This longer time limit is needed only when the server is
+      // unreachable.
       query_timeout: statementTimeoutMs + 1_000,
-      // The session uses UTC, because Prisma's adapter writes and reads every time as UTC and ignores the time zone of
+      // The session uses UTC, because Prisma's adapter reads and writes every time as UTC and ignores the time zone of
       // the server. PgBouncer preserves this setting.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends the process when an `error` event has no listener. The pool itself replaces lost connections.
+    // Node ends the process when an `error` event has no listener. The pool replaces lost connections itself, so the
+    // listener has nothing to do.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });
@@ -110,7 +111,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         async query<Row>({ name, text }: Statement, values: readonly unknown[]) {
           const run = () => pool.query({ name: prepareStatements ? name : '', text, values: [...values] });
           const result = await run().catch((error: unknown) => {
-            // PostgreSQL rolled the statement back to resolve the deadlock, so the statement can run again.
+            // PostgreSQL has rolled the statement back to end the deadlock, so the statement can run again.
             if (property(error, 'code') === DEADLOCK) return run();
             throw error;
           });
@@ -175,9 +176,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // The locks are transaction locks, because session locks do not work behind a pooler. The queries have no
-        // parameters, because a query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait
-        // until that snapshot ends.
+        // The locks belong to transactions, because locks of a session do not work behind a pooler. The queries have no
+        // parameters. A query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait until
+        // that snapshot ends.
         await locker.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0');
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
@@ -204,7 +205,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 /**
  * Waits until PostgreSQL answers, because the gateway and PostgreSQL may start at the same time.
  *
- * @throws {DatabaseStartError} when PostgreSQL does not answer in time, or at once when it rejects the connection
+ * @throws {DatabaseStartError} when PostgreSQL does not answer in time, or immediately when it rejects the connection
  *   settings
  */
 async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, log: Logger): Promise<void> {
@@ -234,8 +235,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Prisma's connections behind a pooler in transaction mode. In this mode, settings are valid only within a transaction,
- * so each transaction begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
+ * Prisma's connections through a pooler in transaction mode. There, a setting is valid only within a transaction, so
+ * each transaction begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
  */
 class PoolerAdapters extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
@@ -255,8 +256,8 @@ class PoolerAdapters extends PrismaPg {
 }
 
 /**
- * Returns the message of an error. If every address of a host refuses the connection, Node's error has a code but no
- * message.
+ * Returns the message of an error. If all addresses of a host refuse the connection, Node's error has no message, and
+ * its code is returned instead.
  */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;

@@ -7,35 +7,43 @@ type Connection = Pick<PGlite, 'query' | 'exec'>;
 /** The methods of PGlite that Prisma's adapter and hand-written statements use. */
 type Client = Connection & Pick<PGlite, 'transaction'>;
 
-/** The single connection of the embedded database, with one client for each of three priorities. */
+/**
+ * Access to the single connection of the embedded database. Three clients use the connection with different priorities.
+ */
 export interface SharedConnection {
-  /** The client for decisions of gates. Its statements run before all other statements and must be read-only. */
+  /**
+   * The client for decisions of gates. Its statements run before all other waiting statements and must be read-only.
+   */
   gates: Client;
   /** The client for all other requests. */
   others: Client;
   /**
-   * The client for long work. Statements of gates also run between the statements of a long transaction, where gates
-   * see uncommitted writes.
+   * The client for long work. Between the statements of a long transaction, statements of gates can run. They then see
+   * changes that are not committed yet.
    */
   heavy: Client;
 }
 
 /**
- * How many iterations of the event loop pass between the arrival of a gate's request at its socket and the arrival of
- * its statement in this queue.
+ * How many iterations of the event loop pass from the arrival of a gate's request at the socket until its SQL statement
+ * is in this queue.
  */
 const iterationsForGates = 4;
 
-/** The maximum number of gate statements between two other statements, so that gates cannot starve other requests. */
+/**
+ * The maximum number of gate statements that run before the next other statement, so that gates cannot starve other
+ * requests.
+ */
 const maxGatesInARow = 20;
 
 /**
- * Shares the connection of the embedded database, which runs one statement or one transaction at a time. A statement of
- * a gate waits only for the statement or transaction that is running. It overtakes all other waiting work.
+ * Lets several clients use the connection of the embedded database, which runs only one statement or transaction at a
+ * time. A statement of a gate runs before all other waiting work. It waits only for the statement or transaction that
+ * is already running.
  *
- * The database runs in the thread of the event loop. Before each statement, this queue therefore yields to the event
- * loop for a few iterations. Otherwise, waiting statements would run without a pause, and no request of a gate would be read
- * from its socket.
+ * The database runs in the thread of the event loop. This queue therefore yields to the event loop for a few iterations
+ * before each statement. Otherwise, waiting statements would run without a pause, and the process would not read new
+ * requests of gates from their sockets.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
@@ -43,8 +51,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting statements of gates, including the statements of requests that arrive within the next iterations of the
-   * event loop.
+   * Runs the waiting statements of gates. This includes the statements of requests that arrive within the next
+   * iterations of the event loop.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
@@ -84,7 +92,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     transaction: (callback) => queued(() => pglite.transaction(callback)),
   };
 
-  /** Wraps a transaction so that waiting statements of gates run before each statement of the transaction. */
+  /** Wraps a transaction so that the waiting statements of gates run before each of its statements. */
   function answeringGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {
@@ -110,9 +118,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   };
 }
 
-/**
- * Runs each statement inside a savepoint of a transaction, so that a failed statement does not abort the transaction.
- */
+/** Runs each statement of a transaction in a savepoint, so that a failed statement does not abort the transaction. */
 function inSavepoints(transaction: Transaction): Connection {
   async function inSavepoint<Result>(run: () => Promise<Result>): Promise<Result> {
     await transaction.exec('SAVEPOINT gate');

@@ -2,21 +2,24 @@ import type { Logger } from 'pino';
 import type { Connections } from './types.ts';
 
 /**
- * How long the standby is not used after it failed, in milliseconds. Without this pause, each request would wait for
+ * How long the standby is not used after a failure, in milliseconds. Without this pause, each request would wait for
  * the failed standby.
  */
 const retryAfterMs = 5_000;
 
 /**
- * Reads historical data, which may be some seconds behind. The read uses the standby. If there is no standby, or the
- * standby fails, the read uses the given connections to the primary.
+ * Reads data from the standby, where the data may be some seconds old. If there is no standby, or the standby fails,
+ * the read uses the given connections to the primary.
  */
 export type HistoryReads = <Result>(
   read: (connections: Connections) => Promise<Result>,
   primary: Connections,
 ) => Promise<Result>;
 
-/** Creates the function that reads historical data in one process. A failure of the standby never fails a read. */
+/**
+ * Creates the function that reads from the standby in one process. When the standby fails, the read still succeeds on
+ * the primary.
+ */
 export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;

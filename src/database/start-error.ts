@@ -1,5 +1,5 @@
 /**
- * The database cannot be used. The message names the variable to correct and the allowed values. The message is shown
- * without a stack trace.
+ * The error when the database cannot be used. The message names the environment variable to correct and its allowed
+ * values. The error is shown without a stack trace.
  */
 export class DatabaseStartError extends Error {}

@@ -5,16 +5,18 @@ import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
 import { isRefusedValue } from './violations.ts';
 
-/** The maximum number of queries that one call or statement answers together. */
+/** The default maximum number of queries that one call or statement answers. */
 const maxJoinedQuestions = 1000;
 
-/** The maximum number of rows that one statement reads for several queries, so that other work can run in between. */
+/**
+ * The maximum number of rows that one statement reads for several queries. Other work can run between two statements.
+ */
 const maxJoinedRows = 1_024;
 
 /**
- * Loads queries together. When PostgreSQL rejects a value of one query, each half of the queries is loaded separately,
- * and so on, until only the query with the rejected value fails. Other errors, such as an unreachable database, cause
- * no second load.
+ * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, the function calls
+ * `load` again for each half of the queries, and so on. In the end, only the query with the rejected value fails. Other
+ * errors, such as an unreachable database, cause no further call.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -25,7 +27,7 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The halves are loaded one after the other, so that both use the same connection.
+    // The halves are loaded one after the other, so that they need only one connection.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -35,11 +37,11 @@ async function loadApart<Question, Answer>(
 }
 
 /**
- * Joins queries of one iteration of the event loop as `createBatch` does. A query whose value PostgreSQL rejects fails
- * without failing the other queries.
+ * Creates a function that collects its calls in one iteration of the event loop and answers them together, like
+ * `createBatch`. If PostgreSQL rejects a value of one query, only that query fails.
  *
- * @param load answers many queries at once, in their order. After an error, `load` may be called again with the same
- *   queries. It must therefore be read-only
+ * @param load answers many queries, in their order. After an error, `load` may be called again with the same queries.
+ *   It must therefore be read-only
  * @param maxJoined the maximum number of queries in one call
  */
 export const createQueryBatch = <Question, Answer>(
@@ -49,8 +51,9 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Joins SQL queries as `createQueryBatch` does. Queries with the same statement and the same shared value are answered by
- * one execution of the statement. The column `n` of a row is the number of its query, from 1 on.
+ * Creates a function that collects its calls in one iteration of the event loop and answers them with SQL, like
+ * `createQueryBatch`. One execution of a statement answers all queries that need this statement and the same shared
+ * value. In a result row, the column `n` is the number of the query, starting at 1.
  *
  * @param batch.keyOf returns equal keys for equal queries, which are then sent once; by default every query is sent
  * @param batch.maxJoined the maximum number of queries that are answered together
@@ -93,7 +96,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
-/** Reads rows by their ids. The statement receives the ids as the parameter `$ids`. */
+/** Reads rows by their ids. The statement gets the ids as the parameter `$ids`. */
 async function readById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
@@ -105,7 +108,8 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a look-up of rows by several ids. Look-ups of one iteration of the event loop are joined.
+ * Creates a function that reads rows by several ids. One statement answers all calls in the same iteration of the event
+ * loop.
  *
  * @param statement reads the rows of the ids in `$ids`
  * @returns a function that returns the rows in the order of the ids, without unknown ids
@@ -121,7 +125,8 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a look-up of a row by its id. Look-ups of one iteration of the event loop are joined.
+ * Creates a function that reads a row by its id. One statement answers all calls in the same iteration of the event
+ * loop.
  *
  * @param statement reads the rows of the ids in `$ids`
  * @returns a function that returns the row, or undefined for an unknown id

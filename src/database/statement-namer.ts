@@ -1,12 +1,12 @@
 /**
- * The maximum number of Prisma statements that are prepared. The limit exists because lists of many lengths would
- * otherwise fill the memory of PostgreSQL.
+ * The maximum number of Prisma statements that each connection prepares. Without a limit, lists of many different
+ * lengths would fill the memory of PostgreSQL.
  */
 const maxNamedStatements = 500;
 
 /**
- * Names the statements of Prisma, so that each connection prepares a statement once. An empty name means that the
- * statement is not prepared.
+ * Gives names to Prisma's statements, so that each connection prepares a statement only once. A statement with an empty
+ * name is not prepared.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

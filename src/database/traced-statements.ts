@@ -5,7 +5,7 @@ import type { Sql } from './types.ts';
 
 const databaseSystem = { 'db.system.name': 'postgresql' };
 
-/** Runs a statement within a span. The span never contains the values of parameters. */
+/** Runs a statement within a span. The span never contains the values of the parameters. */
 function inStatementSpan<Result>(
   tracer: Tracer,
   name: string,
@@ -26,7 +26,7 @@ export const tracedSql = (sql: Sql): Sql => ({
   },
 });
 
-/** The name of the span of a Prisma statement: its first word, such as SELECT. */
+/** Returns the span name of a Prisma statement, which is its first word, such as SELECT. */
 const verbOf = (text: string) => /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() ?? 'statement';
 
 function traceStatements(queryable: SqlQueryable): void {
@@ -46,7 +46,7 @@ function traceStatements(queryable: SqlQueryable): void {
   };
 }
 
-/** Runs each statement of Prisma within a span, also inside transactions. */
+/** Runs each statement of Prisma within a span. This includes statements inside transactions. */
 export function tracedAdapters<Factory extends SqlDriverAdapterFactory>(factory: Factory): Factory {
   const connect = factory.connect.bind(factory);
   factory.connect = async () => {

@@ -4,13 +4,16 @@ import type { Prisma, PrismaClient } from '../../prisma/generated/client/client.
 /** A Prisma client inside a transaction. */
 export type Transaction = Prisma.TransactionClient;
 
-/** A statement with a name. Each connection prepares the statement once, so a name must always have the same text. */
+/**
+ * An SQL statement with a name. Each connection prepares the statement once under its name, so a name must always have
+ * the same text.
+ */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** Runs hand-written statements. They are used where one statement must do the work of several Prisma calls. */
+/** Runs hand-written SQL statements. They are used where one statement does the work of several Prisma calls. */
 export interface Sql {
   /**
    * Runs one statement and returns its rows, in the same JavaScript types on both databases: timestamptz is a
@@ -32,18 +35,18 @@ export interface MigrationConnection {
   runScript(script: string): Promise<void>;
 }
 
-/** Prisma and hand-written statements over the same connections. */
+/** Access to a database with Prisma and with hand-written SQL. Both use the same connections. */
 export interface Connections {
   prisma: PrismaClient;
   sql: Sql;
 }
 
 /**
- * The state of the database. `read-only` means that the database answers queries and rejects writes, as a standby does.
+ * The state of the database. `read-only` means that the database answers queries but rejects writes, like a standby.
  */
 export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 
-/** The current state of a pool of connections. */
+/** The current numbers of a connection pool. */
 export interface PoolState {
   /** The kind of work that uses the connections of this pool. */
   pool: 'general' | 'gates' | 'heavy';
@@ -54,56 +57,65 @@ export interface PoolState {
   waiting: number;
 }
 
-/** The database of a process. Its `prisma` and `sql` use the general pool of connections. */
+/** The database of a process. `prisma` and `sql` use the general connection pool. */
 export interface Database extends Connections {
-  /** Connections that only gates use, for the look-up of keys and for decisions. */
+  /** The connections for requests of gates. They look up API keys and decide about vehicles. */
   gates: Connections;
-  /** Connections that only long work uses: imports, usage reports and the removal of expired records. */
+  /** The connections for long work, such as imports, usage reports and the removal of expired records. */
   heavy: Connections;
-  /** A read-only standby of the database, if one is configured (see standby-reads.ts). */
+  /** A read-only copy of the database, if a standby is configured (see standby-reads.ts). */
   standby: Connections | undefined;
   /**
-   * `embedded` means that the database runs inside this process. All its work shares one connection, so transactions
-   * run one after the other.
+   * The kind of database. `embedded` means that the database runs inside this process. All work then uses one
+   * connection, so transactions run one after the other.
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database over a separate connection. The check takes about a second at most and never
+   * Checks the state of the database over a separate connection. The check takes at most about a second and never
    * throws.
    */
   state(): Promise<DatabaseState>;
-  /** Returns the states of the connection pools. The list is empty for the embedded database, which has no pools. */
+  /**
+   * Returns the current numbers of all connection pools. The list is empty for the embedded database, which has no
+   * pools.
+   */
   pools(): PoolState[];
   /** Waits for running statements, then closes the connections or releases the folder. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a separate connection while this process holds the migration lock. The call waits until no other
-   * gateway process and no `prisma migrate` migrates this database.
+   * Runs `work` on a separate connection while this process holds the migration lock. The call first waits until no
+   * other gateway process and no `prisma migrate` is migrating this database.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
 
 /**
- * The address and settings of the database. When `databaseUrl` (PostgreSQL 15 or later) is set, `dataDir` (embedded
- * PostgreSQL) is not used.
+ * The address and the settings of the database. If `databaseUrl` is set (PostgreSQL 15 or later), `dataDir` (embedded
+ * PostgreSQL) is ignored.
  */
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /**
-   * A direct connection to the same server, for migrations. When this address is set, `databaseUrl` is the address of a
-   * pooler.
+   * The address for migrations, which connects to the same server directly. When it is set, `databaseUrl` is the
+   * address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
-  /** A standby of the server, for reads that may be some seconds behind. */
+  /** The address of a standby, for reads whose data may be some seconds old. */
   readUrl?: string | undefined;
-  /** Whether to use prepared statements, which some poolers do not support. */
+  /** Whether statements are prepared. Some poolers do not support prepared statements. */
   prepareStatements?: boolean;
-  /** A folder for the data, or `memory://` for data that is lost when the process ends. A missing folder is created. */
+  /**
+   * The folder of the embedded database, which is created if it is missing. With `memory://`, the data is lost when the
+   * process ends.
+   */
   dataDir: string;
   log: Logger;
-  /** The maximum number of connections for requests. One third of this number is added for long work. */
+  /**
+   * The maximum number of connections for requests. The process opens up to a third of this number in addition for long
+   * work.
+   */
   poolSize?: number;
-  /** The maximum number of connections for gates. */
+  /** The maximum number of connections for requests of gates. */
   gatePoolSize?: number;
   /** How long the start waits for PostgreSQL to answer, in seconds. */
   startWaitSeconds?: number;

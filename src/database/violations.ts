@@ -16,12 +16,15 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
   );
 }
 
-/** The classes of SQLSTATE for invalid values: data exception, integrity constraint and program limit. */
+/**
+ * The classes of SQLSTATE codes for invalid values: data exceptions, integrity constraint violations and exceeded
+ * program limits.
+ */
 const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
- * Whether PostgreSQL rejected a statement because of its values. The statement changed nothing and may succeed with
- * other values. The function recognises errors of the same libraries as `isUniqueViolation`.
+ * Whether PostgreSQL rejected a statement because of its values. Such a statement changed nothing, and may succeed with
+ * other values. The function recognizes errors of the same libraries as `isUniqueViolation`.
  */
 export function isRefusedValue(error: unknown): boolean {
   // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
@@ -31,7 +34,9 @@ export function isRefusedValue(error: unknown): boolean {
     .some((code) => REFUSED_VALUE_CLASS.test(String(code)));
 }
 
-/** The places where an error of Prisma, a driver adapter, pg or PGlite can contain the error of PostgreSQL. */
+/**
+ * Returns all objects in which an error of Prisma, a driver adapter, pg or PGlite can contain the error of PostgreSQL.
+ */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),
   property(error, 'cause'),
@@ -39,9 +44,9 @@ const causesOf = (error: unknown): unknown[] => [
 ];
 
 /**
- * Whether an error names a constraint. pg and PGlite put the name into `constraint`, and the adapter of pg puts the
- * name into `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`, so the name is read
- * from the message of PostgreSQL, where the name is in quotes.
+ * Whether an error names a given constraint. pg and PGlite put the name into `constraint`, and the adapter of pg puts
+ * it into `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`, so the function
+ * searches for the quoted name in the message of PostgreSQL.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');

@@ -1,8 +1,8 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
- * The error table: every error code of the contract (docs/contract.md#error-codes) with its HTTP status. REST and
- * GraphQL return the code. REST responses and authentication failures also use the HTTP status.
+ * The error table. It has every error code of the contract (docs/contract.md#error-codes) with its HTTP status. REST
+ * and GraphQL responses contain the code. Only REST responses and authentication failures also use the HTTP status.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -22,13 +22,16 @@ export type ErrorCode = keyof typeof errorStatus;
 /** Every error code, in the order of docs/contract.md#error-codes. */
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 
-/** One invalid field of an input, with a message. */
+/** An invalid field of an input, with a message for the client. */
 export interface FieldFault {
   field: string;
   message: string;
 }
 
-/** Details that help a client to correct its request: the invalid field and value, or the existing plate. */
+/**
+ * Details in an error that help a client to correct its request, such as the invalid field and its value, or the
+ * existing plate.
+ */
 export type ErrorDetails = Record<string, unknown> & {
   field?: string;
   value?: unknown;
@@ -36,15 +39,15 @@ export type ErrorDetails = Record<string, unknown> & {
 };
 
 /**
- * The place of an error. For a failed field, the place is a path in the response; for a document that was not executed,
- * a position in the document.
+ * The place of an error in a GraphQL response. The place is a path for a failed field, and a position in the document
+ * for a document that was not executed.
  */
 type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | 'path'>;
 
 /**
- * An error whose message the client may see. Every other error is unexpected and becomes `INTERNAL_ERROR` (masking.ts).
- * A ServiceError does not depend on a transport: GraphQL shows `code` and `details` in `extensions`, and REST in its
- * envelope.
+ * An error whose message the client may see. Any other error is unexpected, and the client sees `INTERNAL_ERROR`
+ * instead (masking.ts). A ServiceError is independent of the API. GraphQL shows `code` and `details` in `extensions`,
+ * and REST shows them in its envelope.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
@@ -57,8 +60,8 @@ export class ServiceError extends GraphQLError {
     { nodes, source, positions, path }: ErrorPlace = {},
   ) {
     super(message, {
-      // The nodes are omitted when the path is known, because graphql-jit does not keep the nodes of a field. Errors
-      // from graphql-js and graphql-jit are therefore equal.
+      // The GraphQL nodes are omitted when the path is known. graphql-jit does not keep the nodes of a field, and
+      // errors of graphql-js and graphql-jit must be equal.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
@@ -68,14 +71,14 @@ export class ServiceError extends GraphQLError {
   }
 }
 
-// These errors are created once, because they answer floods of invalid requests. Creating an error costs more than the
-// rest of such a response.
+// The following errors are created only once. They answer floods of invalid requests, and creating an error costs more
+// than the rest of such a response.
 
 /** The error for a request without a key, with status 401 (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
- * The error for every invalid key, with status 401. The message is the same for every reason
+ * The error for an invalid API key, with status 401. The message does not depend on the reason
  * (docs/contract.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
@@ -87,8 +90,8 @@ export const rateLimitExceeded = new ServiceError(
 );
 
 /**
- * The error for a location that is unknown or outside the scope of the key, with status 404. The response is the same
- * in both cases, byte for byte.
+ * The error for a location that is unknown or outside the scope of the API key, with status 404. Both cases get exactly
+ * the same response.
  */
 export const locationNotFound = (locationId: string) =>
   new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
@@ -110,7 +113,7 @@ export const quotaNotFound = (referenceId: string) =>
 /** The field name in a version conflict. */
 export const expectedVersionField = 'expectedVersion';
 
-/** The error for a change whose expected version is not the current version. */
+/** The error for a change of an object whose current version is not the version that the client expects. */
 export const versionConflict = (version: number) =>
   new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
     field: expectedVersionField,
@@ -124,7 +127,7 @@ export const companyForbidden = (companyId: string | undefined) =>
     value: shown(companyId),
   });
 
-/** The error for one invalid field, with status 400. */
+/** The error for a single invalid field, with status 400. */
 export const invalidField = (field: string, message: string, value: unknown) =>
   new ServiceError('VALIDATION_ERROR', message, {
     field,
@@ -132,7 +135,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error for values that are too large for one response, with status 400. */
+/** The error for values that are together too large for one response, with status 400. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',
@@ -143,8 +146,8 @@ const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
 /**
- * Whether the JSON of a value is short enough to be shown in an error. The check stops early, so that it never
- * serializes megabytes.
+ * Whether the JSON of a value is short enough for an error message. The function stops early for long values, so that
+ * it never serializes megabytes.
  */
 function isShortJson(value: unknown): boolean {
   let characters = 0;
@@ -162,7 +165,7 @@ function isShortJson(value: unknown): boolean {
 }
 
 /**
- * Returns a value for `details.value` of an error. A missing value becomes `null`, and strings are cut at 200
+ * Returns a value for `details.value` of an error. A missing value becomes `null`, and a long string is cut at 200
  * characters.
  *
  * @returns undefined for an object or array with more than 200 characters of JSON, so that the error omits the value

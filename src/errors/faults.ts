@@ -2,11 +2,11 @@ import type { StandardSchemaV1 } from '@pothos/plugin-validation';
 import { z } from 'zod';
 import { type FieldFault, ServiceError, shown } from './error-table.ts';
 
-/** A fault, with the value that the client sent. */
+/** An invalid field, with the value that the client sent. */
 export type ValueFault = FieldFault & { value: unknown };
 
 /**
- * Returns the faults that a rule found, at most one for each invalid field.
+ * Returns the invalid fields of an input, with at most one message for each field.
  *
  * @param issues the issues that a Zod rule reported, in the order of its fields
  * @param input the input of the client; the paths of the issues lead into this input
@@ -23,13 +23,13 @@ export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unk
   return [...faults.values()];
 }
 
-/** Returns the `VALIDATION_ERROR` for the issues that a rule found (see `ruleFaults`). */
+/** Returns the `VALIDATION_ERROR` for the issues that a Zod rule reported (see `ruleFaults`). */
 export const validationError = (issues: readonly StandardSchemaV1.Issue[], input: unknown): ServiceError =>
   faultsError(ruleFaults(issues, input));
 
 /**
- * Returns the `VALIDATION_ERROR` for several faults. The first fault is in `field` and `value`, and all faults are in
- * `errors` (docs/contract.md#error-body).
+ * Returns the `VALIDATION_ERROR` for several invalid fields. `field` and `value` describe the first invalid field, and
+ * `errors` lists all of them (docs/contract.md#error-body).
  */
 export function faultsError(faults: readonly ValueFault[]): ServiceError {
   const [first] = faults;
@@ -43,7 +43,7 @@ export function faultsError(faults: readonly ValueFault[]): ServiceError {
 }
 
 /**
- * Checks a value by a rule and returns the result of the rule.
+ * Validates a value with a Zod rule and returns the parsed value.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -53,12 +53,12 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
   return parsed.data;
 }
 
-/** The names of arguments that only wrap the fields of a REST body. REST clients see only the fields. */
+/** The names of GraphQL arguments that only contain the fields of a REST body. REST clients know only the fields. */
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
 /**
- * Returns the name under which the client knows the field at a path. The name omits the argument that wraps a REST
- * body.
+ * Returns the name by which the client knows the field at a path. An argument that only contains the fields of a REST
+ * body is omitted.
  */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;
@@ -66,7 +66,7 @@ export function fieldName(path: readonly PropertyKey[]): string {
   return named.map(String).join('.');
 }
 
-/** Returns the value at a path of the client's input, or undefined when the input has no value there. */
+/** Returns the value at a path in the client's input, or undefined when the input has no value there. */
 export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>(
     (value, key) =>

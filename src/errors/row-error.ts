@@ -1,8 +1,8 @@
 import type { ServiceError } from './error-table.ts';
 
 /**
- * The error of one row in a batch. A resolver returns this object, because a returned error would fail the whole
- * response.
+ * The error of one row in a request with many rows. A resolver returns it as plain data, because an error object would
+ * make the whole response fail.
  */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 

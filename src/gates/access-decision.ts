@@ -5,33 +5,31 @@ import type { Plate } from '../whitelist/plate.ts';
 import type { RankedText } from '../whitelist/plate-reading.ts';
 import { plateDifferences, type PlateDifference, textDifferences } from '../whitelist/similar-plates.ts';
 
-/** A whitelist entry that may belong to the plate that a camera read. */
+/** A whitelist entry whose plate may be the plate that a camera read. */
 export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
-  /**
-   * The text of the reading that matches the entry. null when the gate sent the parts of a plate instead of a reading.
-   */
+  /** The possible text of the plate that matches the entry; null when the gate sent the parts of the plate. */
   readAs: string | null;
 }
 
-/** The maximum number of candidates of a decision. A person cannot choose among more candidates. */
+/** The maximum number of candidates that a decision lists. A person cannot choose among more candidates. */
 export const maxCandidates = 27;
 
 /**
- * Whether a vehicle may enter, and which whitelist entry decided. The decision has candidates when the camera may have
- * misread the plate.
+ * Whether a vehicle may enter, and which whitelist entry decided. If the camera may have misread the plate, the
+ * decision also lists the candidates.
  */
 export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the rules checked. null when no entry was found. */
+  /** The data that the rules of the decision used; null when no whitelist entry was found. */
   facts: AccessFacts | null;
   at: Date;
 }
 
-/** Creates the decision for the entry that was found, or for a vehicle without an entry. */
+/** Creates a decision from the whitelist entry that was found, or for a vehicle without an entry. */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,
@@ -44,7 +42,7 @@ export const decisionBy = (
   at,
 });
 
-/** Returns the result of every rule of a decision, so that a person can tell the driver the reason. */
+/** Returns the result of each rule of a decision, so that a person at the intercom can tell the driver the reason. */
 export function accessChecks({ facts, at, candidates }: AccessDecision): AccessCheck[] {
   if (facts) {
     const { referenceId } = facts.entry;
@@ -61,7 +59,8 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides by the entry with exactly this plate. If no entry has the plate, the only entry with a similar plate decides.
+ * Decides with the whitelist entry that has exactly this plate. If there is none, the only entry with a similar plate
+ * decides.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
@@ -74,14 +73,14 @@ export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Da
   );
 }
 
-/** An entry that matches one of the texts of a reading, with the data for the rules. */
+/** A whitelist entry that matches a text that a camera may have read, with the data for the rules. */
 export interface FittingFacts extends FittingEntry {
   facts: AccessFacts;
 }
 
 /**
- * Decides by the entry that matches the reading best. When several entries match equally well, the vehicle is not
- * admitted.
+ * Decides with the whitelist entry that best matches the text that a camera read. If several entries match equally
+ * well, the vehicle may not enter.
  */
 export function decideReading(
   texts: readonly RankedText[],

@@ -3,33 +3,31 @@ import { hoursOf } from '../whitelist/columns.ts';
 import { hoursText, wallTime, weekdays } from '../whitelist/hours.ts';
 import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 
-/** A whitelist entry, with the other data that the rules of a decision check. */
+/** A whitelist entry, with all other data that the rules of a decision need. */
 export interface AccessFacts {
   entry: WhitelistEntry;
-  /** The time zone of the location, in which the hours of an entry apply. */
+  /** The time zone of the location, to which the weekly hours of the entry refer. */
   timezone: string;
-  /**
-   * How many times the vehicle of the entry has entered. The number is known only for an entry with a limit of entries.
-   */
+  /** How many times the vehicle of the entry has entered. The number is known only if the entry has a limit. */
   recorded: number | null;
-  /** The quota of the entry's reference. null when the reference has no quota. */
+  /** The quota for the reference of the entry; null when the reference has no quota. */
   quota: QuotaUse | null;
 }
 
-/** A quota, and how many other vehicles of the reference use it. */
+/** A quota, with the number of other vehicles of the reference that are inside. */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
   /** The number of other vehicles of the reference that are inside the location. */
   used: number;
 }
 
-/** A rule that a vehicle with a whitelist entry must pass. */
+/** A rule that decides whether a vehicle with a whitelist entry may enter. */
 interface AccessRule {
   name: string;
-  /** Whether a failure of the rule is only reported. The vehicle is then admitted anyway. */
+  /** Whether a violation of the rule is only reported. The vehicle may then enter anyway. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
-  /** Returns the reason to refuse the vehicle by this rule, or null when the vehicle passes the rule. */
+  /** Returns the reason why this rule refuses the vehicle, or null when the rule lets it pass. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
-  /** Returns the finding of the rule as text for the person at the intercom. */
+  /** Describes the result of the rule for the person at the intercom. */
   detail: (facts: AccessFacts, at: Date) => string;
 }
 
@@ -59,7 +57,7 @@ const usesRule: AccessRule = {
     maxEntries === null ? 'Any number of entries' : `${recorded ?? 0} of ${maxEntries} entries were recorded`,
 };
 
-/** The vehicle itself does not count towards the quota, because a new entry of the vehicle ends its earlier stay. */
+/** The vehicle itself does not count towards the quota. When it enters again, its earlier stay ends. */
 const quotaRule: AccessRule = {
   name: 'quota',
   isReportedOnly: ({ quota }) => quota?.enforcement === 'REPORT',
@@ -70,7 +68,7 @@ const quotaRule: AccessRule = {
       : `No quota for ${referenceId}`,
 };
 
-/** The rules of a decision in the order in which they apply. The first rule that refuses gives the reason. */
+/** The rules of a decision, in their order. The first rule that refuses the vehicle gives the reason. */
 const rules = [validRule, hoursRule, quotaRule, usesRule];
 
 function firstObjection(facts: AccessFacts, at: Date): AccessReason {
@@ -81,11 +79,14 @@ function firstObjection(facts: AccessFacts, at: Date): AccessReason {
   return 'LISTED';
 }
 
-/** Returns why a vehicle may or may not enter. The reason is `LISTED` when every rule admits the vehicle. */
+/** Returns why a vehicle may or may not enter. The reason is `LISTED` when all rules let the vehicle pass. */
 export const accessReason = (facts: AccessFacts | null, at: Date): AccessReason =>
   facts ? firstObjection(facts, at) : 'NOT_LISTED';
 
-/** Whether the quota of a vehicle's reference is reached, even if the quota is only reported and not enforced. */
+/**
+ * Whether the quota for the vehicle's reference is reached. The result does not depend on whether the quota is enforced
+ * or only reported.
+ */
 export const isQuotaReached = (facts: AccessFacts | null, at: Date): boolean =>
   facts !== null && quotaRule.objection(facts, at) !== null;
 
@@ -97,7 +98,7 @@ export interface AccessCheck {
 }
 
 /**
- * Returns the results of all rules for a vehicle with an entry, including the rules after the first rule that refused.
+ * Returns the results of all rules for a vehicle with a whitelist entry, including the rules after the first refusal.
  */
 export const checksOf = (facts: AccessFacts, at: Date): AccessCheck[] =>
   rules.map(({ name, objection, detail }) => ({

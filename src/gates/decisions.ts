@@ -27,8 +27,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. Decisions in the same iteration of the event loop share one
- * statement.
+ * Creates the functions that make gate decisions. One SQL statement answers all calls in the same iteration of the
+ * event loop.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
@@ -67,7 +67,7 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     /**
      * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar whether entries also match when one character differs that cameras confuse
+     * @param similar whether a whitelist entry also matches if one character differs that cameras confuse
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
      */
     async decideAccess(
@@ -90,8 +90,8 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     },
 
     /**
-     * Returns the entry of a plate without checking the key's scope. The result is null when the location has no entry
-     * for the plate.
+     * Returns the whitelist entry of a plate without checking the key's scope. The result is null when the location has
+     * no such entry.
      */
     async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
       return (await findPlate({ locationId, ofCompanies: null, ...plate }))?.found[0]?.entry ?? null;

@@ -9,15 +9,15 @@ import { entryOf, type Nullable } from '../whitelist/reads.ts';
 import type { FittingFacts } from './access-decision.ts';
 import type { AccessFacts } from './access-rules.ts';
 
-// The SQL statements of gate decisions. test/storage/statements.test.ts compares their results with Prisma's.
+// The SQL statements for gate decisions. test/storage/statements.test.ts checks that Prisma returns the same results.
 
-/** A request to decide about a plate. `isOfCompanies` explains the member `ofCompanies`. */
+/** A request for a decision about a plate. See `isOfCompanies` for the member `ofCompanies`. */
 export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
-/** A request to decide about the texts of a reading. */
+/** A request for a decision about the texts that a camera may have read. */
 export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompanies: string | null };
 
-/** The quota of an entry. All columns are null when the entry has no quota. */
+/** The columns of the quota that applies to an entry. They are null when there is no quota. */
 interface QuotaColumns {
   quotaInside: number | null;
   quotaEnforcement: QuotaEnforcement;
@@ -25,22 +25,22 @@ interface QuotaColumns {
 }
 
 /**
- * A location, an entry of the location that matched, and the data that the rules check. The columns of the entry are
- * null when no entry matched.
+ * A result row with a location, a matching whitelist entry of the location, and the data that the rules need. The
+ * columns of the entry are null when no entry matched.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
   QuotaColumns & { n: number; foundId: string; companyId: string };
 
-/** A location and an entry that matched, with the index of the text that matched. */
+/** A result row with a location, a matching whitelist entry, and the index of the text that matched. */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
-/** Returns the location in the rows of one query. The result is undefined when the location is unknown. */
+/** Returns the location in the result rows of one request. The result is undefined when the location is unknown. */
 const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Returns the location in the rows of a query about a plate, and the entries that matched. The result is undefined when
+ * Returns the location and the matching whitelist entries in the result rows for a plate. The result is undefined when
  * the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
@@ -48,17 +48,17 @@ export function foundIn(rows: LocationAndEntry[]) {
   return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(factsIn) };
 }
 
-/** The columns of a location `l` and an entry `e` that the rules in src/gates/access-rules.ts check. */
+/** The SQL columns of a location `l` and an entry `e` that the rules in src/gates/access-rules.ts need. */
 const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
       CASE WHEN e."maxEntries" IS NOT NULL
         THEN (SELECT u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = e.id) END AS recorded,
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
-/** SQL that joins the location `l` of a query row `q`. */
+/** SQL that finds the location `l` for a row `q`, which is one request. */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
-/** SQL that finds the location of each query once, even if a query has many plates or texts. */
+/** SQL that finds the location of each request only once, even if the request has many plates or texts. */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
       SELECT q.n::int, l.id, l."companyId", l.timezone
@@ -66,10 +66,10 @@ const reachedLocations = `
       JOIN ${locationOfQuestion}
     )`;
 
-/** SQL that joins the quota `k` of an entry `e`. */
+/** SQL that adds the quota `k` for the reference of an entry `e`. */
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
-/** Returns the data of a row for the rules, as a list. The list is empty for a row without an entry. */
+/** Returns the data in a result row for the rules, as a list. The list is empty for a row without an entry. */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
   const entry = entryOf(row);
@@ -77,13 +77,13 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
 
-/** Returns the statement parameters for the locations of several queries. */
+/** Returns the SQL parameters with the locations of several requests. */
 export const locationArrays = (questions: readonly Pick<PlateQuestion, 'locationId' | 'ofCompanies'>[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
 });
 
-/** Returns the statement parameters for several plates. */
+/** Returns the SQL parameters with several plates. */
 export const plateArrays = (plates: readonly Plate[]) => ({
   plateType: plates.map(({ plateType }) => plateType),
   plateCode: plates.map(({ plateCode }) => plateCode),
@@ -102,8 +102,8 @@ export const entryOfPlate = namedStatement(
 );
 
 /**
- * Finds the entries of several similar plates for each query. The first plate of a query is the plate as the camera
- * read it.
+ * Finds the entries for several similar plates of each request. The first plate of a request is the plate that the
+ * camera read.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
@@ -119,7 +119,7 @@ export const entriesOfSimilarPlates = namedStatement(
     ORDER BY p.n, e.id`,
 );
 
-/** Finds the entries that match one of the texts of a reading. */
+/** Finds the whitelist entries that match one of the texts that a camera may have read. */
 export const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `
@@ -133,7 +133,7 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the location in the rows of a query about texts, and the entries that matched. The result is undefined when
+ * Returns the location and the matching whitelist entries in the result rows for texts. The result is undefined when
  * the location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
@@ -144,7 +144,8 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns the entry of a row with the index of its text, as a list. The list is empty for a text that matches no entry.
+ * Returns the whitelist entry in a result row, with the index of the text that matched, as a list. The list is empty
+ * for a text that matches no entry.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

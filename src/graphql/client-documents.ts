@@ -6,28 +6,26 @@ import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { parseDocument, validateDocument } from './document.ts';
 
-/**
- * A cache of the documents that clients sent. While a document is in the cache, it is not parsed or validated again.
- */
+/** A cache of documents that clients have sent. A document in the cache is not parsed or validated again. */
 export interface ClientDocuments {
-  /** The parsed documents, by their text. */
+  /** The parsed documents. The keys of the cache are the texts of the documents. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when a slot is free. The slots limit this work, because a document takes tens
-   * of milliseconds and a key can send a new document with every request. A text with a syntax error is not cached.
+   * Parses and validates a new document when a slot is free. The work needs slots because one document takes tens of
+   * milliseconds, and a client can send a new document with every request. A text with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
-  /** Returns the validation errors of a document. A document that was not prepared is validated now. */
+  /** Returns the validation errors of a document. If the document is not in the cache, it is validated now. */
   faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
 }
 
 /**
- * The maximum number of documents that are cached with their validation errors. The executor has a separate cache of
- * executed documents.
+ * The maximum number of cached documents with their validation errors. The executor has another cache, with documents
+ * that were executed.
  */
 const maxParsedDocuments = 100;
 
-/** Creates the cache of clients' documents for a schema. */
+/** Creates the cache of client documents for a schema. */
 export function createClientDocuments(schema: GraphQLSchema): ClientDocuments {
   const parsed = new LRUCache<string, DocumentNode>({ max: maxParsedDocuments });
   const faults = new WeakMap<DocumentNode, readonly ServiceError[]>();

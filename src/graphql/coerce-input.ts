@@ -7,15 +7,15 @@ import {
 } from 'graphql';
 
 /**
- * Returns a value as the client sent it, except that a single item becomes a list where the type is a list. The paths
- * of faults contain list indexes, so the lists must exist.
+ * Returns the value that a client sent. Where the type is a list, a single item becomes a list, because the paths of
+ * faults contain list indexes.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
- * Coerces a value by the types of the schema. For example, an enum name becomes its internal value. A part that does
- * not fit its type stays unchanged, so that a validation rule reports a fault in this part and in no other part.
+ * Coerces a value by the types of the schema. For example, the name of an enum value becomes its internal value. A part
+ * that does not fit its type stays unchanged. A validation rule can then report a fault for exactly this part.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -26,8 +26,8 @@ interface InputMapping {
 }
 
 /**
- * Maps the leaves of a value where the shape of the value matches the type. Fields that the type does not have stay
- * unchanged.
+ * Applies a function to the scalars and enums in a value, wherever the value fits its type. Fields that the type does
+ * not have stay unchanged.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

@@ -26,13 +26,13 @@ import {
 } from './limits.ts';
 import type { OperationPlan, Variables } from './operation-plan.ts';
 
-/** The cost options of a field, which schema/field-options-plugin.ts copies into the schema. */
+/** The cost options of a field. schema/field-options-plugin.ts copies them into the schema. */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier of its selection. With `wholeReads`, each field below it that
-   * reads the database counts for every item. Objects read the database unless they have `reads: false`. Other fields
-   * read the database only with `reads: true`. The fields of an object with `reads: false` count as if they belonged to
-   * the parent object.
+   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, each field in
+   * the selection that reads the database counts for every item. Fields that return objects read the database unless
+   * they have `reads: false`. Other fields read the database only if they have `reads: true`. The fields of an object
+   * with `reads: false` count as if they belonged to the parent object.
    */
   cost?: {
     field: number;
@@ -42,25 +42,25 @@ interface CostExtensions {
     fieldOf?: (values: Variables) => number;
     itemsOf?: (values: Variables) => number;
   };
-  /** The default page size of a field with pages. */
+  /** The default page size of a field that returns pages. */
   pageSize?: number;
 }
 
-/** The place of a selection in the operation. */
+/** Where a selection is in the operation. */
 interface Surroundings {
   /**
-   * The number of items of the page, or of rows of the call, that contains the selection. Without a page or rows, the
-   * number is 1.
+   * The number of items on the page that contains the selection, or the number of rows in the request. Without a page
+   * or rows, the number is 1.
    */
   items: number;
-  /** The number of lists in which the selection is nested. */
+  /** The number of lists that contain the selection. */
   lists: number;
 }
 
-/** The cached costs of operations whose cost does not depend on variables. */
+/** The cached costs of operations. Only costs that do not depend on variables are cached. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether a field reads the database for its item. */
+/** Whether a field reads the database for each of its items. */
 const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
   (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
 
@@ -71,13 +71,13 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * The number of nested lists in an introspection query that have no multiplier. GraphiQL's query nests this many. Each
+ * How many nested lists without a multiplier an introspection query may have. GraphiQL's query has this many. Each
  * deeper list counts as a list of `introspectionListItems` items.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
 
-/** Adds up the costs of the fields of an operation. The fields of a fragment count once for each spread. */
+/** Adds up the costs of all fields of an operation. If a fragment is used several times, its fields count each time. */
 function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables): number {
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
@@ -90,12 +90,12 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** Returns the integer value of an argument, from the document or from a variable. */
+  /** Returns the integer value of an argument. The value is in the document or in a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // A variable with a wrong type is ignored here, because the request is rejected before the operation runs.
+      // A variable with a wrong type is ignored here. The request is rejected later, before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
@@ -103,8 +103,8 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   }
 
   /**
-   * Returns the values of a field's arguments before coercion. The values come from the document, from variables, or
-   * from defaults.
+   * Returns the values of a field's arguments before coercion. A value comes from the document, from a variable, or
+   * from a default.
    */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
@@ -120,13 +120,16 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     );
   }
 
-  /** Returns the cost of a field without its selection. */
+  /** Returns the cost of a field without the fields in its selection. */
   function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
     const { cost } = field.extensions as CostExtensions;
     return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
   }
 
-  /** Returns the multiplier of a field's selection: the number of items of its list, or 1. */
+  /**
+   * Returns the multiplier for the fields in a field's selection. It is the number of items of the list, or 1 if the
+   * field is no list.
+   */
   function multiplierOf(
     node: FieldNode,
     field: GraphQLField<unknown, unknown>,
@@ -169,7 +172,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     around: Surroundings,
     times = { plain: 1, reads: 1 },
   ): number {
-    // objects are the only composite types, because the graph has no interfaces and no unions
+    // the only composite types are objects, because the graph has no interfaces and no unions
     if (!isObjectType(type)) return 0;
     const fields = type.getFields();
     let total = 0;
@@ -200,16 +203,17 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   return cost;
 }
 
-/** The cost of an operation. The cost is computed before the operation runs. */
+/** The cost of an operation, computed before the operation runs. */
 export interface OperationCost {
   /** The total cost of all fields of the operation. */
   requested: number;
-  /** The number of rate limit points that the request is charged. */
+  /** The number of rate limit points that are taken for the request. */
   points: number;
 }
 
 /**
- * Computes the cost of an operation, with the page sizes and rows in its variables (docs/contract.md#cost-of-a-request).
+ * Computes the cost of an operation. The cost depends on the page sizes and the numbers of rows in the variables
+ * (docs/contract.md#cost-of-a-request).
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the operation exceeds the cost limit of one request
  */
@@ -245,7 +249,7 @@ export function affordableCost(
   };
 }
 
-/** Returns how many parts of a given size an amount needs: the quotient rounded up, at least 1. */
+/** Returns how many parts of a given size are needed for an amount. The quotient is rounded up, and is at least 1. */
 const startedParts = (amount: number, size: number) => Math.max(1, Math.ceil(amount / size));
 
 function rowsOf(rows: ValueNode, variables: Variables): number {
@@ -256,9 +260,9 @@ function rowsOf(rows: ValueNode, variables: Variables): number {
 }
 
 /**
- * Counts the values in the variables, including values inside lists and objects.
+ * Counts the values in the variables of a request, including values inside lists and objects.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` as soon as the count or the nesting exceeds a limit
+ * @throws {ServiceError} `VALIDATION_ERROR` as soon as the number of values or the nesting exceeds a limit
  */
 export function countValues(value: unknown, levels = maxVariableDepth, counted = 0): number {
   if (levels < 0) {

@@ -29,7 +29,7 @@ import {
   maxSelections,
 } from './limits.ts';
 
-/** The limits of documents as validation rules. Limits that depend on variables are in cost.ts. */
+/** The validation rules that limit the size of documents. Limits that depend on variables are in cost.ts. */
 const limitRules = [
   maxAliasesRule({ n: maxAliases, allowList: [] }),
   maxDirectivesRule({ n: maxDirectives }),
@@ -38,8 +38,8 @@ const limitRules = [
 ] as unknown as readonly ValidationRule[];
 
 /**
- * Rejects variable names such as `$constructor`. The executors keep variables in JavaScript objects, which inherit
- * members with such names.
+ * Rejects variables with names such as `$constructor`. The executors keep variables in JavaScript objects, which have
+ * inherited members with such names.
  */
 function plainVariableNames(context: ValidationContext): ASTVisitor {
   return {
@@ -54,14 +54,14 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Converts an error of graphql-js, or of a limit, to a `ServiceError`. The client wrote the document, so it may see the
+ * Converts an error about a document to a `ServiceError`. The client wrote the document and may therefore see the
  * message.
  */
 const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
 
 /**
- * Parses a document within the limits of length and tokens.
+ * Parses a document if its length and its number of tokens are within the limits.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` for a syntax error, and for a document that exceeds the limits
  */
@@ -81,7 +81,7 @@ export function parseDocument(text: string): DocumentNode {
 
 /**
  * Validates a document against the rules of GraphQL and the limits. The selections are counted first, because some
- * rules follow nested fragments. The length of the document therefore bounds the time.
+ * rules follow nested fragments and would take very long for many selections.
  *
  * @returns the faults, each a `VALIDATION_ERROR`
  */
@@ -99,15 +99,15 @@ export function validateDocument(
       namingField(error, document),
     );
   } catch (error) {
-    // GraphQL Armor throws its errors instead of reporting errors to the validation context.
+    // GraphQL Armor throws its errors. Other rules report them to the validation context.
     if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
 }
 
 /**
- * Converts an error about a value in the document. The result names the field of the value, as errors about variables
- * do.
+ * Converts an error about a value in the document. Like errors about variables, the result names the field of the
+ * value.
  */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
@@ -124,7 +124,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // The field name is read from the message, because graphql-js names a missing field only there.
+  // For a missing field, only the error message of graphql-js contains the name of the field.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -134,8 +134,8 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
 }
 
 /**
- * Counts the selections of all operations, and the selections of each fragment. Every spread of a fragment counts. The
- * function returns the larger of the two numbers.
+ * Counts the selections of all operations, and separately the selections of all fragments. Each use of a fragment
+ * counts. The function returns the larger of the two numbers.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
@@ -149,7 +149,7 @@ function countSelections(document: DocumentNode): number {
     const known = counts.get(name);
     const selectionSet = fragments.get(name);
     if (known !== undefined || !selectionSet) return known ?? 0;
-    counts.set(name, 0); // a count of 0 ends the recursion of a cycle, which a rule of GraphQL reports
+    counts.set(name, 0); // a count of 0 ends the recursion if a fragment uses itself, which a rule of GraphQL reports
     const counted = count(selectionSet);
     counts.set(name, counted);
     return counted;
@@ -166,6 +166,6 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // Fragments count even if no operation spreads them, because the validation rules also check such fragments.
+  // Unused fragments count, too, because the validation rules also check them.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

@@ -22,7 +22,7 @@ export interface GraphEndpoint {
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** The parameters of a request, after a check of their form (GraphQL over HTTP, "Request Parameters"). */
+/** The parameters of a GraphQL request. Their form has been checked (GraphQL over HTTP, "Request Parameters"). */
 interface RequestParameters {
   query: string;
   variables?: Variables | null;
@@ -30,15 +30,15 @@ interface RequestParameters {
 }
 
 /**
- * The maximum size of the response to a query, in bytes. The response is created as a whole, and stays in memory until
+ * The maximum size of the response to a query, in bytes. The whole response is created first, and stays in memory until
  * the client has read it.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the request and writes the response, and the executor runs
- * the operation. A request with a known document skips Yoga's HTTP layer, because that layer takes longer than most
- * operations.
+ * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the requests and writes the responses, and the executor
+ * runs the operations. If the document of a request is known, the request does not go through Yoga, which would take
+ * longer than most operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,

@@ -34,7 +34,10 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   };
 }
 
-/** Removes the values that PostgreSQL quotes as `(column)=(value)` and as `invalid input syntax for type x: "value"`. */
+/**
+ * Removes the values that PostgreSQL quotes in its messages, in the form `(column)=(value)` or `invalid input syntax
+ * for type x: "value"`.
+ */
 function withoutValues(message: string): string {
   return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');
 }

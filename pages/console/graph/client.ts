@@ -2,7 +2,9 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange, subscriptionExchange } from 'urql';
 import { createLive } from './live.ts';
 
-/** Types without an id. The cache stores such an object as part of the object that contains it. */
+/**
+ * The GraphQL types without an id. The cache stores an object of such a type as a part of the object that contains it.
+ */
 const parts = [
   ...['AccessCandidate', 'AccessCheck', 'AccessDecision', 'DeprecatedUse', 'ImportError', 'ImportResult'],
   ...['ImportRow', 'IssuedApiKey', 'OccupancyPoint', 'PageInfo', 'PlateDifference', 'Quota'],
@@ -20,8 +22,8 @@ const parts = [
 ];
 
 /**
- * Creates the GraphQL client for one key. Its cache holds each object that was read with this key only once, so that
- * live updates and changes appear in every view of the object.
+ * Creates the GraphQL client for one API key. Its cache holds each object only once, so that live updates and changes
+ * appear in all views that show the object.
  */
 export function createGraphClient(key: string): Client {
   const live = createLive(() => key);

@@ -1,6 +1,6 @@
 import type { CombinedError } from 'urql';
 
-/** The kinds of failures that views show in different ways. */
+/** The kinds of failures. Each kind is shown in a different way. */
 export type Failure =
   | { kind: 'offline' }
   | { kind: 'rate-limit'; retryAt: number }
@@ -36,7 +36,10 @@ export function failureOf(error: CombinedError): Failure {
   return { kind: 'refused', code, message: first.message, field: details?.field, details: fieldErrors };
 }
 
-/** Returns the messages of a failure by the last part of the field name, such as `plateCode` for `input.plateCode`. */
+/**
+ * Returns the messages of a failure by field. The name of the field is the last part of its path, such as `plateCode`
+ * for `input.plateCode`.
+ */
 export function fieldMessages(failure: Failure | undefined): Record<string, string> {
   if (failure?.kind !== 'refused') return {};
   const { field, message, details } = failure;

@@ -1,25 +1,25 @@
-/** The name of the session storage item for the key. The item is deleted when the tab is closed. */
+/** The name of the session storage item for the API key. Browsers delete the item when the tab is closed. */
 const sessionKeyName = 'parking-gateway:session-key';
 
-/** The name of the local storage item for a key that the device remembers. The explorer also reads this item. */
+/** The name of the local storage item for an API key that the device remembers. The explorer uses the same item. */
 const rememberedKeyName = 'parking-gateway:key';
 
-/** Returns the key that this tab or this device stores. The text is empty when no key is stored. */
+/** Returns the API key that is stored for this tab or on this device. The text is empty when no key is stored. */
 export const storedKey = (): string =>
   sessionStorage.getItem(sessionKeyName) ?? localStorage.getItem(rememberedKeyName) ?? '';
 
-/** Stores a key for this tab. If the user asks for it, the key is also stored on this device. */
+/** Stores an API key for this tab, and on this device if the user wants it. */
 export function storeKey(key: string, remember: boolean): void {
   sessionStorage.setItem(sessionKeyName, key);
   if (remember) localStorage.setItem(rememberedKeyName, key);
   else localStorage.removeItem(rememberedKeyName);
 }
 
-/** Deletes the stored key on this device. */
+/** Deletes the API key that is stored on this device. */
 export function forgetKey(): void {
   sessionStorage.removeItem(sessionKeyName);
   localStorage.removeItem(rememberedKeyName);
 }
 
-/** Whether this device stores a key. */
+/** Whether an API key is stored on this device. */
 export const isRemembered = (): boolean => localStorage.getItem(rememberedKeyName) !== null;

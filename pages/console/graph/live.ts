@@ -16,8 +16,8 @@ interface SubscriptionRequest {
 }
 
 /**
- * Returns how long to wait before the next attempt. The result is undefined when the gateway permanently rejected the
- * subscription.
+ * Returns how long to wait before the next attempt to subscribe. The result is undefined when the gateway has rejected
+ * the subscription permanently.
  */
 async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<number | undefined> {
   const usual = reconnectDelaysMs[Math.min(attempt, reconnectDelaysMs.length - 1)]!;
@@ -30,7 +30,7 @@ async function delayAfter(error: unknown, attempt: number, sink: Sink): Promise<
   return undefined;
 }
 
-/** Waits for a time. The wait ends earlier when the network is available again. */
+/** Waits for some time. The wait ends earlier when the network is available again. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -46,17 +46,17 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates subscriptions over server-sent events. A broken or ended stream is opened again, until the gateway rejects it
- * or the view closes it.
+ * Creates subscriptions over server-sent events. When a stream breaks or ends, it is opened again, until the gateway
+ * rejects it or the view closes it.
  *
- * @param currentKey returns the key for each attempt
+ * @param currentKey returns the API key for each attempt
  */
 export function createLive(currentKey: () => string) {
   const client = createClient({
     url: '/graphql',
     headers: () => ({ 'X-API-Key': currentKey() }),
-    // the library must not retry, because each rejected attempt costs a point of the rate limit, so this file retries
-    // itself
+    // Retries of the library are switched off, and this file retries itself. Each rejected attempt costs a rate limit
+    // point.
     retryAttempts: 0,
   });
 
@@ -88,7 +88,7 @@ export function createLive(currentKey: () => string) {
   }
 
   return {
-    /** Subscribes until the returned function is called. */
+    /** Subscribes to live updates. Returns a function that ends the subscription. */
     subscribe(request: SubscriptionRequest, sink: Sink): () => void {
       const ending = new AbortController();
       void run(request, sink, ending.signal).finally(() => sink.complete());

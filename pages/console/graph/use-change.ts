@@ -3,17 +3,17 @@ import { type AnyVariables, type TypedDocumentNode, useMutation } from 'urql';
 import { useKey } from './key-context.tsx';
 import { type Failure, failureOf } from './failure.ts';
 
-/** A mutation and its state, for a form. */
+/** A mutation that a form sends, and its current state. */
 export interface Change<Data, Variables> {
-  /** Sends the mutation. The promise resolves with the data, or with undefined after a failure. */
+  /** Sends the mutation. The promise resolves with the data, or with undefined when the mutation failed. */
   send(variables: Variables): Promise<Data | undefined>;
   sending: boolean;
   failure: Failure | undefined;
-  /** Removes the last failure from the form. */
+  /** Removes the message about the last failure from the form. */
   clear(): void;
 }
 
-/** Prepares a mutation for a form. */
+/** Prepares a mutation that a form can send. */
 export function useChange<Data, Variables extends AnyVariables>(
   document: TypedDocumentNode<Data, Variables>,
 ): Change<Data, Variables> {

@@ -3,9 +3,9 @@ import { SitesLiveDocument, type StatusFieldsFragment } from '../generated/opera
 import { useKey } from './key-context.tsx';
 
 /**
- * Follows the status of some locations. Each new status is written to the cache, so that every view shows it.
+ * Keeps the status of some locations up to date. Each new status is written to the cache, so that all views show it.
  *
- * @param onChange is called with each status after the first status of each location
+ * @param onChange called with each status of a location except its first status
  * @returns whether the stream is open
  */
 export function useLiveStatuses(

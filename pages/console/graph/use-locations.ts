@@ -10,30 +10,30 @@ import { useView, type View } from './use-view.ts';
 export interface KnownLocation {
   id: string;
   name: string;
-  /** The IANA name of the time zone. undefined when the key may not read the time zone. */
+  /** The IANA name of the time zone; undefined when the API key may not read the time zone. */
   timezone: string | undefined;
 }
 
-/** Some of the locations that a user of the key can choose. */
+/** Some of the locations that the user can choose, such as the results of a search. */
 export interface FoundLocations {
   /** The locations, or undefined while they are loading. */
   locations: KnownLocation[] | undefined;
   /** Whether more locations match the search. */
   hasMore: boolean;
-  /** The query that reads the locations. undefined when no query is needed. */
+  /** The query that reads the locations; undefined when no query is needed. */
   view: View<unknown> | undefined;
 }
 
 /**
- * Returns where the names of locations come from: the list of locations, or their statuses. The key itself has only
- * ids.
+ * Returns how the names of locations can be read: from the list of locations, or from their statuses. The API key
+ * itself contains only ids.
  */
 const sourceOf = ({ may }: ConsoleKey) =>
   may('READ_LOCATIONS') ? 'names' : may('READ_STATUS') ? 'statuses' : 'key';
 
 /**
- * Finds locations whose name contains a text, up to a number. A key without READ_LOCATIONS cannot search in the graph.
- * The hook then searches the statuses, or the locations in the key's scope.
+ * Finds locations whose name contains a text, up to a maximum number. An API key without READ_LOCATIONS cannot use the
+ * search of the graph. The hook then searches in the statuses of locations, or in the locations in the key's scope.
  *
  * @param options.pause whether to read nothing
  */
@@ -65,8 +65,8 @@ export function useFoundLocations(
 }
 
 /**
- * Finds a location by its id. The result is undefined while the location is loading. If the key may not read the name,
- * the id is shown as the name.
+ * Finds a location by its id. The result is undefined while the location is loading. If the API key may not read the
+ * name of the location, the name is its id.
  */
 export function useLocation(id: string | undefined): KnownLocation | undefined {
   const key = useKey();

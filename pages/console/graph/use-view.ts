@@ -5,13 +5,13 @@ import { type Failure, failureOf } from './failure.ts';
 
 /** The state of a query that a view shows. */
 export interface View<Data> {
-  /** The data that was read last. The data is kept during a refresh and after a failure. */
+  /** The data that was last read. It stays available during a refresh and after a failure. */
   data: Data | undefined;
   failure: Failure | undefined;
   loading: boolean;
   /** Reads the data from the gateway again. */
   reload(): void;
-  /** The document and the variables of the query, for the explorer. */
+  /** The document and the variables of the query, for opening it in the explorer. */
   operation: ShownOperation;
 }
 
@@ -22,8 +22,8 @@ export interface ShownOperation {
 }
 
 /**
- * Runs a query for a view. After a response with status 429, the query runs again when the gateway allows it. After a
- * network failure, the query runs again when the network is available.
+ * Runs the query of a view. After a response with status 429, the query runs again as soon as the rate limit allows it.
+ * After a network failure, it runs again as soon as the network is available.
  *
  * @param options.pause whether the query does not run
  * @param options.refreshMs the interval in milliseconds between runs while the page is visible
@@ -41,7 +41,7 @@ export function useView<Data, Variables extends AnyVariables>(
     pause,
     requestPolicy: 'cache-and-network',
   } as Parameters<typeof useQuery<Data, Variables>>[0]);
-  const data = answer ?? undefined; // the data of a rejected query is null
+  const data = answer ?? undefined; // null: the query was rejected
   const [failure, setFailure] = useState<Failure>();
   const reload = useCallback(() => execute({ requestPolicy: 'network-only' }), [execute]);
 

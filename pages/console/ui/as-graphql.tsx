@@ -7,8 +7,8 @@ import { texts } from '../texts.ts';
 const explorerPath = '/graphql';
 
 /**
- * Returns the address of the explorer with an operation in it. Variables that would make the address too long, such as
- * a long text that the user typed, are omitted.
+ * Returns the address that opens an operation in the explorer. Long variables are omitted if the address would be too
+ * long.
  */
 function addressOf({ document, variables }: ShownOperation): string {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
@@ -20,7 +20,7 @@ function addressOf({ document, variables }: ShownOperation): string {
   );
 }
 
-/** The button of a view that opens the view's operation in the explorer. */
+/** A button that opens the operation of a view in the explorer. */
 export function AsGraphql({ operation }: { operation: ShownOperation }) {
   return (
     <a

@@ -7,7 +7,7 @@ import { Button, Field } from './controls.tsx';
 import { LocationSearch } from './location-search.tsx';
 import { FailureNotice } from './view-state.tsx';
 
-/** A form that opens a location by its identifier. It is needed when the console cannot list locations for the key. */
+/** A form that opens a location by its identifier. It appears when the API key may not list locations. */
 function LocationById({ view }: { view: ViewName }) {
   const [typed, setTyped] = useState('');
   return (
@@ -25,8 +25,8 @@ function LocationById({ view }: { view: ViewName }) {
 }
 
 /**
- * The field for choosing the location that a view shows. If the page address contains no location, the first location
- * is chosen.
+ * The field for choosing the location of a view. If the address of the page names no location, the first location is
+ * chosen.
  */
 export function LocationChoice({ view, locationId }: { view: ViewName; locationId: string | undefined }) {
   const canName = useCanName();

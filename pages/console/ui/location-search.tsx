@@ -13,13 +13,13 @@ import { type FoundLocations, type KnownLocation, useFoundLocations } from '../g
 import { texts } from '../texts.ts';
 import { FailureNotice } from './view-state.tsx';
 
-/** How many locations the list shows. The same number is requested from the gateway. */
+/** The maximum number of locations that the search requests and shows. */
 const shownLocations = 20;
 
 /** How long after the last key press a search starts, in milliseconds. */
 const typingPauseMs = 250;
 
-/** Returns a text only after it has not changed for a while (debounced). */
+/** Returns a text after it has not changed for a while (debouncing). */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
@@ -65,7 +65,7 @@ export function LocationSearch(props: {
 }) {
   const { label, chosen, onChoose } = props;
   const shownName = chosen?.name ?? '';
-  const [typed, setTyped] = useState<string>(); // the text is undefined while the field has no focus
+  const [typed, setTyped] = useState<string>(); // undefined: the field has no focus
   const [picked, setPicked] = useState<string>();
   const term = typed === undefined || typed === shownName ? '' : typed;
   const found = useFoundLocations(useSettled(term), { first: shownLocations, pause: typed === undefined });
@@ -74,7 +74,7 @@ export function LocationSearch(props: {
       className="field choice"
       menuTrigger="focus"
       allowsEmptyCollection
-      allowsCustomValue // this property keeps the typed text until the field loses the focus
+      allowsCustomValue // keeps the typed text until the field loses the focus
       items={found.locations ?? []}
       inputValue={typed ?? shownName}
       onInputChange={setTyped}

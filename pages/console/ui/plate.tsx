@@ -1,6 +1,6 @@
 /** @jsxImportSource react */
 
-/** The parts of a plate. If a camera read a plate that has no entry, the plate has only a text. */
+/** The parts of a plate. If a camera read a plate that is in no whitelist, there is only a text. */
 interface PlateParts {
   plateType: string;
   plateCode: string;
@@ -11,7 +11,7 @@ interface PlateParts {
 export const plateText = ({ plateType, plateCode, plateNumber }: PlateParts) =>
   [plateType, plateCode, plateNumber].filter(Boolean).join(' ');
 
-/** Shows a plate as it looks on a vehicle. */
+/** Shows a plate in the form in which it looks on a vehicle. */
 export function Plate({ of }: { of: PlateParts }) {
   return <span className="plate">{plateText(of)}</span>;
 }

@@ -13,7 +13,7 @@ export interface Series {
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }
 
-/** The length of a period, in seconds, from which on the axis shows dates instead of times of day. */
+/** The minimum length of a period, in seconds, for which the axis shows dates instead of times of day. */
 const longPeriodSeconds = 60 * 3600;
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
@@ -23,7 +23,7 @@ function onDarknessChange(listener: () => void): () => void {
   return () => darkness.removeEventListener('change', listener);
 }
 
-/** Whether the page is dark. The canvas must be redrawn when this value changes. */
+/** Whether the page has dark colours. When this changes, the plot must be drawn again. */
 const useDarkness = () => useSyncExternalStore(onDarknessChange, () => darkness.matches);
 
 function optionsOf(
@@ -76,11 +76,11 @@ function optionsOf(
 }
 
 /**
- * A plot over time, with the same data as a table.
+ * A plot of values over time. The same values are available as a table.
  *
  * @param props.at the times of the points, in seconds
  * @param props.zone the time zone of its axis
- * @param props.table the table with the data of the plot
+ * @param props.table the table with the values of the plot
  */
 export function Plot(props: {
   label: string;

@@ -2,7 +2,7 @@
 import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
-/** The time zone in which times are shown: the time zone of the location, or of this device. */
+/** The time zone in which times are shown: that of the location, or that of this device. */
 export type Clock = 'location' | 'reader';
 
 export const ClockContext = createContext<Clock>('location');
@@ -10,7 +10,7 @@ export const ClockContext = createContext<Clock>('location');
 /** The time zone of this device. */
 export const readerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Returns the time zone in which to show the times of a location, as the user chose it. */
+/** Returns the time zone in which to show the times of a location. The user chooses it. */
 export function useZone(locationZone: string | undefined): string {
   const clock = useContext(ClockContext);
   return clock === 'location' && locationZone ? locationZone : readerZone;
@@ -36,7 +36,7 @@ export function timeText(
   return format.format(new Date(at));
 }
 
-/** Shows an instant in the chosen time zone. The title of the element has the time in the other time zone. */
+/** Shows an instant in the chosen time zone. A tooltip shows it in the other time zone. */
 export function Time({
   at,
   zone: locationZone,
@@ -55,13 +55,13 @@ export function Time({
 }
 
 /**
- * Converts the value of a field of type `datetime-local` to an instant, in the time zone of this device. The result is
+ * Converts the value of a `datetime-local` field to an instant, in the time zone of this device. The result is
  * undefined for an empty field.
  */
 export const instantOf = (local: string): string | undefined =>
   local ? new Date(local).toISOString() : undefined;
 
-/** Converts an instant to the value of a field of type `datetime-local`, in the time zone of this device. */
+/** Converts an instant to the value of a `datetime-local` field, in the time zone of this device. */
 export function localOf(instant: string | null | undefined): string {
   if (!instant) return '';
   const at = new Date(instant);

@@ -5,17 +5,17 @@ interface PageInfo {
   hasNextPage: boolean;
 }
 
-/** Keeps the cursors of a list that is read page by page: the cursors of earlier pages and of the current page. */
+/** Remembers the cursors of the current page and of all earlier pages of a list. */
 export function usePages() {
   const [cursors, setCursors] = useState<readonly (string | undefined)[]>([undefined]);
   return {
-    /** The cursor of the current page. undefined for the first page. */
+    /** The cursor of the current page; undefined for the first page. */
     after: cursors.at(-1),
     /** Returns to the first page, for example after a new search. */
     restart: () => setCursors([undefined]),
     /**
-     * Returns the functions that go to the previous and to the next page. A function is undefined when its page does
-     * not exist.
+     * Returns the functions that go to the previous and to the next page. A function is undefined when there is no such
+     * page.
      */
     steps(pageInfo: PageInfo | undefined) {
       const next = pageInfo?.hasNextPage ? pageInfo.endCursor : null;

@@ -3,7 +3,10 @@ import { Component, type ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** Keeps the rest of the console usable when a view fails, for example because its files cannot be loaded. */
+/**
+ * Shows a message when a view fails, for example because its files cannot be loaded. The rest of the console stays
+ * usable.
+ */
 export class ViewBoundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };
 

@@ -4,8 +4,8 @@ import type { ShownOperation } from '../graph/use-view.ts';
 import { AsGraphql } from './as-graphql.tsx';
 
 /**
- * The header of a view, with the title, the actions and the query of the view. The title receives the focus when the
- * view opens.
+ * The header of a view. It has the title, buttons for actions, and a button that opens the query of the view in the
+ * explorer. The title gets the focus when the view opens.
  */
 export function ViewHeader(props: {
   title: string;

@@ -7,7 +7,7 @@ import type { View } from '../graph/use-view.ts';
 import { texts } from '../texts.ts';
 import { Button } from './controls.tsx';
 
-/** Returns the number of seconds until a time. The number is updated every second. */
+/** Returns the number of seconds until a given time. The number changes every second. */
 function useSecondsUntil(time: number): number {
   const secondsLeft = () => Math.max(0, Math.ceil((time - Date.now()) / 1000));
   const [seconds, setSeconds] = useState(secondsLeft);
@@ -31,7 +31,7 @@ function FailureText({ failure }: { failure: Failure }) {
   return <>{texts.state.refused(failure.message)}</>;
 }
 
-/** Shows a failure of a view or a form. A retry button appears unless the view retries automatically. */
+/** Shows the failure of a view or a form. There is a retry button, unless the view retries automatically. */
 export function FailureNotice({ failure, onRetry }: { failure: Failure | undefined; onRetry?: () => void }) {
   if (!failure) return null;
   return (
@@ -45,8 +45,7 @@ export function FailureNotice({ failure, onRetry }: { failure: Failure | undefin
 }
 
 /**
- * Shows a view in each of its states: while its data is loading, without data, with data, and with data that could not
- * be read again.
+ * Shows a view while its data is loading, without data, with data, or with old data that could not be read again.
  *
  * @param props.empty the text for a view without data
  */
@@ -72,8 +71,7 @@ export function ViewState<Data>(props: {
 }
 
 /**
- * Shows a part of the console only for keys with the given permissions. For other keys, it names the missing
- * permissions.
+ * Shows a part of the console if the API key has the given permissions. Otherwise, the missing permissions are shown.
  */
 export function Permitted({ need, children }: { need: readonly Permission[]; children: ReactNode }) {
   const { may } = useKey();

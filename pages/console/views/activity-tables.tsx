@@ -19,7 +19,10 @@ const toneOf = {
   CORRECTED: 'warn',
 } as const;
 
-/** The table of vehicles of a location: only vehicles inside, or all vehicles with how their stays ended. */
+/**
+ * A table with the vehicles of a location. It shows only the vehicles inside, or all vehicles with how their stays
+ * ended.
+ */
 export function Sessions(props: {
   sessions: readonly SessionFieldsFragment[];
   zone: string | undefined;

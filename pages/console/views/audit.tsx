@@ -23,8 +23,7 @@ const shown = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /**
- * Returns the fields of a change with their values before and after the change. A created object has no values before
- * the change.
+ * Returns the fields of a change with their values before and after it. A new object has no values before the change.
  */
 function comparison(changes: unknown): { field: string; before: string; after: string; differs: boolean }[] {
   if (!isValues(changes)) return [];
@@ -65,7 +64,7 @@ function Changes({ record, onClose }: { record: AuditRecord; onClose(): void }) 
   );
 }
 
-/** The audit log. It lists changes with the keys that made the changes, newest first. */
+/** The view of the audit log. It lists changes with the API keys that made them, newest first. */
 export function AuditView() {
   const pages = usePages();
   const view = useView(AuditLogDocument, { after: pages.after });

@@ -22,7 +22,7 @@ const { csv: words } = texts;
 /** The maximum number of rejected rows that the dialog shows. The downloaded file has all rejected rows. */
 const maxShownRejects = 50;
 
-/** The import modes of the console. Only the command line can replace a whole whitelist. */
+/** The import modes that the console offers. Replacing a whole whitelist is possible only on the command line. */
 type Mode = Exclude<ImportMode, 'REPLACE'>;
 
 function Outcome({ progress, isDryRun }: { progress: ImportProgress; isDryRun: boolean }) {
@@ -96,8 +96,8 @@ function Export({ locationId }: { locationId: string }) {
 }
 
 /**
- * A dialog that imports a whitelist from a file, after a dry run that shows the result for each row. The dialog can
- * also export the whitelist.
+ * A dialog that imports a whitelist from a file. A dry run first shows the result for each row. The dialog can also
+ * export the whitelist.
  */
 export function CsvPanel(props: {
   locationId: string;

@@ -40,9 +40,9 @@ function Attempts({ delivery }: { delivery: DeliveryFieldsFragment }) {
 }
 
 /**
- * The table of deliveries with their attempts. Each delivery can be sent again.
+ * A table of deliveries with their attempts. Each delivery has a button that sends the message again.
  *
- * @param props.bodyOf returns the body of a delivery, after the bodies were requested
+ * @param props.bodyOf returns the message body of a delivery, if the bodies have been requested
  */
 export function DeliveryTable(props: {
   deliveries: readonly DeliveryFieldsFragment[];

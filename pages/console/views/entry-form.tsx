@@ -18,7 +18,7 @@ import { HoursFields } from './hours-fields.tsx';
 
 const { whitelist: words, why } = texts;
 
-/** Returns the values of the form for an entry, or empty values for a new entry. */
+/** Returns the values of an entry for the form. For a new entry, the values are empty. */
 const valuesOf = (entry: EntryFieldsFragment | undefined) => ({
   referenceId: entry?.referenceId ?? '',
   plateType: entry?.plateType ?? '',
@@ -61,7 +61,7 @@ function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput
 
 /**
  * A form that adds a vehicle to a whitelist or changes an entry. If another user has changed the entry in the meantime,
- * the form shows the change and does not overwrite it.
+ * the form shows that change and does not overwrite it.
  *
  * @param props.entry the entry at the time when the form was opened; undefined to add an entry
  * @param props.current the latest version of the entry in the list

@@ -6,7 +6,7 @@ import { Confirmation } from '../ui/panel.tsx';
 import { plateText } from '../ui/plate.tsx';
 import { FailureNotice } from '../ui/view-state.tsx';
 
-/** A dialog that removes an entry, unless another user has changed the entry in the meantime. */
+/** A dialog that removes an entry. If another user has changed the entry in the meantime, the entry is not removed. */
 export function EntryRemoval(props: {
   entry: EntryFieldsFragment;
   onConflict(): void;

@@ -8,7 +8,7 @@ import { hoursText, usesText, Validity } from './entry-summary.tsx';
 
 const { whitelist: words } = texts;
 
-/** The table of the entries of a page. Each entry has buttons for its actions. */
+/** A table with the entries on a page of the whitelist. Each entry has buttons for its actions. */
 export function EntryTable(props: {
   entries: readonly EntryFieldsFragment[];
   zone: string | undefined;

@@ -17,8 +17,7 @@ import { ViewState } from '../ui/view-state.tsx';
 const hourMs = 3_600_000;
 
 /**
- * The periods that the user can choose. Each has at most 750 data points, and costs one or two points of the rate
- * limit.
+ * The time ranges that the user can choose. Each has at most 750 data points, and costs one or two rate limit points.
  */
 const periods = {
   day: { hours: 24, interval: 'QUARTER_HOUR' },
@@ -29,7 +28,7 @@ const periods = {
 type Period = keyof typeof periods;
 type Points = NonNullable<LocationHistoryQuery['location']>['occupancyHistory'];
 
-/** Adds up entries and exits by hour, from data points with shorter intervals. */
+/** Adds up entries and exits for each hour. The data points have shorter intervals. */
 function byHour(points: Points) {
   const hours = new Map<number, { entries: number; exits: number }>();
   for (const { at, entries, exits } of points) {
@@ -40,7 +39,7 @@ function byHour(points: Points) {
   return [...hours].map(([at, sums]) => ({ at, ...sums }));
 }
 
-/** Plots the occupancy of a location as a line, and its entries and exits by hour as bars. */
+/** Plots the occupancy of a location as a line, and its entries and exits per hour as bars. */
 function Plots({ points, zone, capacity }: { points: Points; zone: string; capacity: number | null }) {
   const { location: words } = texts;
   const at = useMemo(() => points.map((point) => Date.parse(point.at) / 1000), [points]);
@@ -97,7 +96,7 @@ function Plots({ points, zone, capacity }: { points: Points; zone: string; capac
   );
 }
 
-/** The plots of the history of a location, for the period that the user chooses. */
+/** The plots for the time range that the user has chosen. */
 export function HistoryPlots(props: { id: string; zone: string | undefined; capacity: number | null }) {
   const { id, capacity } = props;
   const zone = useZone(props.zone);

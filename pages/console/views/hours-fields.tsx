@@ -12,7 +12,7 @@ const workdays = weekdays.slice(0, 5);
 const toggled = (days: readonly Weekday[], day: Weekday) =>
   weekdays.filter((each) => (each === day ? !days.includes(day) : days.includes(each)));
 
-/** The fields for weekly hours. Without hours, a vehicle may enter at any time. */
+/** The fields for weekly hours. If there are no hours, the vehicle may enter at any time. */
 export function HoursFields(props: {
   hours: readonly WeeklyHoursInput[];
   error: string | undefined;

@@ -9,7 +9,7 @@ type Day = Hours['days'][number];
 
 const week = Object.keys(spoken.days) as Day[];
 
-/** Joins texts as a person says them: `a`, `a and b`, `a, b and c`. */
+/** Lists texts as a person says them: `a`, `a and b`, `a, b and c`. */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${spoken.and} ${parts.at(-1)}`;
 
@@ -50,7 +50,7 @@ function instantText(at: string, zone: string): string {
 }
 
 /**
- * Returns a sentence for the driver at the intercom, with the values of the failed check.
+ * Returns a sentence that a person can say to the driver at the intercom. It contains the values of the failed check.
  *
  * @param options.zone the time zone of the location
  * @param options.quota how many vehicles of the reference may be inside; undefined when the number is not known

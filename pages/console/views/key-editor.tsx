@@ -20,7 +20,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { keys: words } = texts;
 
-/** Adds a value to a list. If the list already contains the value, the value is removed. */
+/** Returns a list with a value added, or removed if the list already has it. */
 const toggled = <Value,>(list: readonly Value[], value: Value) =>
   list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
 
@@ -49,10 +49,12 @@ function Ticks<Value extends string>(props: {
   );
 }
 
-/** The maximum number of locations that are shown as checkboxes. Other locations are found by a search. */
+/** The maximum number of locations that have a checkbox. The user finds other locations by a search. */
 const tickedLocations = 100;
 
-/** Shows the locations of a key as checkboxes. If there are too many locations, a search field appears. */
+/**
+ * Shows a checkbox for each location that an API key may have. If there are too many locations, a search field appears.
+ */
 function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids: string[]): void }) {
   const { locations, hasMore } = useFoundLocations('', { first: tickedLocations, pause: false });
   const [added, setAdded] = useState<readonly KnownLocation[]>([]);
@@ -85,8 +87,8 @@ function LocationScope({ ids, onChange }: { ids: readonly string[]; onChange(ids
 }
 
 /**
- * A form that issues a key and shows its secret once, or that changes a key. A key can grant only permissions that it
- * has itself.
+ * A form that issues or changes an API key. A new key's secret is shown once. The user's key can give other keys only
+ * the permissions that it has itself.
  *
  * @param props.edited the key to change; undefined to issue a key
  */
@@ -117,7 +119,7 @@ export function KeyEditor(props: { edited: KeyFieldsFragment | undefined; onDone
     };
     if (!edited) return setSecret((await issuing.send({ input }))?.createApiKey?.secret);
     const { locationIds: _, ...unscoped } = input;
-    // The locations are omitted for an operator's key, because such a key is not limited to locations.
+    // An operator's key is not limited to locations, so its locations are omitted.
     if (await changing.send({ id: edited.id, input: edited.unrestricted ? unscoped : input })) onDone();
   }
 

@@ -16,7 +16,7 @@ import { KeyRotation } from './key-rotation.tsx';
 
 const { keys: words } = texts;
 
-/** The dialog that is open, with its key. */
+/** The open dialog, and the API key that it is about. */
 type Open =
   | { kind: 'edit'; edited: KeyFieldsFragment | undefined }
   | { kind: 'rotate' | 'revoke'; edited: KeyFieldsFragment };
@@ -53,7 +53,9 @@ function Revocation({
   );
 }
 
-/** The table of the keys that the user's key administers. Buttons issue, change, rotate and revoke keys. */
+/**
+ * The view of the API keys that the user's key may manage. There are buttons to issue, change, rotate and revoke keys.
+ */
 export function KeysView() {
   const pages = usePages();
   const view = useView(KeysDocument, { after: pages.after });

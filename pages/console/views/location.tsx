@@ -16,12 +16,12 @@ import { HistoryPlots } from './history-plots.tsx';
 import { Fullness, StateBadge } from './site-tile.tsx';
 
 /**
- * How often events and sessions are read after changes at most, in milliseconds. Each read costs one point of the rate
- * limit.
+ * The minimum time between two reads of events and sessions after changes, in milliseconds. Each read costs one rate
+ * limit point.
  */
 const activityPauseMs = 60_000;
 
-/** Returns a function that calls the callback at most once in the interval (throttled). */
+/** Returns a function that calls the callback at most once in each interval (throttling). */
 function useAfterPause(callback: () => void): () => void {
   const last = useRef(Date.now());
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -39,7 +39,7 @@ function useAfterPause(callback: () => void): () => void {
   };
 }
 
-/** The events and sessions of a location. They are read again after the location has changed. */
+/** Shows the events and sessions of a location, and reads them again after the location has changed. */
 function Activity({ id, zone, changes }: { id: string; zone: string | undefined; changes: number }) {
   const [onlyInside, setOnlyInside] = useState(true);
   const pages = usePages();

@@ -12,7 +12,10 @@ import { FailureNotice, ViewState } from '../ui/view-state.tsx';
 
 const { whitelist: words } = texts;
 
-/** The form for the quota of a reference. It also shows how many vehicles of the reference are inside. */
+/**
+ * A form for the quota of a reference, such as a parking unit. It also shows how many vehicles of the reference are
+ * inside.
+ */
 export function QuotaForm(props: {
   locationId: string;
   referenceId: string;

@@ -11,7 +11,7 @@ import { FailureNotice } from '../ui/view-state.tsx';
 
 const { webhooks: words } = texts;
 
-/** A form that sends the messages of a period again if the receiver did not accept them. */
+/** A form that repeats the messages of a time range that the receiver did not accept. */
 export function RecoveryForm({ id, onDone, onClose }: { id: string; onDone(): void; onClose(): void }) {
   const [since, setSince] = useState('');
   const [until, setUntil] = useState('');

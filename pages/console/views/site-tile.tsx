@@ -8,7 +8,7 @@ import { DataTable } from '../ui/data-table.tsx';
 import { Plot } from '../ui/plot.tsx';
 import { Time, timeText, useZone } from '../ui/time.tsx';
 
-/** The data of the tile of a location. */
+/** The data for the tile of a location. */
 export interface Site extends Pick<LocationFieldsFragment, 'id' | 'name' | 'address'> {
   timezone: string | undefined;
   status: StatusFieldsFragment | undefined;
@@ -17,7 +17,7 @@ export interface Site extends Pick<LocationFieldsFragment, 'id' | 'name' | 'addr
 /** The occupancy of a location in the last hours. */
 export type ShortHistory = readonly { at: string; occupied: number }[];
 
-/** The share of its capacity from which on a location counts as nearly full. */
+/** The share of the capacity from which on a location counts as nearly full. */
 const nearlyFullShare = 0.9;
 
 const isNearlyFull = ({ state, capacity, occupied }: StatusFieldsFragment) =>
@@ -30,7 +30,7 @@ export function StateBadge({ status }: { status: StatusFieldsFragment }) {
   return <Badge tone={tone[status.state]}>{texts.sites.states[status.state]}</Badge>;
 }
 
-/** A bar with the occupied share of the capacity. */
+/** A bar that shows how much of the capacity is occupied. */
 export function Fullness({ status }: { status: StatusFieldsFragment }) {
   const { occupied, capacity, available } = status;
   return (

@@ -19,12 +19,12 @@ import { ViewHeader } from '../ui/view-header.tsx';
 import { ViewState } from '../ui/view-state.tsx';
 import { type Site, SiteTile } from './site-tile.tsx';
 
-/** The number of tiles on a page. One request for the plots of this many tiles costs one point of the rate limit. */
+/** The number of tiles on a page. The plots of a whole page can be read for one rate limit point. */
 const pageSize = 20;
 
 const dayMs = 24 * 3_600_000;
 
-/** How often the plots are read again, in milliseconds. Each read costs one point of the rate limit. */
+/** How often the plots are read again, in milliseconds. Each read costs one rate limit point. */
 const plotRefreshMs = 15 * 60_000;
 
 /** Returns the last 24 hours, counted back from the last time at which the plots were read. */
@@ -48,7 +48,7 @@ const siteOfStatus = (status: StatusFieldsFragment): Site => ({
   status,
 });
 
-/** A form that opens a location by its identifier, for keys that cannot list locations. */
+/** A form that opens a location by its identifier. It appears when the API key may not list locations. */
 function OpenById() {
   const [id, setId] = useState('');
   return (
@@ -65,7 +65,7 @@ function OpenById() {
   );
 }
 
-/** The view of all locations in the key's scope. Each location has a live tile. */
+/** The view of all locations in the scope of the API key. Each location has a tile with live data. */
 export function Sites() {
   const { may } = useKey();
   const [asTables, setAsTables] = useState(false);

@@ -30,7 +30,7 @@ const filters = [['ALL', words.all], ...Object.entries(words.statuses)] as reado
   string,
 ])[];
 
-/** Shows the number of waiting messages of a webhook with pull delivery. The number is live. */
+/** Shows the number of messages that wait for the reader of a pull webhook, with live updates. */
 function Backlog({ id }: { id: string }) {
   const { may } = useKey();
   const pause = !may('RECEIVE_WEBHOOKS');
@@ -38,7 +38,10 @@ function Backlog({ id }: { id: string }) {
   return data ? <Badge tone="quiet">{words.backlog(data.webhookMessagesWaiting.waiting)}</Badge> : null;
 }
 
-/** The view of a webhook: its state, its deliveries with attempts and bodies, and actions to send messages again. */
+/**
+ * The view of a webhook with its state and its deliveries, including attempts and message bodies. There are buttons to
+ * send messages again.
+ */
 export function WebhookDetail({ id }: { id: string }) {
   const pages = usePages();
   const [filter, setFilter] = useState<Filter>('ALL');

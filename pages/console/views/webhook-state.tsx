@@ -6,7 +6,7 @@ import { Time } from '../ui/time.tsx';
 
 const { webhooks: words } = texts;
 
-/** Shows whether the receiver of a webhook accepts messages. If not, it shows since when the receiver has failed. */
+/** Shows whether the receiver of a webhook accepts messages. If it does not, the time since then is shown, too. */
 export function WebhookState({ webhook }: { webhook: WebhookFieldsFragment }) {
   const { enabled, disabledAt, failingSince } = webhook;
   if (!enabled) {

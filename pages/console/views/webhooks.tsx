@@ -46,7 +46,10 @@ function WebhookList() {
   );
 }
 
-/** The view of the webhooks of the key's companies. If the page address contains an id, only that webhook is shown. */
+/**
+ * The view of the webhooks of the key's companies. If the address of the page contains an id, only the webhook with
+ * that id is shown.
+ */
 export function WebhooksView({ id }: { id: string | undefined }) {
   return id ? <WebhookDetail key={id} id={id} /> : <WebhookList />;
 }

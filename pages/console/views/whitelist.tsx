@@ -29,7 +29,7 @@ interface Search {
   onlyValid: boolean;
 }
 
-/** The dialog that is open, with its entry. */
+/** The open dialog, and the whitelist entry that it is about. */
 type Open =
   | { kind: 'edit'; entry: EntryFieldsFragment | undefined }
   | { kind: 'remove'; entry: EntryFieldsFragment }
@@ -37,8 +37,8 @@ type Open =
   | { kind: 'csv' };
 
 /**
- * The search form of the whitelist: the field to search in, the text, and whether only entries that are valid now
- * match.
+ * The search form of the whitelist. The user chooses a field, enters a text, and can exclude entries that are not valid
+ * now.
  */
 function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Search): void }) {
   const [by, setBy] = useState<SearchBy>(search.by);
@@ -70,7 +70,7 @@ function SearchForm({ search, onSearch }: { search: Search; onSearch(search: Sea
   );
 }
 
-/** Returns the results of a search: a page of the list, or the entries that match the text of a camera. */
+/** Returns the results of a search: a page of the whitelist, or the entries that match a text that a camera read. */
 function useEntries(locationId: string | undefined, search: Search, after: string | undefined) {
   const { by, term, onlyValid } = search;
   const byText = by === 'text' && term !== '';
@@ -97,7 +97,7 @@ function useEntries(locationId: string | undefined, search: Search, after: strin
   return { view: reading, entries: found, pageInfo: undefined };
 }
 
-/** The view of the whitelist of a location, with search, changes, import and export. */
+/** The view of a location's whitelist. Entries can be searched, changed, imported and exported. */
 export function WhitelistView({ locationId }: { locationId: string | undefined }) {
   const { may } = useKey();
   const zone = useLocation(locationId)?.timezone;

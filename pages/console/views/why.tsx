@@ -30,7 +30,7 @@ const differencesText = ({ readAs, differences }: Candidate) =>
     ...differences.map(({ listed, read }) => words.difference(listed, read)),
   ].join('; ');
 
-/** Shows a gate decision: the sentence for the driver, each check, and similar plates. */
+/** Shows a gate decision with a sentence for the driver, the result of each check, and similar plates. */
 function DecisionView({ decision, zone }: { decision: Decision; zone: string | undefined }) {
   const { allowed, reason, checks, entry, candidates } = decision;
   const quotas = useView(
@@ -98,7 +98,7 @@ function DecisionView({ decision, zone }: { decision: Decision; zone: string | u
 const emptyQuestion = { text: '', plateType: '', plateCode: '', plateNumber: '', at: '' };
 type Question = typeof emptyQuestion;
 
-/** The view that requests a gate decision and shows its reasons. */
+/** The view that asks for a gate decision and shows the reasons for it. */
 export function WhyView({ locationId }: { locationId: string | undefined }) {
   const [by, setBy] = useState<'text' | 'plate'>('text');
   const [question, setQuestion] = useState(emptyQuestion);
