@@ -253,7 +253,7 @@ export interface ComparedCase {
   title: string;
   traffic?: string;
   peer: PeerName;
-  /** The HTTP statuses that a response may have. */
+  /** The HTTP statuses that a response of this case may have. */
   statuses: readonly number[];
   /** The accepted share of responses with other statuses; the default is 0. */
   tolerance?: number;
@@ -321,7 +321,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by the text of a camera (peer: REST, by parts)',
     peer: 'hand-written',
     statuses: [200],
-    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision with a plate in its parts
+    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision about the parts of a plate
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },
   { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1 },
@@ -338,7 +338,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: '429 over the limit',
     peer: 'node-http-429',
     statuses: [429],
-    tolerance: 0.001, // the limiter allows one request in each window
+    tolerance: 0.001, // the rate limit allows one request in each window, which succeeds
     goal: 0.5,
   },
 ];

@@ -31,7 +31,7 @@ interface ImportedRow {
   note?: string;
 }
 
-/** Creates rows with the plates of consecutive numbers. */
+/** Creates import rows. Their plates have consecutive numbers. */
 const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
   Array.from({ length: count }, (_, index) => ({
     referenceId: createdReference,
@@ -124,7 +124,7 @@ async function post(server: Server, secret: string, path: string, body: unknown)
   return JSON.parse(answer);
 }
 
-/** Imports rows with one request. */
+/** Imports rows by sending one request to the gateway. */
 async function importByRequest(
   server: Server,
   secret: string,
@@ -290,7 +290,7 @@ async function measureImport(bench: Bench, measured: Import): Promise<CaseResult
   }
 }
 
-/** The cases that measure imports. */
+/** The benchmark cases that measure imports. */
 export const importCases = imports.map((measured) => ({
   name: measured.name,
   needsPeers: false,

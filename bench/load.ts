@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 // This process sends the requests of one round. It is separate, so that it does not disturb the measured servers.
 
-/** The parameters of a round. */
+/** The parameters for sending the requests of one round. */
 export interface LoadJob {
   /** The name of the requests to send. */
   traffic: string;

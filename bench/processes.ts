@@ -22,7 +22,7 @@ export interface Server {
 
 /** How to start a server. The port is added to the environment variables. */
 export interface ServerOptions {
-  /** The name of the built script. */
+  /** The name of the built script to run. */
   script: string;
   env: NodeJS.ProcessEnv;
   /** The options of Node itself, which come before the script. */
@@ -80,7 +80,7 @@ export interface LoadProcess {
   stop(): void;
 }
 
-/** Starts a load process. */
+/** Starts a process that can send the requests of a round. */
 export function startLoad(): LoadProcess {
   const child: ChildProcess = fork(built('bench-load'));
   return {

@@ -6,7 +6,7 @@ import type { DatabaseKind } from './target.ts';
 // The figures of earlier runs are files in this repository. The tables of README.md show these figures, and new runs
 // are compared with them.
 
-/** The date, machine and versions of a measurement. */
+/** The date, the machine and the versions with which figures were measured. */
 export interface Measured {
   /** The date of the measurement. */
   at: string;
@@ -38,7 +38,7 @@ export interface RecordedWorst {
 /** The price of a request in rate limit points, and its processor time. */
 export interface RecordedCost {
   points: number;
-  /** Whether the contract fixes the number of points. */
+  /** Whether the contract fixes the price of the request in rate limit points. */
   priceOfContract: boolean;
   gatewayMs: number;
   /**

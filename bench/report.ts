@@ -18,7 +18,7 @@ export interface SideFigures {
   p99s: number[];
 }
 
-/** The result of a case. */
+/** The measurements and figures of one case. */
 export interface CaseResult {
   name: string;
   title: string;
@@ -31,7 +31,7 @@ export interface CaseResult {
   notes?: string[];
 }
 
-/** The report of a run. */
+/** The results of a run with all its cases. */
 export interface Report {
   at: string;
   settings: Record<string, string | number>;

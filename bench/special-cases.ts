@@ -14,7 +14,7 @@ import { exactLimit } from './world.ts';
 /** A case that needs a measurement of its own. */
 export interface SpecialCase {
   name: string;
-  /** Whether the case needs PostgreSQL, a peer or a second process. */
+  /** Whether the case can run only with PostgreSQL, a peer or a second process. */
   needsPeers: boolean;
   needsScale: boolean;
   run(bench: Bench): Promise<CaseResult>;

@@ -16,10 +16,10 @@ interface Fetched {
 }
 
 /**
- * Reads a list.
+ * Reads a list from the gateway.
  *
- * @param pauseMs the pause after each chunk of up to 64 KiB, which makes a slow client
- * @param signal aborts the read
+ * @param pauseMs the pause after each chunk of up to 64 KiB, which makes the client slow
+ * @param signal aborts the reading
  */
 async function fetchList(
   server: Server,

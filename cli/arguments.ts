@@ -12,7 +12,7 @@ export function wholeNumber(value: string): number {
 export const choicesOf = <Value extends string>(values: Readonly<Record<string, Value>>) =>
   Object.values(values).map((value) => value.toLowerCase() as Lowercase<Value>);
 
-/** Collects the values of an option that may be given more than once. */
+/** Collects the values of an option that a user may repeat. */
 export const collect = (value: string, earlier: readonly string[]) => [...earlier, value];
 
 /**
@@ -58,7 +58,7 @@ export function requireChange(options: object): void {
     throw new Failure('Nothing to change: give at least one option; --help lists them.', exitCode.usage);
 }
 
-/** Adds examples to the end of the help of a command. */
+/** Adds examples to the end of a command's help text. */
 export const examples = (...lines: readonly string[]) =>
   ['', 'Examples:', ...lines.map((line) => `  $ ${line}`)].join('\n');
 

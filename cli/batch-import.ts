@@ -12,9 +12,9 @@ export interface Rejection {
   value?: unknown;
 }
 
-/** A row of a file. */
+/** A row of the file that is imported. */
 export interface FileRow {
-  /** The number of the line in the file, counted from 1. */
+  /** The number of the row's line in the file, starting at 1. */
   line: number;
   /** The reason why the command does not send the row. */
   rejection?: Rejection | undefined;

@@ -5,7 +5,7 @@ import { type Connection, type GatewayOptions, jsonType } from './connection.ts'
 import { Failure } from './failure.ts';
 import { failureOf, type GraphError, notGateway, pauseOf } from './gateway-fetch.ts';
 
-/** A GraphQL client of a gateway, over HTTP. */
+/** Runs GraphQL operations on a gateway over HTTP. */
 export interface Client {
   /**
    * Runs a GraphQL operation. If the response has status 429, the client waits for `Retry-After` and sends the
@@ -46,7 +46,7 @@ export interface GraphAnswer<Data> {
 const isGraphAnswer = <Data>(body: unknown): body is GraphAnswer<Data> =>
   typeof body === 'object' && body !== null && ('data' in body || 'errors' in body);
 
-/** Creates a GraphQL client. */
+/** Creates a client that runs GraphQL operations over one connection. */
 export function createClient(connection: Connection, { onWait }: Pick<GatewayOptions, 'onWait'>): Client {
   /** Sends an operation once. If a retry may succeed, the failure is marked as temporary. */
   async function send<Data>(

@@ -1,6 +1,6 @@
 /** A field that has different values in two responses. */
 export interface Difference {
-  /** The path of the field, such as `data[3].note`. */
+  /** The path of the field in the response, such as `data[3].note`. */
   field: string;
   /** The value in the REST response; undefined when the response does not have the field. */
   rest: unknown;

@@ -12,7 +12,7 @@ interface CompletedCommand {
   takesFile: boolean;
 }
 
-/** A completion candidate and its description. */
+/** A word that can come next on the command line, with its description. */
 interface Word {
   text: string;
   explanation: string;

@@ -5,7 +5,7 @@ import { fetchFromGateway, notGateway, reasonOf, retryAfterSeconds } from './gat
 /** A response of a gateway to a request of the command line. */
 interface GatewayAnswer {
   response: Response;
-  /** The parsed JSON body. */
+  /** The response body, parsed as JSON. */
   body: unknown;
 }
 
@@ -36,7 +36,7 @@ export interface GatewayOptions {
   onWait: (reason: string, seconds: number) => void;
 }
 
-/** The media type of a body. */
+/** The header that says that a request body is JSON. */
 export const jsonType = { 'Content-Type': 'application/json' } as const;
 
 /** The error codes that mean that the server does not speak HTTP, with a text for the error message. */
@@ -47,11 +47,11 @@ const strangeAnswers: { codes: RegExp; difference: string; temporary?: boolean }
   { codes: /^(UND_ERR_SOCKET|ECONNRESET)$/, difference: 'it closed the connection', temporary: true },
 ];
 
-/** Creates a connection. The first request opens it. */
+/** Creates a connection to a gateway. The network connection is opened by the first request. */
 export function createConnection({ url, key, onWait }: GatewayOptions): Connection {
   let answered = false;
 
-  /** Sends a request and returns the response, even if the response is an error. */
+  /** Sends a request and returns its response. The response can be an error. */
   async function exchange(address: URL, init: RequestInit): Promise<GatewayAnswer> {
     let response: Response;
     let text: string;

@@ -1,10 +1,10 @@
 /** The exit codes of the commands, for scripts. */
 export const exitCode = {
-  /** The command succeeded. */
+  /** The command has succeeded. */
   done: 0,
   /** The gateway rejected the request, or was unreachable. */
   failed: 1,
-  /** The command line or its input file is invalid; nothing was sent. */
+  /** The command line or its input file is invalid. Nothing was sent to the gateway. */
   usage: 2,
   /** The command completed, but the gateway rejected some rows of an import, or some requests to translate. */
   rejected: 3,
@@ -16,7 +16,7 @@ export const exitCode = {
   interrupted: 130,
 } as const;
 
-/** The properties of an error response that a command needs. */
+/** Further properties of a failure, for commands that react to it. */
 interface FailedAnswer {
   /** The error code in the response. */
   code?: string | undefined;

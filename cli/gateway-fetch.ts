@@ -53,7 +53,7 @@ export function retryAfterSeconds({ headers }: Response): number | undefined {
   return /^\d{1,9}$/.test(value) ? Number(value) : undefined;
 }
 
-/** Returns the reason why a connection failed. */
+/** Returns the reason why no connection to the gateway was possible, as text. */
 export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? message;

@@ -107,7 +107,7 @@ async function forwardAll(
   return accepted;
 }
 
-/** Forwards the messages of a webhook until the user interrupts the command. */
+/** Forwards the messages of a webhook to the receiver until the user interrupts the command. */
 async function forwardWhileListening(
   session: Session,
   url: string,

@@ -60,7 +60,7 @@ const textsOf = (value: unknown): string[] =>
     ? value.map(textOf)
     : [textOf(Array.isArray(value) ? null : value)];
 
-/** Creates the output of a command. */
+/** Creates the object that prints the results and messages of a command. */
 export function createOutput(
   { out, err }: Streams,
   { json, fullIds }: { json: boolean; fullIds: boolean },

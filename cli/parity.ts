@@ -36,7 +36,7 @@ interface UsedRead {
   requests: number;
 }
 
-/** A row of the result. */
+/** A row of the table that the command shows. It is one path that was read through both APIs. */
 interface Row extends UsedRead {
   /** The path that was requested. It is the route itself if there were no values for the parameters. */
   path: string;
@@ -143,7 +143,7 @@ async function compareReads(
   return rows;
 }
 
-/** Returns the result of a row as text. */
+/** Returns the result of a comparison as text for the table. */
 const resultText = ({ differences, obstacle }: Row) =>
   obstacle
     ? `not compared: ${obstacle}`

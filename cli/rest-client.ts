@@ -6,10 +6,10 @@ import { failureOf, notGateway } from './gateway-fetch.ts';
 /** A request to the REST API. */
 export interface RestCall {
   method: string;
-  /** The path and query, beginning with `/api/`. */
+  /** The path of the request with its query, beginning with `/api/`. */
   path: string;
   body?: string | undefined;
-  /** The value of the header `If-Match`. */
+  /** The value of the request header `If-Match`. */
   ifMatch?: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export function createRestClient(connection: Connection): RestClient {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether a body is the health response of a gateway. */
+/** Whether a response body is the health status of a parking gateway. */
 const isHealth = (body: unknown) => isObject(body) && 'status' in body;
 
 /** Creates the failure for a REST response with an error. */

@@ -13,11 +13,11 @@ export interface Session {
   subscriber: Subscriber;
   output: Output;
   streams: Streams;
-  /** The command-line arguments. */
+  /** The command-line arguments of the process. */
   args: readonly string[];
 }
 
-/** The global options. */
+/** The options that every command accepts. */
 export interface SessionOptions {
   url: string;
   keyFile?: string;

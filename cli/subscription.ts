@@ -11,7 +11,7 @@ import {
   retryAfterSeconds,
 } from './gateway-fetch.ts';
 
-/** Opens GraphQL subscriptions over server-sent events. */
+/** Opens GraphQL subscriptions as streams of server-sent events. */
 export interface Subscriber {
   /**
    * Yields the results of a subscription until the stream ends.
@@ -27,7 +27,7 @@ export interface Subscriber {
   ): AsyncGenerator<Answered<Data>>;
 }
 
-/** The options of a subscription. */
+/** The options for opening a subscription. */
 interface StreamOptions {
   onConnected?: () => void;
   signal?: AbortSignal;
@@ -59,7 +59,7 @@ function breakOffWhenSilent(body: ReadableStream<Uint8Array>): ReadableStream<Ui
   );
 }
 
-/** Creates a subscriber for a gateway. */
+/** Creates the object that opens subscriptions at a gateway. */
 export function createSubscriber({ url, key }: { url: string; key: string }): Subscriber {
   const address = new URL('/graphql', url);
 

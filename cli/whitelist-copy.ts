@@ -12,7 +12,7 @@ export interface WhitelistCopy {
   timezone: string;
   /** The cursor from which the feed continues; null for a new copy. */
   cursor: string | null;
-  /** The last time at which the copy matched the whitelist, in ISO 8601. */
+  /** The last time at which the copy was equal to the whitelist, in ISO 8601. */
   syncedAt: string;
   /** The entries of the whitelist. The keys of the map are their ids. */
   entries: Map<string, FeedEntry>;

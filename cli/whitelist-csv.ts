@@ -64,7 +64,7 @@ function rowOf(record: Record<string, string | null>, line: number): Row {
   return { line, fields: record, entry, fault };
 }
 
-/** Returns an entry as the fields of a row. */
+/** Converts an entry to the fields of a CSV row. */
 export const fieldsOf = (entry: EntryFieldsFragment) => ({
   ...entry,
   hours: entry.hours.length > 0 ? hoursText(entry.hours) : null,

@@ -7,7 +7,7 @@ const pageSize = 5_000;
 /** A page of the feed of a whitelist. */
 export type FeedPage = NonNullable<ChangesQuery['whitelistChanges']>;
 
-/** An entry of the feed. */
+/** A whitelist entry as the feed returns it. */
 export type FeedEntry = FeedPage['upserts'][number];
 
 /**

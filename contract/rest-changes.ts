@@ -6,9 +6,9 @@ import { resolveReference } from './openapi-document.ts';
 const methods = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
- * Compares two OpenAPI 3.1 documents by their structure: paths, methods, parameters, bodies, statuses, headers and
- * properties. Patterns and texts are not compared, because no program can decide whether one pattern includes another
- * pattern.
+ * Compares the structure of two OpenAPI 3.1 documents: paths, methods, parameters, bodies, statuses, headers and
+ * properties. Descriptions are not compared. Neither are regular expressions, because no program can decide whether one
+ * of them accepts everything that another accepts.
  */
 export function breakingRestChanges(released: Document, current: Document): BreakingChange[] {
   const changes: BreakingChange[] = [];

@@ -9,7 +9,7 @@ const contentTypes: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** The scripts and styles of the pages, and the guide. */
+/** The built scripts and styles of the pages, and the text of the guide. */
 export interface BrowserFiles {
   /** Returns the address of a file by its name before the build, such as `explorer.js`. */
   addressOf(name: string): string;

@@ -34,7 +34,7 @@ const askAgain = 'public, no-cache';
 /** The value of `Cache-Control` for a file that never changes, because its name contains a hash of its content. */
 export const keepForEver = 'public, max-age=31536000, immutable';
 
-/** Prepares a file to be served. */
+/** Creates a file that the gateway can serve, from its content and its type. */
 export function servedFile(
   content: string | Uint8Array,
   contentType: string,

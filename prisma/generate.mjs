@@ -13,7 +13,7 @@ const schema = join(root, 'prisma/schema.prisma');
 const generated = join(root, 'prisma/generated');
 const stampName = '.made-from';
 
-/** Returns a hash of the schema and of the package versions that generate the client. */
+/** Returns a hash of the Prisma schema and of the versions of the packages that generate the client. */
 function stampOfSources() {
   const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
   const versions = [

@@ -69,7 +69,7 @@ export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
     entryId: null,
   }));
 
-/** Returns the stays of a group in the past days, and the current stays of the vehicles inside. */
+/** Returns the stays of a group of vehicles in the past days, and the current stays of the vehicles that are inside. */
 export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): DemoStay[] {
   const days = Array.from({ length: pastDays + 1 }, (_, index) => pastDays - index);
   const past = days.flatMap((daysAgo) =>

@@ -20,7 +20,7 @@ const dayMs = 24 * hourMs;
 /** The number of days before the start for which the demo has usage. */
 const usageDays = 7;
 
-/** The rows of a webhook and its messages. */
+/** The database rows of a webhook, its messages and their attempts. */
 export interface DemoWebhook {
   records: AuditRecord[];
   webhook: Webhook;
@@ -96,7 +96,7 @@ interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
-  /** The number of requests in a busy hour. */
+  /** The number of requests in the busiest hour of a day. */
   most: number;
   /** One request out of this number gets the response `NOT_FOUND`. If omitted, all requests succeed. */
   failsEvery?: number;

@@ -96,7 +96,7 @@ function ruleEntries(locationId: string, now: number) {
   };
 }
 
-/** Returns the groups of vehicles of the locations, in the order of `locations`. */
+/** Returns the groups of vehicles for each location, in the order of `locations`. */
 function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] {
   const [marina = [], creek = [], corniche = []] = vehicles;
   return [

@@ -97,7 +97,7 @@ export function createRouteHandler(
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
   }
 
-  /** Returns the page that the client requests. */
+  /** Reads the page that the client asks for, and creates the response. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
@@ -195,7 +195,7 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   return { ...details, field: name, ...(errors && { errors }) };
 }
 
-/** Closes the connection of a response that cannot be completed. Returns whether there was a connection. */
+/** Closes the connection of a response that cannot be completed. Returns false when the request has no connection. */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);
   context.log.warn(

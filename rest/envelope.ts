@@ -1,7 +1,7 @@
 import type { Answer } from '../src/http/responses/response.ts';
 import { errorStatus, type ErrorCode, type ErrorDetails } from '../src/errors/error-table.ts';
 
-/** The code and message of an error of the REST or GraphQL API. */
+/** The code and the message of an error, with optional details. */
 interface RestError {
   message: string;
   code: ErrorCode;
@@ -9,7 +9,7 @@ interface RestError {
 }
 
 /**
- * Returns the body of an error (docs/contract.md#error-body).
+ * Returns the response body of an error (docs/contract.md#error-body).
  *
  * @param requestId the identifier of the request in the log; undefined for a request that never reached the app
  */

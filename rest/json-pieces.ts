@@ -30,7 +30,7 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits until no other request of the same key writes a large value.
+ * Waits until no other request of the same API key writes a large value.
  *
  * @returns a function that releases the slot
  */
@@ -101,7 +101,7 @@ export function streamPieces(
         await made.return(undefined);
       },
     },
-    // The stream encodes a piece only when the client reads it.
+    // The stream converts a piece to bytes only when the client reads it.
     { highWaterMark: 0 },
   );
 }

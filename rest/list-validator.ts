@@ -24,7 +24,7 @@ const tagsOf = (header: string) =>
     .map(([, opaque]) => opaque!)
     .slice(0, maxComparedTags);
 
-/** Checks whether a whitelist has changed since a client read it. */
+/** Checks with entity tags whether a whitelist has changed since a client read it. */
 export interface ListValidator {
   /**
    * Returns the first entity tag in `If-None-Match` that is still current, for the header `ETag`. The result is

@@ -2,7 +2,7 @@ import { type ErrorCode, errorCodes, errorStatus } from '../src/errors/error-tab
 import { type JsonSchema, objectSchema, reference } from './json-schema.ts';
 import { errorDescriptions } from './openapi-text.ts';
 
-/** Returns the OpenAPI content of a JSON body. */
+/** Returns the OpenAPI description of a JSON body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
 /** Creates the error responses that endpoints have in common, one for each error code. */
@@ -103,7 +103,7 @@ export const everyHeaders = {
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
-/** The additional headers of a response with status 429. */
+/** The additional headers of responses with status 429. */
 export const retryHeaders = {
   'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
 };
@@ -116,7 +116,7 @@ export const validatorHeaders = {
   ),
 };
 
-/** The additional header of a response that contains one entry or location. */
+/** The additional header of a response with a single entry or location. */
 export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };

@@ -26,10 +26,10 @@ const noVersion = 0;
 export const versionTag = (version: number) => `"${version}"`;
 
 /**
- * Returns the version that a request expects, or null when the request accepts any version.
+ * Returns the version that a client expects, or null when it accepts any version.
  *
- * @param header `If-Match` as sent: `*`, or one entity tag. A tag of another kind, such as a weak tag, matches no
- *   version.
+ * @param header the value of `If-Match`: `*`, or one entity tag. A tag that no response can have, such as a weak tag,
+ *   matches no version.
  * @throws {ServiceError} `VALIDATION_ERROR` for any other text
  */
 export function expectedVersion(header: string | undefined): number | null {

@@ -13,7 +13,7 @@ import { defaultPageSize } from './pagination.ts';
 const pluginName = 'fieldOptions';
 
 declare global {
-  // The names and parameters repeat those that Pothos declares, as merging interfaces must.
+  // TypeScript merges these interfaces with the interfaces of Pothos, so their names and type parameters must be equal.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {

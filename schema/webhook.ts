@@ -38,7 +38,7 @@ const updateWebhookRule = z
     'At least one field to change is required',
   );
 
-/** An event that a webhook can subscribe to. */
+/** An event to which a webhook can subscribe. */
 export const WebhookEvent = builder.enumType('WebhookEvent', {
   description: 'An event that a webhook can subscribe to.',
   values: Object.fromEntries(

@@ -44,7 +44,7 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
   } as const,
 });
 
-/** A rejected row, with the location of the import. */
+/** A rejected row, with the id of the location for which the import is. */
 type ReportedRow = RejectedRow & { locationId: string };
 
 /** Validates one row with the rules of a single entry. */

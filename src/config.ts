@@ -252,7 +252,7 @@ export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[
 /** The settings of one process, read from the environment variables when the process starts. */
 export type Config = z.output<typeof configRule>;
 
-/** An invalid environment variable. The message names the variable and the allowed values. */
+/** The error for an invalid environment variable. The message names the variable and the allowed values. */
 export class ConfigError extends Error {}
 
 /**

@@ -75,7 +75,7 @@ const readinessIntervalMs = 1_000;
 /** Whether a stored JSON text can be parsed quickly. Its structure must be within the limits for JSON from clients. */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
-/** A gateway that is ready for requests: its app, its database and its metrics. */
+/** A started gateway. It has the HTTP app, the database and the metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
   /** Refuses a request before the app runs if this process already knows that the request will be refused. */
@@ -89,7 +89,7 @@ export interface Gateway {
 }
 
 /**
- * Opens the database and Redis according to the configuration, applies the migrations, and creates the app.
+ * Starts a gateway: opens the database and Redis, applies the migrations, and creates the HTTP app.
  *
  * @param migrations the folder of the migrations of this build
  * @throws when the database cannot be opened or migrated. An unreachable Redis is not an error

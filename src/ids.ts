@@ -5,7 +5,7 @@ export function newId(): string {
   return uuidv7();
 }
 
-/** The form of a UUID of any version (RFC 9562, section 4). */
+/** Matches a UUID of any version (RFC 9562, section 4). */
 const form = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**

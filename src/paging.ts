@@ -6,14 +6,14 @@ export interface Page {
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** Whether the page starts with the newest item. By default, a page starts with the oldest item. */
+  /** Whether the page starts with the newest item. Otherwise it starts with the oldest item. */
   descending: boolean;
 }
 
 /** A list that clients read page by page. The items are sorted by id, which is the order of creation (src/ids.ts). */
 export interface PagedList<Item extends { id: string }> {
   page(page: Page): Promise<Item[]>;
-  /** The number of items in the whole list. */
+  /** Returns the number of items in the whole list. */
   count(): Promise<number>;
 }
 
@@ -22,11 +22,11 @@ export type JsonShape = readonly { name: string; column: string }[];
 
 /** A page of a list as JSON text, which the database wrote. */
 export interface JsonPage {
-  /** The JSON of the items, separated by commas. The text is empty when the page has no items. */
+  /** The items as JSON text, separated by commas. The text is empty when the page has no items. */
   items: string;
-  /** The number of items. */
+  /** The number of items on the page. */
   count: number;
-  /** The id of the last item of the page. null when the page has no items. */
+  /** The id of the last item on the page; null when the page has no items. */
   lastId: string | null;
 }
 

@@ -7,7 +7,7 @@ import { differenceSince } from './parking/occupancy.ts';
 import { endOf, isUncertain } from './parking/session-columns.ts';
 import { dropExpiredUsage, prepareUsagePartitions } from './usage/partitions.ts';
 
-/** How many days each kind of record is kept. Audit records are never removed. */
+/** For how many days each kind of record is kept. Audit records are never removed. */
 export interface RetentionDays {
   /**
    * How long usage records are kept. The gateway writes one usage record for each request and removes the records of a
@@ -29,7 +29,7 @@ type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'co
 export interface Retention {
   /** Removes all expired records now. Usage records are removed in whole days, and other records in small batches. */
   removeExpired(): Promise<Removed>;
-  /** Stops the removal after the current batch. */
+  /** Stops the removal of records after the current batch. */
   close(): Promise<void>;
 }
 
@@ -176,8 +176,8 @@ export function createRetention(options: { sql: Sql; log: Logger; days: Retentio
   }
 
   /**
-   * Creates and drops usage partitions. A failure here must not stop the other removals. The next attempt follows an
-   * hour later.
+   * Creates and drops the partitions for usage records. If this fails, all other expired records are still removed. The
+   * next attempt follows an hour later.
    */
   async function renewUsageDays(): Promise<number> {
     try {

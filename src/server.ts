@@ -6,7 +6,8 @@ import { openGateway } from './gateway.ts';
 import type { RefusalBody } from './http/listener/early-answers.ts';
 import { listen, requireFreeAddress } from './http/listener/server.ts';
 
-// The server process reads the configuration, starts the gateway and the listener, and stops both in order.
+// This is the server process. It reads the configuration, and starts the gateway and the HTTP listener. When it stops,
+// it stops both in the right order.
 
 /** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
@@ -55,8 +56,8 @@ try {
   });
 
   let stopping = false;
-  let exitCode = 0; // `process.exitCode` is not used, because the embedded database sets it when it closes
-  /** Finishes the requests in progress and ends the process. */
+  let exitCode = 0; // not `process.exitCode`, which the embedded database changes when it closes
+  /** Waits until the requests in progress are answered, and exits. */
   const stop = async () => {
     stopping = true;
     setTimeout(() => {

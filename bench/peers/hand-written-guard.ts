@@ -19,7 +19,7 @@ const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
-/** An error for the client. */
+/** An error with a message that the client may see. */
 export class Failure extends Error {
   constructor(
     readonly status: 400 | 401 | 404 | 409 | 429,
@@ -151,7 +151,7 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
   throw tooMany;
 }
 
-// The following code writes the usage records once a second.
+// The following code collects usage records and writes them to the database once a second.
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];

@@ -5,7 +5,7 @@ import type { Attack } from './requests.ts';
 /** All kinds of expensive requests ("attacks"), in the order of the table. */
 export const attacks: readonly Attack[] = [...bodyAttacks, ...documentAttacks];
 
-/** Returns the attack with a name. */
+/** Returns the attack with a given name. */
 export function attackOf(name: string): Attack {
   const found = attacks.find((attack) => attack.name === name);
   if (!found) throw new Error(`There is no attack ${name}`);

@@ -11,7 +11,7 @@ import type { SpendJob, SpendResult } from './spend.ts';
 /** How an attack affects gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
-  /** The delays of gate decisions before the attack. */
+  /** The delays of gate decisions before the attack, without load. */
   quiet: number[];
   /** The longest delay of a gate decision while a single request of the attack ran. */
   largestOfOne: number;

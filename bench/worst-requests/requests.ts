@@ -10,7 +10,7 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of request that is as expensive as the limits allow. */
+/** A kind of request that costs the gateway as much as the limits allow. */
 export interface Attack {
   name: string;
   /** Builds the requests of the attack. They are sent in their order, again and again. */

@@ -1,4 +1,4 @@
-/** How long a button shows that the text was copied, in milliseconds. */
+/** How long a button shows that it has copied a text, in milliseconds. */
 const saidForMs = 2000;
 
 /** Copies a text to the clipboard. For a while, the button shows that the text was copied. */

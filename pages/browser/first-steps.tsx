@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import type { KeyField } from './key-field.ts';
 
-/** The first steps for a new user, shown beside the response until the gateway accepts a key. */
+/** The first steps for a new user. They are shown beside the response until the gateway has accepted an API key. */
 export function FirstSteps({ keyField }: { keyField: KeyField }) {
   const [needsKey, setNeedsKey] = useState(() => keyField.current() === '');
   useEffect(() => {

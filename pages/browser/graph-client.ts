@@ -18,7 +18,7 @@ export function createFetcher(currentKey: () => string): Fetcher {
   const events = createClient({
     url: graphPath,
     headers: () => keyHeader(currentKey()),
-    retryAttempts: 0, // retries of rejected requests would use up the key's rate limit
+    retryAttempts: 0, // each retry of a rejected request would use up rate limit points
   });
 
   async function* subscribe({

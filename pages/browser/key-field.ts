@@ -45,7 +45,7 @@ export function bindKeyField(): KeyField {
       kind: 'refused',
       message: 'The gateway does not answer',
     }));
-    if (key !== current()) return; // the result is outdated, because the user has typed on
+    if (key !== current()) return; // the user has changed the key meanwhile, so the result is out of date
     show(state);
     known = state;
     for (const listener of listeners) listener(state);

@@ -34,7 +34,7 @@ export function followTab({ tabs, activeTabIndex }: TabsState): void {
   history.replaceState(null, '', address || path);
 }
 
-/** Makes the button of the page copy the page address. */
+/** Connects the button that copies the address of the page. */
 export function offerLink(): void {
   const button = document.getElementById('copy-link') as HTMLButtonElement;
   button.addEventListener(

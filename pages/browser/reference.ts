@@ -34,7 +34,7 @@ document.addEventListener('keydown', (event) => {
 });
 filter();
 
-/** Opens the section of the entry that the page address names. */
+/** Opens the section with the entry that the address of the page names. */
 function openTarget(): void {
   const target = document.getElementById(location.hash.slice(1));
   const section = target?.closest('details.section') as HTMLDetailsElement | null | undefined;
@@ -43,7 +43,7 @@ function openTarget(): void {
   target?.scrollIntoView();
 }
 
-// On a phone all sections are closed, because an expanded page would be a hundred screens long.
+// On a phone all sections are closed at first. With open sections, the page would be a hundred screens long.
 if (matchMedia('(max-width: 760px)').matches) for (const section of sections) section.open = false;
 openTarget();
 addEventListener('hashchange', openTarget);

@@ -10,7 +10,7 @@ interface ListProps {
 }
 
 interface ItemProps {
-  /** The two buttons of a tab: the button that opens the tab, then the button that closes the tab. */
+  /** The two buttons of a tab. The first opens the tab, and the second closes it. */
   children: ReactNode;
   className?: string;
   'aria-selected'?: boolean;
@@ -40,5 +40,5 @@ const Item = ({ children, className, ref, 'aria-selected': isCurrent }: ItemProp
   );
 };
 
-/** The tabs of the explorer. */
+/** The list of tabs and a tab of the explorer, under the names that GraphiQL imports from framer-motion. */
 export const Reorder = { Group, Item };

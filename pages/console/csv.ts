@@ -58,7 +58,7 @@ export const rejectsFile = (rejects: readonly RejectedRow[]): string =>
     { header: true, columns: [...columns, 'row', 'field', 'message', 'value'] },
   );
 
-/** Lets the user save a text as a file. */
+/** Lets the user save a text as a file from the browser. */
 export function saveFile(name: string, content: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([content], { type: 'text/csv' }));

@@ -12,14 +12,14 @@ export interface Place {
 
 const idForm = /^[\w-]{1,64}$/;
 
-/** Parses the part of the page address after `#`. */
+/** Finds the view and the id in the part of the address after `#`. */
 function placeOf(hash: string): Place {
   const [, view = '', id = ''] = hash.split('/');
   const known = viewNames.find((name) => name === view) ?? 'sites';
   return { view: known, id: idForm.test(id) ? id : undefined };
 }
 
-/** Returns the address of a view. */
+/** Returns the address of a view of the console. */
 export const addressOf = (view: ViewName, id?: string): string => `#/${view}${id ? `/${id}` : ''}`;
 
 /** Opens a view by changing the page address. */

@@ -1,6 +1,6 @@
 import markdownIt from 'markdown-it';
 
-/** The languages of the examples. */
+/** The languages that can be highlighted in examples. */
 export type Language = 'json' | 'graphql' | 'sh' | 'ts' | 'python';
 
 const quoted = String.raw`"(?:[^"\\]|\\[^])*"`;
@@ -46,7 +46,7 @@ const tokens: Record<Language, readonly (readonly [kind: string, pattern: string
   ],
 };
 
-/** Other names of the languages, which code blocks in Markdown may use. */
+/** Other names by which code blocks in Markdown may call the languages. */
 const otherNames: Record<string, Language> = { bash: 'sh', typescript: 'ts', py: 'python' };
 
 /** Returns the language with a given name. The result is undefined for a language without highlighting. */

@@ -187,7 +187,7 @@ export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: str
 export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
   auditActions[action].isWebhookEvent;
 
-/** The name of an action as a value of a GraphQL enum: `COMPANY_REGISTERED`. */
+/** Returns the name of a recorded change as a GraphQL enum value, such as `COMPANY_REGISTERED`. */
 export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
 
 /** The names of the changes to which webhooks can subscribe, in the order of the list. */

@@ -17,7 +17,7 @@ export const auditRecordColumns = {
   createdAt: true,
 } as const satisfies Prisma.AuditRecordSelect;
 
-/** A list of audit records without their changes. */
+/** A list of audit records. The records have no `changes`. */
 export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
 
 /**

@@ -6,7 +6,7 @@ import { type AuditAction, sqlAction } from './actions.ts';
 
 /** A change that is written to the audit log. */
 export interface AuditedChange {
-  /** The name of the change. */
+  /** The name of the kind of change, such as `company.registered`. */
   action: AuditAction;
   /** The id of the changed object. */
   targetId: string;

@@ -7,8 +7,7 @@ import { isId } from '../ids.ts';
 /**
  * Returns the company that will own a new object (docs/contract.md#location).
  *
- * @param companyId the value that the client sent. The client may omit the value when exactly one company is in the
- *   key's scope
+ * @param companyId the id that the client sent; the client may omit it when exactly one company is in the key's scope
  * @param what the kind of object in the plural, for the error message
  * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope, and for a key without companies,
  *   `VALIDATION_ERROR` when the client must name the company

@@ -42,8 +42,8 @@ const companiesById = namedStatement(
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
 /**
- * Creates the functions that read companies. Look-ups by id in the same iteration of the event loop share one
- * statement.
+ * Creates the functions that read companies. One SQL statement answers all calls for a company by id in the same
+ * iteration of the event loop.
  */
 export function createCompanyReads(services: {
   prisma: PrismaClient;
@@ -82,7 +82,7 @@ export function createCompanyReads(services: {
       return company;
     },
 
-    /** Returns the company that owns a location. */
+    /** Returns the company that owns a given location. */
     async ownerOf({ companyId }: { companyId: string }): Promise<ReadCompany> {
       const company = await byId(companyId);
       if (!company) throw companyForbidden(companyId);

@@ -16,7 +16,7 @@ export type CompanyValues = Pick<
   Prisma.CompanyCreateInput,
   'name' | 'slug' | 'address' | 'externalCompanyId' | 'description' | 'phone' | 'email' | 'website' | 'logo'
 > & {
-  /** The settings of the company, a JSON object with any members. */
+  /** The settings of the company. They are a JSON object with any content. */
   settings?: unknown;
 };
 

@@ -35,7 +35,7 @@ export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // After a failure, the next check tries again.
+    // If this check fails, the next check tries again.
     running = check().catch(() => undefined);
   }, checkIntervalMs).unref();
 

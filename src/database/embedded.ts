@@ -81,7 +81,7 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions of the gateway created the folder with read permission for all users.
+  // Earlier versions of the gateway created a folder that all users could read.
   await chmod(files, 0o700);
   return openFiles(files);
 }

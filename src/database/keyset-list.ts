@@ -20,7 +20,7 @@ const maxJoinedJsonPages = 10;
 
 /** A page with rows of one owner, such as the entries of a location. */
 export interface OwnedRows<Row> {
-  /** The id of the owner. `companyId` is the id of the owner's company. */
+  /** The id of the owner. `companyId` is the id of the company to which the owner belongs. */
   id: string;
   companyId: string;
   rows: Row[];

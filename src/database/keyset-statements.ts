@@ -27,7 +27,7 @@ export interface KeysetListOptions<Question, Shared> {
   expressions?: Readonly<Record<string, string>>;
   /** The columns with instants. JSON pages need them. */
   instants?: readonly string[];
-  /** Additional columns of a JSON page. Their SQL may use the owner `o` of the list. */
+  /** SQL for additional columns of a JSON page. The SQL may use the owner `o` of the list. */
   jsonPageColumns?: string;
   /** The table of the owners, and the column in each row with the id of its owner. */
   owner: { table: 'Company' | 'Location'; column: string };

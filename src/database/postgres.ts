@@ -76,7 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...(!throughPooler && {
         ...LOCK_LIMITS_MS,
         statement_timeout: statementTimeoutMs,
-        // JIT compilation would take longer than any statement of the gateway.
+        // Just-in-time compilation would take longer than any statement of the gateway.
         options: '-c jit=off',
       }),
       max: size,
@@ -188,7 +188,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           runScript: async (script) => void (await worker.query(script)),
         });
       } finally {
-        // Closing the connection ends the transaction and releases the locks.
+        // The locks are released, because closing the connection ends the transaction.
         await Promise.all([worker.end(), locker.end()]);
       }
     },
@@ -227,8 +227,8 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
 }
 
 /**
- * Whether PostgreSQL rejected the settings: the user or the password (class 28), the database (3D), or a parameter
- * (08P01). Another attempt with the same settings would fail, too.
+ * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
+ * parameter (08P01). Another attempt with the same settings would fail, too.
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 
-/** The connection of the embedded database, or a transaction on it. */
+/** The single connection of the embedded database, or a transaction on it. */
 type Connection = Pick<PGlite, 'query' | 'exec'>;
 
 /** The methods of PGlite that Prisma's adapter and hand-written statements use. */
@@ -15,7 +15,7 @@ export interface SharedConnection {
    * The client for decisions of gates. Its statements run before all other waiting statements and must be read-only.
    */
   gates: Client;
-  /** The client for all other requests. */
+  /** The client for all work except gate decisions and long work. */
   others: Client;
   /**
    * The client for long work. Between the statements of a long transaction, statements of gates can run. They then see

@@ -16,22 +16,28 @@ export interface Statement {
 /** Runs hand-written SQL statements. They are used where one statement does the work of several Prisma calls. */
 export interface Sql {
   /**
-   * Runs one statement and returns its rows, in the same JavaScript types on both databases: timestamptz is a
-   * Date, int2, int4 and float8 are numbers, text[] is string[], jsonb is parsed, bool is boolean, int8 and
-   * numeric are strings (cast a count to `::int`), an enum is a string; cast an array of an enum to `::text[]`.
+   * Runs one SQL statement and returns its rows.
    *
-   * A value is a Date, string, number, boolean or null, or an array of these (null included) for a type such as
-   * `text[]`. Pass jsonb as `JSON.stringify(…)`, because pg sends a JavaScript array as a PostgreSQL array.
+   * The JavaScript types of the columns are the same on both databases. timestamptz is a Date; int2, int4 and float8
+   * are numbers; int8 and numeric are strings (cast a count to `::int`); bool is a boolean; text[] is string[]; jsonb
+   * is parsed; an enum is a string (cast an array of an enum to `::text[]`).
+   *
+   * A parameter is a Date, string, number, boolean or null. For a type such as `text[]`, it is an array of such values,
+   * which may contain null. Pass jsonb as `JSON.stringify(…)`, because pg sends a JavaScript array as a PostgreSQL
+   * array.
    *
    * @throws the driver's error, with `code` (SQLSTATE); see `isUniqueViolation`.
    */
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A connection for migrations, without the time limit for statements. */
+/** A connection for migrations. Its statements have no time limit. */
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Runs a script of several statements. PostgreSQL parses the script; the gateway does not split it. */
+  /**
+   * Runs a script with several SQL statements. The gateway passes the script to PostgreSQL as a whole and does not
+   * split it.
+   */
   runScript(script: string): Promise<void>;
 }
 
@@ -48,7 +54,7 @@ export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 
 /** The current numbers of a connection pool. */
 export interface PoolState {
-  /** The kind of work that uses the connections of this pool. */
+  /** The kind of work for which this connection pool is used. */
   pool: 'general' | 'gates' | 'heavy';
   /** The maximum number of connections of the pool. */
   size: number;
@@ -80,7 +86,7 @@ export interface Database extends Connections {
    * pools.
    */
   pools(): PoolState[];
-  /** Waits for running statements, then closes the connections or releases the folder. */
+  /** Waits for running statements. Then closes the connections, and releases the folder of an embedded database. */
   close(): Promise<void>;
   /**
    * Runs `work` on a separate connection while this process holds the migration lock. The call first waits until no
@@ -117,6 +123,6 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** The maximum number of connections for requests of gates. */
   gatePoolSize?: number;
-  /** How long the start waits for PostgreSQL to answer, in seconds. */
+  /** How long a starting gateway waits for an answer of PostgreSQL, in seconds. */
   startWaitSeconds?: number;
 }

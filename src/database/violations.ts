@@ -27,7 +27,7 @@ const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
  * other values. The function recognizes errors of the same libraries as `isUniqueViolation`.
  */
 export function isRefusedValue(error: unknown): boolean {
-  // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
+  // PGlite formats dates in JavaScript. For an invalid date, JavaScript throws a RangeError.
   if (error instanceof RangeError) return true;
   return causesOf(error)
     .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])

@@ -74,7 +74,7 @@ export class ServiceError extends GraphQLError {
 // The following errors are created only once. They answer floods of invalid requests, and creating an error costs more
 // than the rest of such a response.
 
-/** The error for a request without a key, with status 401 (docs/contract.md#authentication). */
+/** The error for a request without an API key, with status 401 (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
@@ -83,7 +83,7 @@ export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
 
-/** The error when the rate limit of the key or of the client's IP address is exceeded, with status 429. */
+/** The error when the rate limit of the API key or of the client's IP address is exceeded, with status 429. */
 export const rateLimitExceeded = new ServiceError(
   'RATE_LIMIT_EXCEEDED',
   'Too many requests, please try again later',
@@ -110,7 +110,7 @@ export const whitelistEntryNotFound = (whitelistId: string) =>
 export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
-/** The field name in a version conflict. */
+/** The name of the field in the error for a change that expects another version. */
 export const expectedVersionField = 'expectedVersion';
 
 /** The error for a change of an object whose current version is not the version that the client expects. */

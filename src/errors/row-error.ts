@@ -6,5 +6,5 @@ import type { ServiceError } from './error-table.ts';
  */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 
-/** Copies the code, message and details of an error. */
+/** Returns the code, the message and the details of an error as plain data. */
 export const rowError = ({ code, message, details }: ServiceError): RowError => ({ code, message, details });

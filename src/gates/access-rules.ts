@@ -16,7 +16,7 @@ export interface AccessFacts {
 
 /** A quota, with the number of other vehicles of the reference that are inside. */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
-  /** The number of other vehicles of the reference that are inside the location. */
+  /** How many other vehicles of the reference are inside the location. */
   used: number;
 }
 

@@ -12,7 +12,7 @@ import { createGraphYoga, type YogaContext } from './yoga.ts';
 
 type Respond = (answer: Answer) => Response;
 
-/** The GraphQL API over HTTP. */
+/** Answers GraphQL requests over HTTP. */
 export interface GraphEndpoint {
   /**
    * Answers a request that the guard has admitted.

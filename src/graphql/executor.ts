@@ -16,7 +16,7 @@ import { operationName, type OperationPlan, planOperation, type Variables } from
 import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
 
-/** The context of a GraphQL request. */
+/** The context of a GraphQL request. It extends the context that REST requests also have. */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
 /** The parts of the context that exist only for GraphQL requests. */
@@ -35,9 +35,9 @@ export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | '
   charge(points: number): Promise<void>;
 }
 
-/** A client's request to run one operation. */
+/** A client's request to run a GraphQL operation. */
 interface OperationRequest {
-  /** A document that is valid according to the rules in document.ts. */
+  /** The parsed document. It must have passed the validation in document.ts. */
   document: DocumentNode;
   operationName?: string | null | undefined;
   variables?: Variables | null | undefined;

@@ -60,7 +60,7 @@ async function firstBroken(guarded: readonly VariableArgument[], value: unknown)
   return [];
 }
 
-/** Whether a value fits a type. */
+/** Whether a value fits a type of the schema. */
 async function fitsType(value: unknown, type: GraphQLInputType): Promise<boolean> {
   try {
     await coerceInParts(value, type, () => {
@@ -105,10 +105,10 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
  */
 const maxReasonCharacters = 500;
 
-/** The number of list items that are checked before the process yields to the event loop. */
+/** How many items of a list are checked before the process yields to the event loop. */
 const itemsPerYield = 500;
 
-/** Coerces a value as graphql-js does, and yields to the event loop between the parts of a long list. */
+/** Coerces a value like graphql-js, but yields to the event loop between the parts of a long list. */
 async function coerceInParts(
   value: unknown,
   type: GraphQLInputType,

@@ -6,17 +6,17 @@ import { type GraphRequestContext, recordError } from './executor.ts';
 
 // This file creates the response bodies and HTTP statuses of failed GraphQL requests.
 
-/** Returns a function that creates an error body for a request id. */
+/** Returns a function that creates the GraphQL response body for an error. The body contains the id of the request. */
 export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
   (requestId: string | undefined) =>
     JSON.stringify({ ...others, errors: errors.map((error) => toldError(error, requestId)) });
 
-/** Renders any error as a GraphQL response without `data` (GraphQL over HTTP). */
+/** Converts any error to a GraphQL response without `data` (GraphQL over HTTP). */
 export const renderGraph = (error: unknown, source: ErrorSource): Answer =>
   graphFailure(maskError(error, source));
 
-/** Creates the answer to a request that failed as a whole. */
+/** Creates the response to a GraphQL request that failed as a whole. */
 export const graphFailure = (error: ServiceError): Answer => ({
   status: errorStatus[error.code],
   body: errorsBody([error]),
@@ -45,7 +45,7 @@ export function statusOf(error: ServiceError): number | undefined {
   return isOfWholeRequest ? errorStatus[code] : undefined;
 }
 
-/** Converts an error to the form that the client may see, with the HTTP status for Yoga to use. */
+/** Converts an error to the form that the client may see. Yoga uses the HTTP status in the result. */
 export function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);

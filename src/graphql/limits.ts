@@ -7,12 +7,12 @@
  */
 export const maxDocumentCharacters = 20_000;
 
-/** The maximum number of lexical tokens in a document. */
+/** The maximum number of tokens, such as names and brackets, in a document. */
 export const maxDocumentTokens = 1500;
 
 /**
- * The maximum number of fields and fragment spreads in an operation. The fields of a fragment count again for each
- * spread.
+ * The maximum number of fields and fragment spreads in an operation. If a fragment is used several times, its fields
+ * count each time.
  */
 export const maxSelections = 300;
 
@@ -46,7 +46,7 @@ export const costPerPoint = 2_000;
  */
 export const maxLightCost = 500;
 
-/** The maximum number of root mutation fields in one request. */
+/** The maximum number of root fields in a mutation. */
 export const maxRootMutationFields = 10;
 
 /**

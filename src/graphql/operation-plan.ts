@@ -78,7 +78,7 @@ interface RowCharge {
 }
 
 /**
- * Creates the plan of an operation in a valid document.
+ * Creates the plan of an operation in a validated document.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the document does not contain the requested operation
  */

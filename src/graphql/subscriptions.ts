@@ -5,7 +5,7 @@ import { ServiceError } from '../errors/error-table.ts';
 /** Tells a stream of results when it must end. */
 export interface StreamLease {
   key: AuthenticatedKey;
-  /** Rejects when the API key of the request is no longer valid. */
+  /** Checks the API key of the request again. Rejects when the key is no longer valid. */
   reauthenticate(): Promise<unknown>;
   /** Calls `listener` each time any API key is changed. Returns a function that stops these calls. */
   onKeysChanged(listener: () => void): () => void;

@@ -116,7 +116,7 @@ export function createGraphYoga(
   });
 }
 
-/** Converts the execution arguments of Yoga to a request for the executor. */
+/** Converts the arguments with which Yoga executes an operation to a request for the executor. */
 const requestOf = ({
   document,
   operationName,

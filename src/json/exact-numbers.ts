@@ -31,7 +31,8 @@ const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const mark = randomUUID();
 
 /**
- * Parses a JSON text like `JSON.parse`, and remembers which objects and arrays contain an inexact number.
+ * Parses a JSON text like `JSON.parse`. Remembers the objects and arrays with a number that would change when it is
+ * written again.
  *
  * @throws {SyntaxError} when the text is not JSON
  */

@@ -31,7 +31,7 @@ export function createLocationNotices(
   pubSub: PubSub,
   channel: Exclude<Channel, 'keys-changed'>,
 ): LocationNotices {
-  /** The locations whose notices are sent with the next message. */
+  /** The locations about which the next message notifies other processes. */
   const gathered = new Set<string>();
   /** Emits an event for each changed location. The id of the location is the name of the event. */
   const watchers = new EventEmitter().setMaxListeners(0);

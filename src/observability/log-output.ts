@@ -10,7 +10,7 @@ const maxWaitingCharacters = 16 * 1024;
 
 /** The stream to which the log writes its lines. */
 export interface LogOutput extends pino.DestinationStream {
-  /** Writes the waiting log lines, then calls `done`. */
+  /** Writes the log lines that are waiting, and then calls `done`. */
   flush(done: (error?: Error) => void): void;
 }
 

@@ -72,8 +72,8 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 }
 
 /**
- * Creates the log of the process. The log writes JSON lines to standard output, or readable text when the standard
- * output is a terminal.
+ * Creates the log of the process. It writes JSON lines to standard output, or readable text if the standard output is a
+ * terminal.
  *
  * @param destination the stream to write to, instead of standard output
  */

@@ -35,7 +35,7 @@ export interface MetricSources {
 
 /** The Prometheus metrics of one process. */
 export interface Metrics {
-  /** Counts an answered request. */
+  /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
   /** Counts an error in an event stream. The request was already counted when the stream began. */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
@@ -77,7 +77,10 @@ const misnamedMetrics = [
 
 const backends = ['redis', 'memory', 'fallback'] as const;
 
-/** Creates the metrics of one process. The names and types of the metrics pass `promtool check metrics`. */
+/**
+ * Creates the metrics of one process. The names and types of the metrics follow the rules that `promtool check metrics`
+ * checks.
+ */
 export function createMetrics(sources: MetricSources): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });

@@ -32,7 +32,7 @@ export function activeTracer(): Tracer | undefined {
 }
 
 /**
- * Runs work within a span. The span ends with the work, and records whether the work failed.
+ * Runs work within a span. The span ends when the work ends, and records whether the work failed.
  *
  * @param parent the parent span; by default the active span of this process
  */
@@ -62,7 +62,10 @@ export async function inSpan<Result>(
   });
 }
 
-/** The form of the header `traceparent`: version, trace id, span id and flags. Later versions may add more parts. */
+/**
+ * The form of the header `traceparent`. It has a version, a trace id, a span id and flags. Later versions may add more
+ * parts.
+ */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** The maximum length of a `tracestate` that is passed on, in characters (W3C Trace Context, 3.3.1.5). */

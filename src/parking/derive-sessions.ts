@@ -46,11 +46,11 @@ export function sessionState({
  */
 interface SessionInput {
   locationId: string;
-  /** The sessions that began before the first change and had not ended at that time. */
+  /** The sessions that began before the first changed observation and had not ended at its time. */
   begun: readonly ParkingSession[];
   /** The text that a camera read for the vehicle of each session, by the id of the session. */
   texts: ReadonlyMap<string, string | null>;
-  /** All observations since the first change, in any order. */
+  /** All observations since the first changed observation, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
@@ -145,7 +145,10 @@ export function deriveSessions({
     return own ? [own] : unended.matching(sameTextMatcher(vehicle));
   }
 
-  /** Returns the session that an exit ends, or undefined when the entry of the vehicle was not recorded. */
+  /**
+   * Returns the session that ends with an exit of a vehicle. The result is undefined when the entry of the vehicle was
+   * not recorded.
+   */
   function sessionEndedBy(exit: GateObservation): ParkingSession | undefined {
     const same = sessionsOf(exit);
     if (same.length > 0) return onlyOf(same);

@@ -26,7 +26,7 @@ export const approximatePoints = (from: Date, to: Date, interval: HistoryInterva
 const dateOf = (at: number, timezone: string) => wallTime(new Date(at), timezone).date;
 
 /**
- * Returns the first instant of a local date.
+ * Returns the first instant of a date in a time zone.
  *
  * @param before an instant on an earlier date, in milliseconds
  * @param within an instant on this date or a later date, in milliseconds

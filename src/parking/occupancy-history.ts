@@ -8,7 +8,7 @@ export interface OccupancyPoint {
   at: Date;
   /** The number of vehicles that were inside at that instant, as the gateway knows today. */
   occupied: number;
-  /** The number of vehicles that entered before the next point. */
+  /** How many vehicles entered between this point and the next point. */
   entries: number;
   exits: number;
 }

@@ -92,7 +92,7 @@ export interface OccupancyParts {
   adjustment: number;
 }
 
-/** Returns the number of vehicles inside. */
+/** Returns how many vehicles are inside a location. */
 export const occupiedOf = ({ openSessions, adjustment }: OccupancyParts) => openSessions + adjustment;
 
 const occupancy = namedStatement('location-occupancy', `SELECT ${occupancyColumns('$locationId')}`);

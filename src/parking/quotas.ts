@@ -25,7 +25,7 @@ import { vehiclesOf } from './vehicle-inside.ts';
 /** The maximum number of quotas in one request. */
 export const maxQuotasPerCall = 1_000;
 
-/** The quota that a client sets for a reference. If `inside` is null, the quota is removed. */
+/** The quota that a client sets for a reference. If `inside` is null, the existing quota is removed. */
 export interface QuotaValues {
   referenceId: string;
   inside: number | null;
@@ -111,7 +111,7 @@ export function createQuotas(services: {
     /**
      * Lists the quotas of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
      *
-     * @param referenceId selects the quota of one reference; all quotas when omitted
+     * @param referenceId returns only the quota of this reference; when omitted, all quotas are returned
      */
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),

@@ -6,7 +6,7 @@ import { listOfLocation } from '../location-access/list-of-location.ts';
 import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
-/** A query for the sessions of a location: all sessions, only open sessions, or only ended sessions. */
+/** A query for the sessions of a location. It selects all sessions, only open sessions, or only ended sessions. */
 interface SessionsQuestion {
   ownerId: string;
   inside: true | undefined;
@@ -35,7 +35,7 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     // When its maximum stay is over, a session is no longer open.
     expressions: { open: isInside('r') },
     owner,
-    // Open and ended sessions have two separate filters, because each filter has its own index.
+    // There is one filter for open sessions and another for ended sessions, because each has its own database index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -50,7 +50,8 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     /**
      * Lists the sessions of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
      *
-     * @param open true for sessions whose vehicle is inside, false for the other sessions; all sessions when omitted
+     * @param open true for sessions whose vehicle is inside, false for all other sessions; when omitted, all sessions
+     *   are returned
      */
     sessionsOf: (
       key: AuthenticatedKey,

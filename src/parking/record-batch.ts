@@ -37,10 +37,10 @@ export interface RejectedReading {
   error: RowError;
 }
 
-/** The functions that record many events at once in one database. */
+/** The functions that record the parking events of one request together, in one database. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
-/** Creates the functions that record many events. */
+/** Creates the functions that record the parking events of one request together. */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
   locations: LocationFinder;

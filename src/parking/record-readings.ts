@@ -49,7 +49,7 @@ const columnArrays = columnList(columns, (_, column) => {
   return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
 });
 
-/** Writes new and corrected events to the database. */
+/** Writes new and corrected parking events to the database. */
 const writeEvents = namedStatement(
   'parking-events-write',
   `

@@ -8,7 +8,7 @@
 export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
 
-/** SQL for the end of a session. Several columns are needed because releases up to 1.5 write no `endedAt`. */
+/** SQL for the end of a session. It uses several columns, because releases up to 1.5 do not write `endedAt`. */
 export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
 

@@ -30,7 +30,7 @@ interface Times {
  * fallback ("insurance limiter") while Redis is unreachable.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // rate-limiter-flexible requires these members of an insurance limiter, but uses only `consume`.
+  // rate-limiter-flexible requires these members of a fallback limiter, but calls only `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -53,7 +53,10 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
     return takeFrom(this, subject, points);
   }
 
-  /** rate-limiter-flexible calls this method while Redis is unreachable, and passes the subject as options. */
+  /**
+   * rate-limiter-flexible calls this method while Redis is unreachable. The options contain the API key or the client
+   * address.
+   */
   override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
     const res = new RollingRes(this.#count(subject, points));
     if (!res.state.allowed) throw res;

@@ -17,8 +17,8 @@ import type {
 } from './types.ts';
 
 /**
- * Creates the rate limiter of a process, with exact rolling windows. The windows are in Redis, where all processes
- * share them, or in the memory of this process when no Redis is configured.
+ * Creates the rate limiter of a process, which counts points in exact rolling windows. If Redis is configured, the
+ * windows are in Redis and all processes use the same windows. Otherwise, they are in the memory of this process.
  */
 export function createRateLimiter(
   options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },

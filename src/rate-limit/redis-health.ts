@@ -2,7 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
-/** How often each Redis server is probed, in milliseconds. An unresponsive connection is detected within this time. */
+/** How often each Redis server is tested, in milliseconds. An unresponsive connection is detected within this time. */
 const probeIntervalMs = 1000;
 
 /** Remembers which Redis servers respond, as far as this process knows. */
@@ -12,7 +12,8 @@ export interface RedisHealth {
   /** Whether a given Redis server responds. */
   answersFor(shard: string): boolean;
   /**
-   * Marks a Redis server as unresponsive after a failed request. Requests do not use the server until a probe succeeds.
+   * Marks a Redis server as unresponsive after a failed request. No request uses the server until it responds to a
+   * test.
    */
   failed(shard: string, cause: unknown): void;
   close(): void;

@@ -10,7 +10,7 @@ const maxRefusalsOfKind = 10_000;
 interface Refusal {
   state: WindowState;
   answeredAt: number;
-  /** When the cached refusal expires. */
+  /** When the cached refusal may no longer be repeated. */
   endsAt: number;
 }
 

@@ -6,9 +6,9 @@ export interface RateLimitSubject {
   kind: 'key' | 'address';
   /** The id of the API key, or the client's address. */
   id: string;
-  /** The maximum number of points in the hourly window. */
+  /** How many points the API key or address may use in the hourly window. */
   hourlyLimit: number;
-  /** The maximum number of points in the burst window. */
+  /** How many points the API key or address may use in the burst window. */
   burstLimit: number;
 }
 
@@ -21,9 +21,9 @@ export interface RateLimitWindows {
 /** One of the two windows of a key or address, as the response headers describe it. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
-  /** The maximum number of points in the window. */
+  /** How many points can be used in the window. */
   limit: number;
-  /** The number of points that are still available in the window. */
+  /** How many points can still be used in the window. */
   remaining: number;
   /** The length of the window, in seconds. */
   windowSeconds: number;
@@ -35,7 +35,7 @@ export interface RateLimitWindow {
   resetSeconds: number;
 }
 
-/** The decision about a request, and the data of its headers (docs/contract.md#rate-limit). */
+/** The decision about a request, with the data for its rate limit headers (docs/contract.md#rate-limit). */
 export interface RateLimitDecision {
   allowed: boolean;
   /** The number of whole seconds after which the same request would be allowed; 0 for an allowed request. */
@@ -57,7 +57,7 @@ export interface WindowState {
   allowed: boolean;
   /** The number of milliseconds after which the same request would be allowed; 0 for an allowed request. */
   retryAfterMs: number;
-  /** The time of the decision in Unix milliseconds, by the clock of the windows. */
+  /** The time of the decision in Unix milliseconds, by the clock of the limiter. */
   nowMs: number;
   hour: WindowCount;
   burst: WindowCount;
@@ -69,7 +69,7 @@ export interface RollingLimiter {
   take(subject: RateLimitSubject, points: number): Promise<WindowState>;
 }
 
-/** Decides whether requests are allowed. The limiter never fails, and always enforces a limit. */
+/** Decides whether requests are within their rate limits. The limiter never fails, and always enforces some limit. */
 export interface RateLimiter {
   /** Takes points from both windows of a key or address. If either window has too little room, no points are taken. */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;

@@ -26,7 +26,7 @@ const slotsIntervalMs = 1000;
 /** Returns the pause before the next attempt to connect. The pause grows with each attempt. */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
-/** The options of every connection to a Redis server. */
+/** The options of all connections to Redis servers. */
 const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
@@ -143,7 +143,7 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
  * Redis. The value equals the time that a server may take to accept a connection.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
-/** How often the first connection is checked, in milliseconds. */
+/** How often the process checks whether the first connection is ready, in milliseconds. */
 const firstConnectionCheckMs = 10;
 
 /**

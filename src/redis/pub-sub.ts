@@ -12,7 +12,7 @@ export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 /** The text of a notice that anything in its channel may have changed. */
 export const anyChange = '';
 
-/** Sends notices between the processes of a gateway. */
+/** Sends notices between the processes of a gateway, such as a notice that API keys have changed. */
 export interface PubSub {
   /**
    * Sends a notice about a change. While Redis is unreachable, only this process receives the notice immediately. The
@@ -49,7 +49,7 @@ export function createLocalPubSub(): PubSub {
       };
     },
     onConnectionChange() {
-      return () => undefined; // no listener is necessary, because no notice is lost within a process
+      return () => undefined; // within a process, no notice is ever lost
     },
     async close() {
       channels.removeAllListeners();
@@ -57,7 +57,7 @@ export function createLocalPubSub(): PubSub {
   };
 }
 
-/** How often the connection of the subscriber is pinged, in milliseconds. */
+/** How often the connection that receives notices is pinged, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
  * How long a ping may take before the connection counts as lost, in milliseconds. Together with `heartbeatIntervalMs`,
@@ -66,7 +66,7 @@ const heartbeatIntervalMs = 200;
  */
 const heartbeatTimeoutMs = 250;
 
-/** How often the gateway tries again to send failed notices, in milliseconds. */
+/** How often the process tries again to send notices that could not be sent, in milliseconds. */
 const resendIntervalMs = 500;
 
 /**

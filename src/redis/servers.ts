@@ -6,14 +6,14 @@ export interface RedisServers {
    * database.
    */
   urls: readonly [string, ...string[]];
-  /** The sentinels that know the current primary. */
+  /** The Sentinel servers, which know the current primary. */
   sentinels?: RedisSentinels | undefined;
 }
 
 /** The Sentinel servers that monitor one primary and its replicas. */
 interface RedisSentinels {
   addresses: readonly RedisAddress[];
-  /** The name of the primary in the sentinels' configuration. */
+  /** The name by which the sentinels know the primary. */
   name: string;
   /** The password for the connections to the sentinels. The primary has its own password in the URL. */
   password?: string | undefined;
@@ -25,13 +25,13 @@ export interface RedisAddress {
   port: number;
 }
 
-/** The default ports of a server and of a sentinel. */
+/** The port of a Redis server, and of a sentinel, if the address does not contain a port. */
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
 /** Returns the host of a URL for a connection. In URLs, IPv6 addresses have brackets, which are removed here. */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** Returns the parts of a URL as options of a connection. */
+/** Converts a URL to the options of a Redis connection. */
 export function connectionParts(url: string): RedisAddress & {
   username?: string;
   password?: string;

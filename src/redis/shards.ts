@@ -3,9 +3,9 @@ import { Cluster, type Redis } from 'ioredis';
 
 /** The Redis servers that hold keys: all nodes of a cluster by their addresses, or the only server. */
 export interface Shards {
-  /** Returns the names of all servers that hold keys. */
+  /** Returns the names of all Redis servers that hold keys. */
   names(): string[];
-  /** Returns the server that holds a key. */
+  /** Returns the name of the Redis server that holds a key. */
   shardOf(key: string): string;
   /** Whether the client is connected to a server and can send commands. */
   isConnected(shard: string): boolean;

@@ -1,6 +1,9 @@
-/** The limits for tasks of one kind: how many tasks a process runs at once, and how many tasks may wait. */
+/**
+ * The limits for one kind of task. They say how many tasks a process runs at the same time, and how many tasks may
+ * wait.
+ */
 export interface SlotLimits {
-  /** A description of the tasks, for the table in docs/decisions/concurrency.md. */
+  /** A description of this kind of task, for the table in docs/decisions/concurrency.md. */
   task: string;
   /** The kind of owner to which a task belongs. When slots are scarce, the owners take turns. */
   owner: 'key' | 'location' | 'company' | 'client address';
@@ -18,9 +21,9 @@ export interface SlotLimits {
    * locked location or a slow client. It then continues without a slot, so that tasks of other owners can start.
    */
   holdMs: number;
-  /** Whether the process yields to the event loop before a slot passes to the next task. */
+  /** Whether the process yields to the event loop before it gives a free slot to the next task. */
   yields: boolean;
-  /** The reason for the numbers in these limits. */
+  /** The reason why the limits have these values. */
   reason: string;
 }
 

@@ -55,7 +55,7 @@ export function createSlots(limits: SlotLimits): Slots {
       if (!mayRun(owner)) continue;
       const start = tasks.shift()!;
       waiting.delete(owner);
-      if (tasks.length > 0) waiting.set(owner, tasks); // the owner moves to the end of the queue
+      if (tasks.length > 0) waiting.set(owner, tasks); // every other owner gets a turn first
       start(takeSlot(owner));
     }
   }

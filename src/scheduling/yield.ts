@@ -10,8 +10,8 @@ const busyMs = 3;
 const maxChecks = 20;
 
 /**
- * How long a long task waits for other work at most, in milliseconds. Without this limit, slow iterations of the event
- * loop would add up to seconds.
+ * How long a long task waits for other work in one pause, in milliseconds. Without this limit, slow iterations of the
+ * event loop would add up to seconds.
  */
 const maxYieldMs = 250;
 

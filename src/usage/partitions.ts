@@ -6,8 +6,8 @@ import type { Sql } from '../database/types.ts';
 // functions that this file calls. docs/decisions/usage-tables.md gives the reasons.
 
 /**
- * How many days ahead partitions are created. If their creation fails for longer than this, records go to the default
- * partition.
+ * For how many days ahead table partitions are created. If no partitions can be created for longer than this, records
+ * go to the default partition.
  */
 const daysAhead = 7;
 

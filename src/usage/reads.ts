@@ -86,10 +86,10 @@ const countUsage = namedStatement(
   `SELECT count(*)::int AS count FROM (${unreadRows('', maxUsageRows + 1)}) AS counted`,
 );
 
-/** A deprecated operation that will be removed, with its name in usage records. */
+/** A deprecated operation, with the name that it has in usage records. */
 export interface DeprecatedOperation {
   operation: string;
-  /** The earliest date on which the operation is removed. */
+  /** The earliest date on which a release may remove the operation. */
   removedAt: Date;
   /** The operation that clients should use instead of the deprecated operation. */
   replacement: string;
@@ -186,7 +186,7 @@ export function createUsageReads(options: { sql: Sql; deprecated: readonly Depre
   );
 
   return {
-    /** Returns the deprecated operations that a key used in the last `deprecatedUseDays` days, sorted by name. */
+    /** Returns the deprecated operations that an API key used in the last `deprecatedUseDays` days, sorted by name. */
     deprecatedUse: createStatementBatch<
       string,
       Omit<DeprecatedUse, keyof DeprecatedOperation> & { n: number; operation: string },

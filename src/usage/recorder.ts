@@ -14,13 +14,13 @@ export interface UsageRecorder {
    * Adds the usage record of a request. The recorder writes the record within a second, together with other records.
    */
   record(usage: Usage): void;
-  /** Writes the pending usage records. */
+  /** Writes the usage records that are not written yet. */
   flush(): Promise<void>;
-  /** Writes the pending usage records and stops the recorder. */
+  /** Writes the usage records that are not written yet, and stops the recorder. */
   close(): Promise<void>;
 }
 
-/** How often pending records are written, in milliseconds. */
+/** How often the recorder writes the collected usage records, in milliseconds. */
 const writeIntervalMs = 1000;
 /**
  * The maximum number of usage records in one SQL statement. Encoding thousands of records in one step would delay
@@ -66,7 +66,7 @@ const insertUsage = namedStatement(
     WHERE k.id = locked.id`,
 );
 
-/** Creates the usage recorder of a process. Requests never wait for the recorder. */
+/** Creates the object that records the usage in one process. Requests never wait for it. */
 export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
   const recorderId = newId();
   let waiting: Usage[] = [];

@@ -18,14 +18,16 @@ export interface AttemptResult {
 /** The state of a delivery after an attempt: delivered, to be retried, or failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
-/** Whether the receiver accepted the message (Standard Webhooks, "Responses"). */
+/**
+ * Whether the receiver accepted the message, according to the status of its response (Standard Webhooks, "Responses").
+ */
 export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
-/** The HTTP status with which a receiver unsubscribes (Standard Webhooks, "Responses"). */
+/** The HTTP status with which a receiver asks for no further messages (Standard Webhooks, "Responses"). */
 const goneStatus = 410;
 
-/** The number of days after which a webhook is disabled if its receiver has accepted no message. */
+/** If a receiver has accepted no message for this many days, its webhook is disabled. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 

@@ -5,7 +5,7 @@ import type { Sql } from '../database/types.ts';
 export interface WebhookBacklog {
   /** The number of pending deliveries, including deliveries that wait for a retry. */
   pending: number;
-  /** The age of the oldest pending delivery. */
+  /** The age of the oldest pending delivery in seconds. */
   oldestSeconds: number;
   /**
    * How many seconds the most overdue delivery has waited for a worker. Messages for pull delivery do not count,

@@ -13,7 +13,7 @@ type IdField = 'id' | 'webhookId';
  * Finds a webhook by an id that a client sent.
  *
  * @param client Prisma, or a transaction
- * @param field the argument that has the id, for the error
+ * @param field the argument in which the client sent the id, for the error
  * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the key's scope
  */
 export async function findWebhook(
@@ -52,7 +52,7 @@ const webhookNotFound = (id: string, field: IdField) =>
   new ServiceError('NOT_FOUND', 'Webhook not found', { field, value: shown(id) });
 
 /**
- * Rejects a disabled webhook.
+ * Throws an error when a webhook is disabled.
  *
  * @throws {ServiceError} `CONFLICT`
  */

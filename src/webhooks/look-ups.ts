@@ -22,11 +22,11 @@ const { refusal } = slotLimits.nameLookups.waiting;
 /** Finds the IP addresses of webhook hosts by DNS. Each company has a limit on concurrent DNS look-ups. */
 export interface Lookups {
   /**
-   * Returns all addresses of a host name.
+   * Returns all IP addresses of a host name.
    *
    * @param company the owner of the webhook; empty for an operator's webhook
-   * @throws {LookupNotStartedError} when too many look-ups of the company wait, or the signal aborts before the look-up
-   *   starts
+   * @throws {LookupNotStartedError} when too many DNS look-ups of the company wait, or the signal aborts before the DNS
+   *   look-up starts
    * @throws the errors of `Resolve`
    */
   addressesOf(hostname: string, company: string, signal: AbortSignal): Promise<LookupAddress[]>;

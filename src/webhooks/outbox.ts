@@ -8,9 +8,12 @@ import type { Message } from './payload.ts';
 // change (migration `webhooks`). Due times and leases always use the clock of the database, never the clock of a
 // process.
 
-/** The number of days for which a delivery is retried. The trigger that fills the outbox uses the same number. */
+/**
+ * For how many days the gateway retries a delivery. The trigger that adds deliveries to the outbox uses the same
+ * number.
+ */
 export const retryDays = 3;
-/** The time for which a delivery is retried, in milliseconds. */
+/** For how many milliseconds the gateway retries a delivery. */
 export const retryForMs = retryDays * 86_400_000;
 
 /**
@@ -44,7 +47,7 @@ export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
 export interface ClaimedDelivery extends Message {
   id: string;
   webhookId: string;
-  /** The company of the webhook; empty for an operator's webhook. */
+  /** The id of the company to which the webhook belongs; empty for an operator's webhook. */
   owner: string;
   /** Whether the last attempt to deliver a message of the webhook failed. */
   failing: boolean;
@@ -52,7 +55,7 @@ export interface ClaimedDelivery extends Message {
   url: string | null;
   /** The encrypted signing secret of the webhook. `formerSecret` is encrypted, too. */
   secret: string;
-  /** The secret before the last rotation, until its grace period ends. */
+  /** The signing secret from before the last rotation. It is used until its grace period ends; otherwise it is null. */
   formerSecret: string | null;
   claimedAt: Date;
   leaseEndsAt: Date;
@@ -185,7 +188,7 @@ export async function cancelPending(transaction: Transaction, webhookId: string)
 /**
  * Disables a webhook and cancels its pending deliveries.
  *
- * @returns whether the webhook was enabled before
+ * @returns false when the webhook was already disabled
  */
 export async function disableWebhook(transaction: Transaction, id: string): Promise<boolean> {
   const now = await databaseNow(transaction);

@@ -243,8 +243,8 @@ const changesRules = {
 export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
- * Returns the schema of a message body for a message type. `z.toJSONSchema` converts the schema to JSON Schema for the
- * reference. test/webhooks/payload.test.ts checks real messages against the schema.
+ * Returns the schema of the body for a type of message. `z.toJSONSchema` converts it to JSON Schema for the reference.
+ * test/webhooks/payload.test.ts checks real messages against it.
  */
 export const messageRule = (type: MessageType) =>
   z.object({

@@ -27,7 +27,7 @@ const maxStoredBytes = 1024 * 1024;
 /** The error text of the attempt that is stored when a lease ends and the reader has not acknowledged the message. */
 const leaseEnded = 'No reader acknowledged the message before the lease ended';
 
-/** A message that is leased to a reader. */
+/** A message that a reader has pulled, and on which it holds a lease. */
 export interface PulledMessage
   extends SignedMessage, Pick<ClaimedDelivery, 'id' | 'createdAt' | 'leaseEndsAt'> {
   /** The name of the event, such as `whitelist.created`. */
@@ -73,7 +73,7 @@ function requirePull({ id, delivery }: Webhook): void {
     throw invalidField('webhookId', 'Must be a webhook with pull delivery; this one posts its messages', id);
 }
 
-/** The functions that serve the readers of pull webhooks from one database. */
+/** The functions with which readers pull and acknowledge messages, for one database. */
 export type WebhookPulls = ReturnType<typeof createWebhookPulls>;
 
 /**

@@ -40,7 +40,7 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
      */
     find: (key: AuthenticatedKey, id: string): Promise<Webhook> => findWebhook(prisma, key, id),
 
-    /** Lists the deliveries of a webhook, optionally only the deliveries with a given status. */
+    /** Lists the deliveries of a webhook. When a status is given, only deliveries with this status are listed. */
     deliveriesOf(webhookId: string, status: WebhookDeliveryStatus | null | undefined): PagedList<Delivery> {
       const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
       return prismaList(

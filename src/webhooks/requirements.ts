@@ -12,8 +12,8 @@ import type { WebhookTarget } from './sender.ts';
 // receives.
 
 /**
- * The maximum number of webhooks per company. The number is limited, because every change is sent to each webhook of
- * the company.
+ * The maximum number of webhooks for one company. It is limited, because every change creates a message for each
+ * webhook of the company.
  */
 export const maxWebhooks = 20;
 

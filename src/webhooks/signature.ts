@@ -1,12 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * The prefix of a secret (Standard Webhooks, "Signature scheme"). The rest of the secret is the signing key in base64.
+ * The first characters of every signing secret (Standard Webhooks, "Signature scheme"). They are followed by the
+ * signing key in base64.
  */
 const secretPrefix = 'whsec_';
 const secretBytes = 32;
 
-/** Creates a secret for a webhook (Standard Webhooks, "Signature scheme"): `whsec_` and 32 random bytes in base64. */
+/**
+ * Creates the signing secret of a webhook. It has `whsec_` and 32 random bytes in base64 (Standard Webhooks, "Signature
+ * scheme").
+ */
 export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).toString('base64');
 
 /**

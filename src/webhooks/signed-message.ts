@@ -6,7 +6,7 @@ import { signedHeaders } from './signature.ts';
 /** A message as the receiver gets it. */
 export interface SignedMessage {
   headers: Record<string, string>;
-  /** The JSON body of the message. The signature covers exactly these bytes. */
+  /** The body of the message as JSON text. The signature is valid only for exactly this text. */
   body: string;
 }
 

@@ -46,7 +46,7 @@ export function createWebhooks(options: {
       ...createWebhookRedeliveries({ prisma }),
       ...createWebhookPulls({ prisma, sql, secrets, onAttempt }),
     },
-    /** Stops the webhook worker. */
+    /** Stops the worker that sends messages. */
     close: () => worker.close(),
   };
 }

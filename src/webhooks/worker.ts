@@ -11,7 +11,7 @@ import type { WebhookTarget } from './sender.ts';
 import { type AttemptOutcome, type AttemptResult, isAccepted, storeOutcome } from './attempt-outcome.ts';
 import { signedMessage } from './signed-message.ts';
 
-/** Sends the deliveries of the outbox. */
+/** Sends the webhook messages in the outbox. */
 export interface WebhookWorker {
   /**
    * Stops the worker and aborts its attempts in progress. Another process repeats the aborted attempts, or this process
@@ -27,7 +27,7 @@ const pollIntervalMs = 1_000;
  * the next claim can fill several slots.
  */
 const claimPauseMs = 50;
-/** The time limit of a whole attempt in milliseconds, from the DNS look-up of the host to the response. */
+/** The time limit for an attempt in milliseconds. It includes the DNS look-up of the host and the response. */
 const attemptTimeoutMs = 15_000;
 /**
  * The pause before a worker claims a delivery again whose attempt could not start, in seconds. During the pause, other

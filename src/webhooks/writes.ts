@@ -28,7 +28,7 @@ interface WebhookValues {
   locationIds?: readonly string[] | null | undefined;
 }
 
-/** A webhook and its new secret. The secret is shown only once. */
+/** A webhook with its new signing secret. The secret cannot be shown again later. */
 interface IssuedWebhook {
   secret: string;
   webhook: Webhook;
@@ -193,8 +193,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Gives a webhook a new secret. For a grace period, messages are also signed with the former secret, so that
-     * receivers can change to the new secret.
+     * Gives a webhook a new signing secret. During a grace period, messages are also signed with the former secret, so
+     * that receivers have time to change.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */

@@ -22,13 +22,13 @@ export interface OmittableValues {
 /** The values of an entry that a client writes. */
 export type WhitelistEntryValues = Omit<WhitelistEntry, OwnColumn | keyof OmittableValues> & OmittableValues;
 
-/** Returns the weekly hours of an entry. The list is empty when the vehicle may enter at all times. */
+/** Returns the weekly hours of an entry. An empty list means that the vehicle may enter at all times. */
 export const hoursOf = ({ hours }: Pick<WhitelistEntry, 'hours'>) =>
   (hours ?? []) as unknown as readonly WeeklyHours[];
 
 /**
- * The columns that a client writes, with their types in PostgreSQL. If the model has a column that is missing in this
- * list, the compiler reports a type error.
+ * The columns that a client writes, with their types in PostgreSQL. If a column of the model is missing here,
+ * TypeScript reports an error.
  */
 const valueTypes = {
   referenceId: 'text',
@@ -68,27 +68,23 @@ const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly
 /** Returns the SQL list of the columns of an entry with a table alias, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
-/** SQL for an entry as jsonb, for an audit record. */
+/** Returns SQL that converts an entry to jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
 /** The SQL list of the columns that a client writes: `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
-/** Returns the list of the columns that a client writes, for a table alias: `i."referenceId", i."plateType"`. */
+/** Returns the SQL list of the columns that a client writes, with a table alias: `i."referenceId", i."plateType"`. */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
-/**
- * The parameters for the columns that a client writes, in a statement for one entry: `$referenceId::text,
- * $plateType::text`.
- */
+/** SQL parameters for the columns that a client writes, for one entry: `$referenceId::text, $plateType::text`. */
 export const valueParameters = columnList(valueColumns, (_, column) => `$${column}::${valueTypes[column]}`);
 
 /**
- * The parameters for the columns that a client writes, in a statement for many entries: `$referenceId::text[],
- * $plateType::text[]`.
+ * SQL parameters for the columns that a client writes, for many entries: `$referenceId::text[], $plateType::text[]`.
  */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
-  // JSON values are sent as text, because the drivers encode arrays of JSON differently.
+  // JSON is sent as text, because the two drivers encode arrays of JSON in different ways.
   valueTypes[column] === 'jsonb' ? `$${column}::text[]::jsonb[]` : `$${column}::${valueTypes[column]}[]`,
 );
 
@@ -119,7 +115,9 @@ const mergedValue = (quoted: string, column: string) =>
     ? `CASE WHEN excluded.id IN (SELECT "newId" FROM input WHERE "${keepName(column)}") THEN w.${quoted} ELSE excluded.${quoted} END`
     : `excluded.${quoted}`;
 
-/** SQL that sets each column that an import may change: `"referenceId" = excluded."referenceId"`. */
+/**
+ * SQL that sets the columns that an import may change to their new values: `"referenceId" = excluded."referenceId"`.
+ */
 export const mergedAssignments = columnList(
   mergedColumns,
   (quoted, column) => `${quoted} = ${mergedValue(quoted, column)}`,

@@ -17,18 +17,18 @@ export type Weekday = (typeof weekdays)[number];
  * ends on the next day.
  */
 export interface WeeklyHours {
-  /** The weekdays on which the weekly time span starts. */
+  /** The weekdays on which the time span starts. */
   days: readonly Weekday[];
-  /** The start of the span as local time, from `00:00` to `23:59`. */
+  /** The start of the time span in local time, from `00:00` to `23:59`. */
   from: string;
-  /** The end of the span as local time, from `00:00` to `24:00`. */
+  /** The end of the time span in local time, from `00:00` to `24:00`. */
   to: string;
 }
 
 /** The maximum number of weekly time spans of one entry. The number allows three time spans for each day. */
 export const maxWeeklyHours = 21;
 
-/** An instant in the local time of a time zone. */
+/** A moment as local time in a time zone. */
 export interface WallTime {
   /** The local date, for example `2026-03-29`. */
   date: string;
@@ -101,6 +101,6 @@ export function isWithinHours(
   );
 }
 
-/** Returns weekly hours as readable text: `MONDAY to FRIDAY 07:00 to 19:00`. */
+/** Returns weekly hours as text for people: `MONDAY to FRIDAY 07:00 to 19:00`. */
 export const hoursText = (hours: readonly WeeklyHours[]) =>
   hours.map(({ days, from, to }) => `${days.join(', ')} ${from} to ${to}`).join('; ');

@@ -5,11 +5,11 @@ import { confusableTexts } from './similar-plates.ts';
 
 /** The text that a camera read, with further details. A client can send it instead of the parts of a plate. */
 export interface PlateReading {
-  /** The text as the camera sent it. */
+  /** The text exactly as the camera sent it. */
   text: string;
-  /** The issuing authority or region, if the camera or its site knows it. */
+  /** The authority or region that issued the plate, if the camera or the operator of the gate knows it. */
   plateType?: string | null | undefined;
-  /** The confidence of the camera, from 0 to 1. */
+  /** How sure the camera is of its reading, from 0 to 1. */
   confidence?: number | null | undefined;
   /** Other texts that the camera considers possible. */
   alternatives?: readonly string[] | null | undefined;
@@ -21,7 +21,7 @@ export interface PlateReading {
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
-/** A possible text of a plate, in the form of `plateText`. */
+/** A text that may be the plate, in the form of `plateText`. */
 export interface RankedText {
   text: string;
   rank: ReadingRank;
@@ -54,13 +54,13 @@ const asciiSeparators = /[\s.-]/g;
  * characters.
  */
 export function plateText(text: string): string {
-  // Most texts are ASCII, which needs only this fast conversion.
+  // Most texts are ASCII. For an ASCII text, this fast conversion is sufficient.
   if (onlyAscii.test(text)) return text.toUpperCase().replace(asciiSeparators, '');
   return (
     text
       .normalize('NFKC')
       .toUpperCase()
-      // The last four bits of an Arabic-Indic digit are the value of the digit, in both Unicode blocks of such digits.
+      // In both Unicode blocks of Arabic-Indic digits, the last four bits of a digit are its value.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
       // The text is normalized a second time, because `toUpperCase` can split a letter from its accent, and removing a
@@ -78,8 +78,8 @@ const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 const maxNumberDigits = 20;
 
 /**
- * Returns the possible plate numbers in a text, longest first. For example, `DXBA123` has 123, 23 and 3. The database
- * finds entries by these numbers, and then compares the whole text.
+ * Returns the possible plate numbers at the end of a text, longest first. For example, `DXBA123` has 123, 23 and 3. The
+ * database finds entries by plate number and then compares their whole texts.
  */
 export function numbersIn(text: string): string[] {
   const digits = /[0-9]*$/.exec(text)![0];

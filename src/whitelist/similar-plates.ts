@@ -22,7 +22,7 @@ export const confusableForm = (text: string) => {
 /** A character of a plate that the camera read differently from the whitelist entry. */
 export interface PlateDifference {
   field: keyof Plate;
-  /** The position of the character in the field, counted from 1. */
+  /** The position of the character in its field, starting at 1. */
   position: number;
   read: string;
   listed: string;

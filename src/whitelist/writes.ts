@@ -140,9 +140,9 @@ export function createWhitelistWrites(services: {
 
   return {
     /**
-     * Adds an entry.
+     * Adds an entry to a whitelist.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `DUPLICATE_VEHICLE` when the location
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `DUPLICATE_VEHICLE` when the whitelist
      *   already has an entry with the plate
      */
     async create(author: Author, locationId: string, values: WhitelistEntryValues): Promise<WhitelistEntry> {

@@ -7,7 +7,7 @@ export type Failure =
   | { kind: 'key-refused'; message: string }
   | { kind: 'refused'; code: string; message: string; field: string | undefined; details: FieldError[] };
 
-/** An error in one field of an input. */
+/** An error of the gateway about one field of an input. */
 interface FieldError {
   field: string;
   message: string;
@@ -21,7 +21,7 @@ interface Extensions {
   details?: { field?: string; errors?: FieldError[] };
 }
 
-/** Converts an error of the GraphQL client to a failure. */
+/** Converts an error of the GraphQL client to the kind of failure that a view can show. */
 export function failureOf(error: CombinedError): Failure {
   const response = error.response as Response | undefined;
   const [first] = error.graphQLErrors;

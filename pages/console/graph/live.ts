@@ -4,7 +4,7 @@ import { createClient, NetworkError } from 'graphql-sse';
 /** The pauses between attempts to reconnect, in milliseconds. The last pause is repeated. */
 const reconnectDelaysMs = [1_000, 3_000, 10_000, 30_000];
 
-/** The receiver of the results of a subscription. */
+/** The object that receives the results of a subscription. */
 interface Sink {
   next(result: ExecutionResult): void;
   complete(): void;

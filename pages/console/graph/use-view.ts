@@ -15,7 +15,7 @@ export interface View<Data> {
   operation: ShownOperation;
 }
 
-/** An operation that the explorer can open. */
+/** An operation with its variables that a button can open in the explorer. */
 export interface ShownOperation {
   document: TypedDocumentNode<unknown, never>;
   variables: Record<string, unknown>;

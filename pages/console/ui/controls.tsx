@@ -15,7 +15,7 @@ import {
 } from 'react-aria-components';
 import { texts } from '../texts.ts';
 
-/** A button. The variant `primary` is for the main action of a form, and `quiet` is for tables. */
+/** A button. Forms use the variant `primary` for their main action, and tables use `quiet`. */
 export function Button({
   look = 'plain',
   ...props
@@ -55,7 +55,7 @@ export function Field(props: {
   );
 }
 
-/** A field for choosing one of a few values. */
+/** A field in which the user chooses one of a few values. */
 export function Choice<Value extends string>(props: {
   label: string;
   value: Value | undefined;
@@ -88,7 +88,7 @@ export function Choice<Value extends string>(props: {
   );
 }
 
-/** A coloured label for a state. */
+/** A coloured label that shows a state. */
 export function Badge({ tone, children }: { tone: 'good' | 'bad' | 'warn' | 'quiet'; children: ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }

@@ -16,7 +16,7 @@ import { FailureNotice } from './view-state.tsx';
 /** The maximum number of locations that the search requests and shows. */
 const shownLocations = 20;
 
-/** How long after the last key press a search starts, in milliseconds. */
+/** How long the search waits after the last key press, in milliseconds. */
 const typingPauseMs = 250;
 
 /** Returns a text after it has not changed for a while (debouncing). */

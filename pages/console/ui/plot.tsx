@@ -4,11 +4,11 @@ import type uPlot from 'uplot';
 import { texts } from '../texts.ts';
 import { timeText } from './time.tsx';
 
-/** A series of values in a plot, drawn as a line or as bars. */
+/** One series of values in a plot, which is drawn as a line or as bars. */
 export interface Series {
   name: string;
   values: readonly (number | null)[];
-  /** The colour of the series, as a variable of the theme. */
+  /** The colour of the series. It is the name of a CSS variable. */
   color: '--plot-1' | '--plot-2' | '--plot-3' | '--bad' | '--quiet';
   look?: 'area' | 'line' | 'bars' | 'dashes';
 }

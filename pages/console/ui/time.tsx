@@ -7,7 +7,7 @@ export type Clock = 'location' | 'reader';
 
 export const ClockContext = createContext<Clock>('location');
 
-/** The time zone of this device. */
+/** The IANA name of this device's time zone. */
 export const readerZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Returns the time zone in which to show the times of a location. The user chooses it. */

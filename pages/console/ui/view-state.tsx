@@ -23,7 +23,7 @@ function RateLimitText({ retryAt }: { retryAt: number }) {
   return <>{texts.state.rateLimit(useSecondsUntil(retryAt))}</>;
 }
 
-/** Shows the message for a failure. */
+/** Shows a message that explains a failure. */
 function FailureText({ failure }: { failure: Failure }) {
   if (failure.kind === 'rate-limit') return <RateLimitText retryAt={failure.retryAt} />;
   if (failure.kind === 'offline') return <>{texts.state.offline}</>;

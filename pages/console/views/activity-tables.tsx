@@ -71,7 +71,7 @@ export function Sessions(props: {
   );
 }
 
-/** The table of the latest events of a location. */
+/** A table with the latest events at a location. */
 export function Events(props: {
   events: readonly EventFieldsFragment[];
   zone: string | undefined;

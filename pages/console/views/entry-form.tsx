@@ -45,7 +45,7 @@ const labels: Record<keyof Values, string> = {
   maxEntries: words.maxEntries,
 };
 
-/** Returns the GraphQL input for the values of the form. */
+/** Converts the values of the form to the GraphQL input. */
 function inputOf(values: Values, hours: WeeklyHoursInput[]): WhitelistEntryInput {
   const { vehicleType, note, validFrom, validUntil, maxEntries, ...required } = values;
   return {

@@ -74,7 +74,7 @@ function Activity({ id, zone, changes }: { id: string; zone: string | undefined;
   );
 }
 
-/** The view of a location: its occupancy now and in the past, the vehicles inside, and its latest events. */
+/** The view of a location. It shows the occupancy now and in the past, the vehicles inside, and the latest events. */
 export function LocationView({ id }: { id: string }) {
   const { may } = useKey();
   const named = useView(LocationNameDocument, { id }, { pause: !may('READ_LOCATIONS') });

@@ -23,7 +23,7 @@ const nearlyFullShare = 0.9;
 const isNearlyFull = ({ state, capacity, occupied }: StatusFieldsFragment) =>
   state === 'AVAILABLE' && capacity !== null && occupied >= capacity * nearlyFullShare;
 
-/** Shows in one word whether a location has free places. */
+/** Shows in one word whether a location has free places or is full. */
 export function StateBadge({ status }: { status: StatusFieldsFragment }) {
   if (isNearlyFull(status)) return <Badge tone="warn">{texts.sites.nearlyFull}</Badge>;
   const tone = { AVAILABLE: 'good', FULL: 'bad', UNKNOWN: 'quiet' } as const;
@@ -91,7 +91,7 @@ function ShortPlot({
   );
 }
 
-/** The tile of one location in the list of all locations. */
+/** The tile of a location in the view of all locations. */
 export function SiteTile(props: { site: Site; history: ShortHistory | undefined; asTable: boolean }) {
   const { site, history, asTable } = props;
   const { id, name, address, timezone, status } = site;

@@ -27,7 +27,7 @@ const dayMs = 24 * 3_600_000;
 /** How often the plots are read again, in milliseconds. Each read costs one rate limit point. */
 const plotRefreshMs = 15 * 60_000;
 
-/** Returns the last 24 hours, counted back from the last time at which the plots were read. */
+/** Returns the last 24 hours before the plots were last read. */
 function useLastDay() {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -19,7 +19,7 @@ import { QuotaForm } from './quota-form.tsx';
 
 const { whitelist: words } = texts;
 
-/** The number of entries on a page. */
+/** The number of whitelist entries on a page. */
 const pageSize = 25;
 
 type SearchBy = keyof typeof words.by;

@@ -72,7 +72,7 @@ export function requireWholeText(text: string): void {
   if (text.includes(replacementCharacter)) throw notJson;
 }
 
-/** The error for a body that is not JSON. */
+/** The error for a request body that is not JSON. */
 const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid JSON in UTF-8');
 
 /**
@@ -105,7 +105,7 @@ export function createStructureCheck(): (part: string) => string | undefined {
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
   /** The number of characters of the current string so far, including the opening quote; 0 outside of strings. */
   let openCharacters = 0;
-  /** Whether the next character of the current string follows an unescaped backslash. */
+  /** Whether a backslash escapes the next character of the current string. */
   let isEscaped = false;
   /** Whether a long string has just ended. If a colon follows, the string is the name of a field. */
   let isLongName = false;
@@ -173,5 +173,5 @@ export function createStructureCheck(): (part: string) => string | undefined {
   };
 }
 
-/** Whether a character may stand between a field name and its colon (RFC 8259, section 2). */
+/** Whether JSON allows a character between a field name and its colon (RFC 8259, section 2). */
 const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -39,8 +39,8 @@ type BodyAnswerer = <Answer>(
 ) => Promise<Answer>;
 
 /**
- * Creates the body reader of one process. Large bodies, and bodies of unknown length, wait for a slot before they are
- * read.
+ * Creates the function that reads request bodies in one process. A request with a large body, or with a body of unknown
+ * length, waits for a slot before its body is read.
  */
 export function createBodyAnswerer(): BodyAnswerer {
   const mediumSlots = createSlots(slotLimits.mediumBodies);
@@ -60,7 +60,7 @@ export function createBodyAnswerer(): BodyAnswerer {
   };
 }
 
-/** Parses a JSON text as `parseJson` does, and yields to the event loop between the steps. */
+/** Parses a JSON text like `parseJson`, but yields to the event loop between the steps. */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
   if (!isBounded) {

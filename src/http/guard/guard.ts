@@ -25,7 +25,7 @@ import { type Answer, isEventStream, respond, surfaceHeaders } from '../response
 import { beginRequest } from '../../scheduling/yield.ts';
 import { addressSubject, createUnauthenticatedClients } from './unauthenticated-clients.ts';
 
-/** The guards of one process. */
+/** The guards that check all requests of one process. */
 export interface Guards {
   /**
    * Creates the guard of REST or GraphQL. The guard authenticates, rate-limits and records every request, including

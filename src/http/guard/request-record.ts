@@ -8,13 +8,16 @@ import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
  */
 const maxLoggedPath = 200;
 
-/** Records a request in the log, in the metrics, and in the usage of its key. */
+/**
+ * Records a request in the log and in the metrics. If the request has an API key, it is also counted in the usage of
+ * the key.
+ */
 export type RecordRequest = (
   state: RequestState,
   answered: { path: string; status: number; elapsedMs: number },
 ) => void;
 
-/** Creates the request recorder of one process. */
+/** Creates the function that records the requests of one process. */
 export function createRequestRecord(
   { log, metrics, usage }: Pick<GuardDependencies, 'log' | 'metrics' | 'usage'>,
   unauthenticatedClients: Pick<UnauthenticatedClients, 'countRefusal'>,

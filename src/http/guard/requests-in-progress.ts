@@ -50,7 +50,7 @@ export interface RequestsInProgress {
 
 type EndRequest = () => void;
 
-/** A request in progress, with its Node response. */
+/** A request in progress, with the Node response to it. */
 interface AnsweredRequest {
   answer: ServerResponse | undefined;
   heldBytes: () => number;
@@ -62,7 +62,7 @@ interface RequestsOfKey {
   waiting: Set<{ start: () => void }>;
 }
 
-/** Returns the number of response bytes of a request that the client has not read yet. */
+/** Returns how many bytes of a response the client has not read yet. */
 const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writableLength ?? 0) + heldBytes();
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);

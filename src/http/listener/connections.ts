@@ -26,7 +26,7 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    * response with status 408.
    */
   silentTimeoutMs: number;
-  /** How often Node checks `headersTimeoutMs` and `requestTimeoutMs`. */
+  /** How often Node looks for requests that exceed `headersTimeoutMs` or `requestTimeoutMs`. */
   checkIntervalMs: number;
   /** The maximum number of connections of a process. Each connection takes about 20 KiB and a file descriptor. */
   maxConnections: number;
@@ -41,7 +41,7 @@ export interface ConnectionLimits extends UnreadBodyLimits {
    * without notice.
    */
   idleGraceMs: number;
-  /** How long a stopping server waits for requests in progress. */
+  /** How long a stopping server waits until the requests in progress are answered. */
   drainTimeoutMs: number;
 }
 

@@ -12,7 +12,7 @@ const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1',
 
 /** A running HTTP server. */
 export interface Listener {
-  /** The URL of the server on this machine, such as `http://127.0.0.1:3000`. */
+  /** The URL at which this machine can reach the server, such as `http://127.0.0.1:3000`. */
   url: string;
   /**
    * Accepts no more connections and finishes the requests in progress. The connections that are still open after 8 s
@@ -21,11 +21,11 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** The address on which a server listens. */
+/** The address and the port on which a server listens. */
 interface ListenAddress {
   host: string;
   port: number;
-  /** The environment variable that sets the port. */
+  /** The name of the environment variable that sets the port, for error messages. */
   portVariable: 'PORT' | 'METRICS_PORT';
 }
 

@@ -14,7 +14,9 @@ export const maxFeedCursorLength = 16_384;
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
-/** A snapshot of PostgreSQL as text, `xmin:xmax:xip,…` (PostgreSQL manual, "pg_snapshot Components"). */
+/**
+ * A snapshot of PostgreSQL as text. It has the form `xmin:xmax:xip,…` (PostgreSQL manual, "pg_snapshot Components").
+ */
 const snapshot = z
   .string()
   .regex(/^\d{1,19}:\d{1,19}:(\d{1,19}(,\d{1,19})*)?$/)
@@ -50,7 +52,7 @@ const position = z.object({
    * a backup.
    */
   newestRecordId: id.nullable(),
-  /** When the snapshot of the database was taken. */
+  /** The time at which the snapshot was taken. */
   takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
 });
 
@@ -69,7 +71,7 @@ const cursor = z.object({
     .nullable(),
 });
 
-/** The state of a database at one moment. */
+/** The position of a client in the history of a database: everything up to this position is known to the client. */
 export type FeedPosition = z.output<typeof position>;
 
 /** The position of a client in the feed of a location. A client must treat the text of a cursor as opaque. */
@@ -81,10 +83,10 @@ export type FeedCursor = z.output<typeof cursor>;
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 
-/** Converts cursors to the texts that clients keep, and back. */
+/** Encodes cursors as texts for clients, and decodes them. */
 export interface FeedCursors {
   encode(cursor: FeedCursor): string;
-  /** Decodes a cursor. The result is undefined for a text that is not a cursor of this service. */
+  /** Decodes a cursor. The result is undefined when the text is not a cursor of this gateway. */
   decode(text: string): FeedCursor | UnsignedCursor | undefined;
 }
 
@@ -110,7 +112,7 @@ export function createFeedCursors(pepper: string): FeedCursors {
   };
 }
 
-/** Compares signatures in constant time. */
+/** Compares two signatures in a time that does not depend on their content. */
 const isEqual = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 

@@ -176,7 +176,7 @@ export function createWhitelistFeed(services: {
     const last = rows.at(-1);
     const hasMore = found.length > size;
     const round = hasMore && last ? { since, changedIn: last.changedIn, id: last.changeId } : null;
-    // Only the last change of each entry is returned.
+    // If an entry changed several times, only its last change is returned.
     const entries = [...new Map(rows.map((row) => [row.entryId, row])).values()];
     return {
       upserts: entries.map(entryOf).filter((entry) => entry !== null),

@@ -1,17 +1,17 @@
 import type { WhitelistEntry } from '../../../prisma/generated/client/client.ts';
 import type { Plate } from '../plate.ts';
 
-/** A whitelist entry that was removed: its id and its plate. */
+/** A removed whitelist entry, with its id and its plate. */
 export type WhitelistRemoval = Plate & { id: string };
 
 /** A page of the feed. A client must apply the removals before the upserts. */
 export interface WhitelistChanges {
-  /** New and changed entries in their current state. */
+  /** New and changed entries, as they are now. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
   /** The cursor with which the client gets the next page or later changes. */
   cursor: string;
-  /** Whether another page is available now. */
+  /** Whether there are more changes that the client can read now. */
   hasMore: boolean;
   /** Whether this page is the start of the whole list. The client must then discard its copy of the list. */
   reset: boolean;
@@ -22,7 +22,7 @@ export interface WhitelistChanges {
 /** The maximum number of changes that are read in one step. Other requests can run between two steps. */
 const partSize = 500;
 
-/** The number of characters of text after which a page ends, so that the page fits into the maximum response size. */
+/** After this number of characters, a page ends. A response with the page then fits into the maximum response size. */
 const maxPageCharacters = 1_500_000;
 
 /**

@@ -18,13 +18,13 @@ import { createWhitelistReplace } from './replace.ts';
 /** The maximum number of rows in one import request. */
 export const maxImportRows = 10_000;
 
-/** The number of rows that are checked before the import yields to the event loop. */
+/** How many rows are validated before the process yields to the event loop. */
 const rowsCheckedPerYield = 500;
 
 /** The options of an import. */
 export interface ImportOptions {
   mode: MergeMode;
-  /** Whether the import only reports what it would do, and changes nothing. */
+  /** Whether the import only reports what it would do. It then changes nothing. */
   dryRun: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface ImportResult {
   created: number;
   updated: number;
   unchanged: number;
-  /** The number of entries that a REPLACE import removed. */
+  /** How many entries a REPLACE import removed. */
   deleted: number;
   /** The rejected rows, in the order of the request. */
   rejected: RejectedRow[];

@@ -22,13 +22,13 @@ import {
  */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** The result of an import. A dry run only predicts the result. */
+/** What an import did. For a dry run, it is what the import would do. */
 export interface MergeResult {
-  /** Whether each row is a new entry, in the order of the rows. */
+  /** For each row in order: whether the row became a new entry. */
   isNew: boolean[];
-  /** The number of rows that changed an entry. */
+  /** How many rows changed an existing entry. */
   updated: number;
-  /** The number of entries that a REPLACE import removed. */
+  /** How many entries a REPLACE import removed. */
   deleted: number;
 }
 
