@@ -9,8 +9,8 @@ import { createTarget } from './target.ts';
 import { bulkLocations, locationId } from './world.ts';
 
 // This benchmark checks that clients cannot learn from response times whether a location of another company exists. It
-// alternates requests for such a location with requests for two locations that do not exist. The difference between
-// those two shows how exact the measurement is.
+// alternates requests for a location of another company with requests for two locations that do not exist. The
+// difference between the two missing locations shows how exact the measurement is.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;

@@ -34,7 +34,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // The variable is removed, because it decides on which server test databases are created.
+  // DATABASE_URL is removed from the environment, because it decides on which server test databases are created.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');

@@ -35,7 +35,7 @@ interface BatchImport<Row> {
   noun: string;
   /** The word for rows that were sent, in messages, such as `recorded`. */
   done: string;
-  /** Writes rejected rows to a file. When omitted, one rejected row makes its batch fail. */
+  /** Writes rejected rows to a file. Without this function, a single rejected row makes its batch fail. */
   rejects?: RejectedRows<Row>;
   /**
    * Sends the rows of a batch, except rows that the command itself has already rejected.

@@ -15,12 +15,12 @@ const repeatable = { repeatable: true };
 
 /** A kind of object that has names, such as locations. */
 interface Named<Item> {
-  /** The word for such an object, such as `location`. */
+  /** The word for an object of this kind, such as `location`. */
   kind: string;
   plural: string;
-  /** The fields by which such an object can be found, such as `id, slug or name`. */
+  /** The fields by which an object of this kind can be found, such as `id, slug or name`. */
   by: string;
-  /** The permission that an API key needs to list such objects. */
+  /** The permission that an API key needs to list the objects of this kind. */
   permission: string;
   fetchPage: (after: string | null) => Promise<Page<Item>>;
   namesOf: (item: Item) => string[];

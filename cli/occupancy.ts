@@ -13,7 +13,7 @@ interface CountOptions {
   at?: string;
 }
 
-/** Adds the options that both count commands have. */
+/** Adds the options that both commands for recording a count have. */
 const withCount = (command: Command) =>
   withLocation(command).option('--at <time>', 'when the vehicles were counted, ISO 8601 (default: now)');
 

@@ -171,8 +171,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return: the codes that all endpoints have, the codes for its parameters
- * and its body, and the codes of the GraphQL fields that it uses.
+ * Returns the error codes that an endpoint can return. Some codes are common to all endpoints. The others come from its
+ * parameters, its body, and the GraphQL fields that it uses.
  */
 function codesOf({
   parameters,

@@ -103,8 +103,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   for (let { next } = first; next;) {
     await context.reauthenticate();
     const part: ListPart = await partSlots.run(context.key.id, next);
-    // The next part can be empty, because the previous part ended exactly at the end of the list, or the remaining
-    // items were deleted in the meantime.
+    // The next part can be empty. Either the previous part ended exactly at the end of the list, or the remaining items
+    // were deleted in the meantime.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

@@ -37,7 +37,7 @@ declare global {
       errors?: readonly ErrorCode[];
       /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
-      /** For a root field that takes a list of rows: the number of rows for which one rate limit point is taken. */
+      /** For a root field that takes a list of rows: how many rows one rate limit point covers. */
       rowsPerPoint?: number;
     }
   }

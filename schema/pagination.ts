@@ -76,7 +76,7 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
-/** An empty list. A resolver returns it when the list is read elsewhere. */
+/** An empty list. A resolver returns a page of it when REST reads the whole list itself. */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
 /** Whether a resolver has returned a connection whose items can be counted. */

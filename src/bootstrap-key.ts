@@ -6,7 +6,10 @@ import { newSecret } from './auth/key-secret.ts';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
-/** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
+/**
+ * The folder of the migrations. The relative path is valid here and in the bundle, because `dist/` and `src/` are in
+ * the same folder.
+ */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 const standardError = 2;
 

@@ -33,7 +33,7 @@ const redisUrl = connectionUrl('redis:', 'rediss:').refine(
 
 /**
  * Parses one URL, or several URLs for the nodes of a cluster, separated by commas. A comma counts as a separator only
- * when `redis:` follows, because a URL can contain commas.
+ * when `redis:` or `rediss:` follows, because a URL can contain commas.
  */
 const redisUrls = z
   .string()

@@ -9,7 +9,10 @@ import { listen, requireFreeAddress } from './http/listener/server.ts';
 // This is the server process. It reads the configuration, and starts the gateway and the HTTP listener. When it stops,
 // it stops both in the right order.
 
-/** The folder of the migrations. The path is also correct in the bundle, because dist/ is as deep as this folder. */
+/**
+ * The folder of the migrations. The relative path is valid here and in the bundle, because `dist/` and `src/` are in
+ * the same folder.
+ */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 /**

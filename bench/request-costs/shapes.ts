@@ -65,7 +65,7 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
 
 const record = `mutation ($events: [ParkingEventInput!]!) {
   recordParkingEvents(locationId: "${large}", events: $events) { recorded } }`;
-/** Returns a request that records events. Such requests are sent before the measurements. */
+/** Returns a request that records events. The benchmark sends it before the measurements. */
 export const recordBatch = (first: number, count: number): ShapeRequest => ({
   method: 'POST',
   path: '/graphql',

@@ -8,8 +8,8 @@ export function decodeHTML(text: string): string {
 }
 
 /**
- * Replaces a text that is a single character reference by its character. markdown-it calls this function only for such
- * texts.
+ * Replaces a text that consists of a single character reference by its character. markdown-it calls this function only
+ * for texts of this form.
  */
 export function decodeHTMLStrict(text: string): string {
   return decodeHTML(text);

@@ -4,7 +4,7 @@ import type { Permission } from '../../prisma/generated/client/enums.ts';
 interface ActionRule {
   /** A description of the change for the API reference. */
   description: string;
-  /** The permission that an API key needs to read the content of such a change. */
+  /** The permission that an API key needs to read the content of a change of this kind. */
   readPermission: Permission;
   /** Whether webhooks can subscribe to this kind of change. */
   isWebhookEvent: boolean;

@@ -2,8 +2,9 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from './key.ts';
 import { locationNotFound } from '../errors/error-table.ts';
 
-// The code checks the scope of an API key in three ways: with a Prisma filter for lists, with a check of a row that was
-// already read, and with a condition in hand-written SQL. test/storage/statements.test.ts checks that all three agree.
+// The code checks the scope of an API key in three ways. Lists use a Prisma filter, rows that were already read are
+// checked in TypeScript, and hand-written SQL contains a condition. test/storage/statements.test.ts checks that all
+// three agree.
 
 /** The Prisma filter for the locations in the scope of an API key. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {

@@ -68,7 +68,7 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 
 /**
  * Opens the files of the database. Only the owner of the files can read them. A new database is created in a temporary
- * folder, which is renamed when the database is complete, so that an interrupted first start leaves no incomplete
+ * folder, which is renamed when the database is complete. An interrupted first start therefore leaves no incomplete
  * database.
  */
 async function openFolder(folder: string): Promise<PGlite> {

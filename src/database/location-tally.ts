@@ -1,6 +1,6 @@
 /**
- * Returns SQL for a number that database triggers keep up to date for each location: the number of its whitelist
- * entries, or of its open sessions (docs/decisions/location-tallies.md).
+ * Returns SQL for a number that database triggers keep up to date for each location. It is the number of whitelist
+ * entries or of open sessions (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

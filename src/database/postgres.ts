@@ -44,8 +44,8 @@ interface PostgresOptions extends DatabaseOptions {
 }
 
 /**
- * Connects to a PostgreSQL server. Each kind of work has its own connection pool, so that slow requests and requests
- * that wait for a lock never use up the connections for gates and health probes.
+ * Connects to a PostgreSQL server. Each kind of work has its own connection pool. Slow requests, and requests that wait
+ * for a lock, therefore never use up the connections for gates and health probes.
  *
  * @throws {DatabaseStartError} when the server does not answer within `startWaitSeconds`
  */

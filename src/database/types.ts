@@ -16,11 +16,13 @@ export interface Statement {
 /** Runs hand-written SQL statements. They are used where one statement does the work of several Prisma calls. */
 export interface Sql {
   /**
-   * Runs one SQL statement and returns its rows.
+   * Runs one SQL statement and returns its rows. The JavaScript types of the columns are the same on both databases:
    *
-   * The JavaScript types of the columns are the same on both databases. timestamptz is a Date; int2, int4 and float8
-   * are numbers; int8 and numeric are strings (cast a count to `::int`); bool is a boolean; text[] is string[]; jsonb
-   * is parsed; an enum is a string (cast an array of an enum to `::text[]`).
+   * - timestamptz is a Date;
+   * - int2, int4 and float8 are numbers;
+   * - int8 and numeric are strings (cast a count to `::int`);
+   * - bool is a boolean, and jsonb is parsed;
+   * - text[] is string[], and an enum is a string (cast an array of an enum to `::text[]`).
    *
    * A parameter is a Date, string, number, boolean or null. For a type such as `text[]`, it is an array of such values,
    * which may contain null. Pass jsonb as `JSON.stringify(…)`, because pg sends a JavaScript array as a PostgreSQL

@@ -71,8 +71,8 @@ export class ServiceError extends GraphQLError {
   }
 }
 
-// The following errors are created only once. They answer floods of invalid requests, and creating an error costs more
-// than the rest of such a response.
+// The following errors are created only once and used for many responses. Clients can send floods of invalid requests,
+// and creating an error takes longer than the rest of the response to an invalid request.
 
 /** The error for a request without an API key, with status 401 (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');

@@ -64,9 +64,14 @@ export interface PreparedOperation {
 }
 
 /**
- * Runs operations in these steps: plan the operation (operation-plan.ts), check the permissions (authorize.ts), compute
- * and charge the cost (cost.ts), run the operation (run-operation.ts), explain wrong variables (explain-variables.ts),
- * mask unexpected errors (errors/masking.ts).
+ * Runs operations. The steps are:
+ *
+ * - plan the operation (operation-plan.ts);
+ * - check the permissions of the API key (authorize.ts);
+ * - compute and charge the cost (cost.ts);
+ * - run the operation (run-operation.ts);
+ * - explain wrong variables (explain-variables.ts);
+ * - hide unexpected errors from the client (errors/masking.ts).
  */
 export interface GraphExecutor {
   /**

@@ -137,8 +137,8 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Changes an error from the rule of an argument, so that the error quotes the value that the client sent and not the
- * coerced value, such as a Date. Any other error is returned unchanged.
+ * Changes an error from the rule of an argument, so that it quotes the value that the client sent. The coerced value,
+ * such as a Date, would confuse the client. Any other error is returned unchanged.
  */
 export async function asSent(
   error: ServiceError,

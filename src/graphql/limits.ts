@@ -37,7 +37,7 @@ export const maxDocumentDepth = 15;
  */
 export const maxCost = 10_000;
 
-/** The cost of an operation for which one rate limit point is taken. */
+/** How much of an operation's cost one rate limit point covers. */
 export const costPerPoint = 2_000;
 
 /**

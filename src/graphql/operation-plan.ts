@@ -73,7 +73,7 @@ export interface OperationPlan {
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** The number of rows for which one rate limit point is taken. */
+  /** How many rows of the list one rate limit point covers. */
   rowsPerPoint: number;
 }
 

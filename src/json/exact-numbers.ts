@@ -67,8 +67,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * Returns a decimal number in a form in which equal numbers are equal texts: its sign, its digits without leading and
- * trailing zeros, and the power of ten.
+ * Returns a decimal number in a form in which equal numbers are equal texts. The text has the sign, the digits without
+ * leading and trailing zeros, and the power of ten.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

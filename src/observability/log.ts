@@ -3,7 +3,10 @@ import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 import { createLogOutput } from './log-output.ts';
 
-/** The maximum number of errors that are logged when each error has another error as its cause. */
+/**
+ * An error can have another error as its cause, which can have a cause itself. At most this many errors are logged
+ * together.
+ */
 const maxLoggedCauses = 4;
 
 /**
@@ -14,8 +17,8 @@ const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', '
 
 /**
  * Converts an error for the log. Bodies and API keys of clients are never logged. The function therefore removes the
- * parameters, the statement and the row that database drivers add to an error, and the values that PostgreSQL quotes in
- * its messages.
+ * parameters, the statement and the row that database drivers add to an error. It also removes the values that
+ * PostgreSQL quotes in its messages.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;

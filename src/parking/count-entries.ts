@@ -9,8 +9,8 @@ export interface EventChange {
 }
 
 /**
- * Whether the event already was an entry with the same whitelist entry before its correction. Such an event has already
- * been counted.
+ * Whether an event was already an entry with the same whitelist entry before its correction. The event has then been
+ * counted before.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
@@ -20,7 +20,7 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
 
 /**
  * Changes the number of times that the vehicles of whitelist entries have entered. A whitelist entry with a limit is
- * also marked as changed, so that clients with a copy of the whitelist receive the new number through the feed.
+ * also marked as changed. The feed then sends the new number to clients that have a copy of the whitelist.
  */
 const addUses = namedStatement(
   'parking-add-uses',

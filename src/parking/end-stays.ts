@@ -71,8 +71,8 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends some of the sessions of a location whose maximum stay is over. Returns the number of ended sessions; 0 means
-   * that nothing has changed.
+   * Ends some overdue sessions of a location. A session is overdue when its maximum stay is over. Returns the number of
+   * ended sessions; 0 means that nothing has changed.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(
@@ -93,7 +93,7 @@ export function createStayExpiry(services: {
       { mayRefuse: false },
     );
 
-  /** Ends all sessions of a location whose maximum stay is over, in batches. */
+  /** Ends all overdue sessions of a location, in batches. A session is overdue when its maximum stay is over. */
   async function endAll(locationId: string): Promise<void> {
     for (let ended = maxSessionsPerTransaction; ended === maxSessionsPerTransaction && !closed;) {
       ended = await endBatch(locationId);

@@ -118,8 +118,8 @@ export function plateOf(
 }
 
 /**
- * Returns the columns of an event about its whitelist entry: the id of the entry, and whether the entry allowed the
- * vehicle to enter at that time.
+ * Returns the columns of an event about its whitelist entry. They are the id of the entry, and whether the entry
+ * allowed the vehicle to enter at that time.
  */
 export const matchOf = (
   { occurredAt }: Reading,

@@ -41,14 +41,15 @@ export const differenceSince = (locationId: string) => `(
   SELECT k."countedAt" FROM (${lastCountOf(locationId)}) k WHERE k.kind = 'NUMBER' AND k.occupied <> k."openSessions")`;
 
 /**
- * SQL for the remaining adjustment of a location. When an operator counts the number of vehicles, the adjustment is the
- * difference between that number and the number of sessions that were open at the time. Later events reduce the
- * adjustment.
+ * SQL for the remaining adjustment of a location. A count can report only the number of vehicles inside. The adjustment
+ * is then the difference between that number and the number of sessions that were open at the time. Later events reduce
+ * the adjustment.
  *
  * - If there were more vehicles than sessions, each exit of a vehicle without a session reduces the adjustment. The
  *   adjustment ends when the maximum stay has passed since the count.
- * - If there were fewer vehicles than sessions, each of those sessions that ends without an exit reduces the
- *   adjustment. The adjustment is never larger than the number of those sessions that are still open.
+ * - If there were fewer vehicles than sessions, each session from the time of the count that ends without an exit
+ *   reduces the adjustment. The adjustment is never larger than the number of sessions from that time that are still
+ *   open.
  */
 const adjustmentOf = (locationId: string) => `coalesce((
   SELECT CASE

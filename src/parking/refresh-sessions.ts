@@ -48,8 +48,8 @@ const rowsPerYield = 500;
 /**
  * Computes the sessions of a location again after some observations changed, and writes audit records for vehicles
  * whose maximum stay is over. The location must be locked in the caller's transaction, and the caller must call
- * `announceState` afterwards. The sessions of a group of plates depend only on the observations of that group, and
- * sessions that ended before the first change stay unchanged, so only few rows are read.
+ * `announceState` afterwards. Only few rows are read. The sessions of a group of plates depend only on the observations
+ * of that group, and sessions that ended before the first change stay unchanged.
  *
  * @param location the values of the location after the change
  * @param changed the changed observations, with their plates and times before and after the change

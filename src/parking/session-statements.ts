@@ -84,9 +84,9 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the gate events and the counts since the change. For a count that lists vehicles, there is a row for each
- * listed vehicle of the group, or one row without an id if the count lists no vehicle of the group. For a count that is
- * only a number, there is one row without an id.
+ * Reads the gate events and the counts since the change. A count that lists vehicles has a row for each listed vehicle
+ * of the group. If it lists none, it has one row without an id. A count that is only a number also has one row without
+ * an id.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',

@@ -101,9 +101,9 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of
  * rate-limiter-flexible.
  *
- * The library provides the method `consume`, the prefix of the Redis keys, the fallback limiter for the time while
- * Redis is unreachable ("insurance limiter"), and the registration of the script on the client. No other limiter may
- * use the same client.
+ * The library provides the method `consume`, the prefix of the Redis keys, and the registration of the script on the
+ * client. It also calls the fallback limiter ("insurance limiter") while Redis is unreachable. No other limiter may use
+ * the same client.
  *
  * The library counts one fixed window for each call. This class therefore replaces the following parts:
  *

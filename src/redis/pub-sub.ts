@@ -32,9 +32,7 @@ export interface PubSub {
   close(): Promise<void>;
 }
 
-/**
- * Creates the channels of a gateway without Redis. Such a gateway has only one process, which receives its own notices.
- */
+/** Creates the channels of a gateway without Redis. Each process then receives only its own notices. */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
   return {
@@ -60,8 +58,8 @@ export function createLocalPubSub(): PubSub {
 /** How often the connection that receives notices is pinged, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before the connection counts as lost, in milliseconds. Together with `heartbeatIntervalMs`,
- * this time is shorter than 500 ms, because an unresponsive Redis may delay the revocation of a key by at most 500 ms
+ * How long a ping may take before the connection counts as lost, in milliseconds. This time and `heartbeatIntervalMs`
+ * together are shorter than 500 ms. An unresponsive Redis may delay the revocation of a key by at most 500 ms
  * (docs/contract.md#keys).
  */
 const heartbeatTimeoutMs = 250;

@@ -4,8 +4,8 @@ import { yieldToEventLoop } from './yield.ts';
 export const itemsPerPart = 250;
 
 /**
- * Creates a list of any length for a resolver to return. The GraphQL executor completes the first chunk immediately,
- * and yields to the event loop before each further chunk, so that a long list does not block other requests.
+ * Creates a list of any length for a resolver to return. The GraphQL executor completes the first chunk immediately.
+ * Before each further chunk, it yields to the event loop, so that a long list does not block other requests.
  */
 export function createChunkedList<Item>(items: readonly Item[]): readonly (Item | Promise<Item>)[] {
   let previousChunks: Promise<void> | undefined;

@@ -46,8 +46,8 @@ const waitingCalls = 20;
 
 /**
  * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows the same limits. Many
- * kinds of tasks have no limit for waiting tasks, because each waiting task belongs to a request, and the number of
- * requests in progress is already limited.
+ * kinds of tasks have no limit for waiting tasks. Each waiting task belongs to a request, and the number of requests in
+ * progress is already limited.
  */
 export const slotLimits = {
   requests: {

@@ -14,8 +14,8 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
  * Whether an IP address belongs to the public Internet. The result is false for loopback, private, link-local,
- * multicast and reserved addresses, and for IPv6 addresses that contain an IPv4 address of such a range (IANA
- * special-purpose address registries).
+ * multicast and reserved addresses (IANA special-purpose address registries). It is also false for IPv6 addresses that
+ * contain an IPv4 address of this kind.
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);

@@ -4,7 +4,7 @@ import type { Sql } from '../database/types.ts';
 import { createLatestValue, type LatestValue } from '../scheduling/latest-value.ts';
 
 /**
- * The SQL condition that a `"WebhookDelivery"` row has a message that a reader can pull: no reader holds a lease on the
+ * The SQL condition that a reader can pull the message of a `"WebhookDelivery"` row. No reader holds a lease on the
  * message, and the message has not expired.
  */
 export const isWaiting = (alias: string) =>

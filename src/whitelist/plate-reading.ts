@@ -49,9 +49,9 @@ const onlyAscii = /^[\0-\x7f]*$/;
 const asciiSeparators = /[\s.-]/g;
 
 /**
- * Converts the text of a plate to a form in which texts can be compared: NFKC, upper case, ASCII digits instead of
- * Arabic-Indic digits, and without spaces, dashes and dots. The result is empty when the text contains only ignored
- * characters.
+ * Converts the text of a plate to a form in which texts can be compared. The form is NFKC in upper case, has ASCII
+ * digits instead of Arabic-Indic digits, and has no spaces, dashes and dots. The result is empty when the text contains
+ * only ignored characters.
  */
 export function plateText(text: string): string {
   // Most texts are ASCII. For an ASCII text, this fast conversion is sufficient.
@@ -63,7 +63,7 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of a digit are its value.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text is normalized a second time, because `toUpperCase` can split a letter from its accent, and removing a
+      // The text is normalized a second time. `toUpperCase` can split a letter from its accent, and removing a
       // separator can combine an accent with a letter.
       .normalize('NFKC')
   );

@@ -152,7 +152,7 @@ export function createWhitelistWrites(services: {
     },
 
     /**
-     * Replaces the values of an entry. Omitted hours and an omitted number of entries stay unchanged.
+     * Replaces the values of an entry. If `hours` or `maxEntries` is omitted, its value stays unchanged.
      *
      * @param expectedVersion the version that the entry must still have; when omitted, any version is accepted
      * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope and for an unknown entry, `CONFLICT`

@@ -2,7 +2,7 @@
 import { createContext, useContext } from 'react';
 import { texts } from '../texts.ts';
 
-/** The time zone in which times are shown: that of the location, or that of this device. */
+/** The time zone in which times are shown: the time zone of the location, or of this device. */
 export type Clock = 'location' | 'reader';
 
 export const ClockContext = createContext<Clock>('location');

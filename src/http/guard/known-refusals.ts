@@ -29,9 +29,8 @@ export interface RefusingSurface {
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the check for refusals that need no database. The check refuses a request when the process knows that its
- * secret is invalid, or that the rate limit of its API key or address is exhausted. The response equals the response of
- * the guard.
+ * Creates the check for refusals that need no database. The check refuses a request if its secret is known to be
+ * invalid, or if the rate limit of its API key or address is exhausted. The response equals the response of the guard.
  *
  * @param options.surfaceOf returns whether a request is for REST or GraphQL, with the form of its errors; undefined
  *   when the request needs no key

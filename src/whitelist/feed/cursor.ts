@@ -48,8 +48,8 @@ const position = z.object({
   /** The PostgreSQL snapshot up to which the client has read. The client has seen all changes in this snapshot. */
   snapshot,
   /**
-   * The newest audit record of the location in the snapshot. If this record is missing, the database was restored from
-   * a backup.
+   * The newest audit record of the location in the snapshot. After a restore from a backup, the database may no longer
+   * have this record.
    */
   newestRecordId: id.nullable(),
   /** The time at which the snapshot was taken. */

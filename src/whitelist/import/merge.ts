@@ -10,10 +10,10 @@ import type { WhitelistEntryValues } from '../columns.ts';
 import { inputParameters, inputRows, type MergeMode, type MergeResult, writeRows } from './rows.ts';
 
 /**
- * Returns the statement that writes one batch of rows and its audit record. The statement does not join long tables,
- * because PostgreSQL expects only ten rows when it plans a prepared statement, and would compare every row with every
- * other row. `IN` with an uncorrelated subquery uses a hash table under any plan. The statement locks the location;
- * otherwise, two imports that lock the same plates in different orders would deadlock.
+ * Returns the statement that writes one batch of rows and its audit record. The statement does not join long tables.
+ * PostgreSQL plans a prepared statement for ten rows, and would compare every row with every other row. `IN` with an
+ * uncorrelated subquery uses a hash table under any plan. The statement locks the location; otherwise, two imports that
+ * lock the same plates in different orders would deadlock.
  */
 const mergeStatement = (mode: MergeMode) =>
   namedStatement(
