@@ -7,7 +7,7 @@ import type { Server } from './processes.ts';
 import type { CaseResult, SideFigures } from './report.ts';
 import { removeCreated } from './seed.ts';
 
-/** Checks that the gateway and the peer return equal responses. Then measures both. */
+/** Checks that the gateway and the other server (the peer) return equal responses. Then measures both. */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
   const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
   const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];

@@ -12,7 +12,10 @@ import type { World } from './world.ts';
 export interface Bench {
   world: World;
   database: Database;
-  /** Starts the gateway or a peer. Its environment has the pepper and the URLs of the databases. */
+  /**
+   * Starts the gateway or a server with which it is compared (a peer). The environment has the pepper and the URLs of
+   * the databases.
+   */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
   /** Starts a plain Node server that answers every request with the same response. */
   startRaw(answer: RawAnswer): Promise<Server>;
@@ -33,7 +36,7 @@ export interface Bench {
   longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
-  /** Whether the peers, which need PostgreSQL, can run. */
+  /** Whether the servers with which the gateway is compared (peers) can run. They need PostgreSQL. */
   peers: boolean;
 }
 

@@ -63,7 +63,7 @@ const windowSeconds = 2;
 const burstWindowSeconds = 1;
 const connections = 50;
 
-/** Builds the gateway, the process that sends requests, and the peers. */
+/** Builds the gateway, the process that sends requests, and the servers with which the gateway is compared (peers). */
 const buildAll = () =>
   buildWithGateway(
     root,

@@ -2,8 +2,8 @@ import { type DocumentNode, type FieldNode, getOperationAST, Kind, type Selectio
 import type { JsonShape } from '../src/paging.ts';
 
 /**
- * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each must
- * be a plain field with the name of a database column.
+ * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. All must be
+ * plain fields, each with the name of a database column.
  *
  * @throws {TypeError} for a field with arguments or with its own selection
  */

@@ -2,7 +2,7 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// The attacks in this file send request bodies that are expensive to read, to check or to execute.
+// The kinds of requests in this file have bodies that are expensive to read, to check or to execute.
 
 /**
  * The size of the largest request body in bytes. It is slightly below the limit, so that the rest of the request fits.

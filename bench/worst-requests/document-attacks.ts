@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// The attacks in this file send small requests that cause much work or large responses.
+// The kinds of requests in this file are small, but cause much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);

@@ -8,14 +8,14 @@ import type { Decision, GatesResult } from './gates.ts';
 import type { WorstWorld } from './seed.ts';
 import type { SpendJob, SpendResult } from './spend.ts';
 
-/** How an attack affects gate decisions. All delays are in milliseconds. */
+/** How one kind of expensive requests (an attack) affects gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
   /** The delays of gate decisions before the attack, without load. */
   quiet: number[];
-  /** The longest delay of a gate decision while a single request of the attack ran. */
+  /** The longest delay of a gate decision while a single expensive request ran. */
   largestOfOne: number;
-  /** The delays of gate decisions while the attacking API key used up its rate limit. */
+  /** The delays of gate decisions while the API key used up its rate limit with expensive requests. */
   busy: number[];
   busySeconds: number;
   /** The number of gate decisions whose response did not have status 200. */
@@ -28,7 +28,7 @@ export interface AttackResult {
 
 const warmUpMs = 2_000;
 const quietMs = 2_000;
-/** How long to wait after an attack for work that is still running, in milliseconds. */
+/** How long to wait after the expensive requests for work that is still running, in milliseconds. */
 const settleMs = 500;
 /** The number of requests of one API key that a process runs at the same time. */
 const atOnce = 50;

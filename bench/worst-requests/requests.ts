@@ -1,8 +1,8 @@
 import type { WorstWorld } from './seed.ts';
 
-// This file defines the types for attacks, and functions that build their requests.
+// This file defines the types for kinds of expensive requests (attacks), and functions that build the requests.
 
-/** A request of an attack. Its body can be bytes that are not valid text. */
+/** A single expensive request. Its body can be bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -13,7 +13,7 @@ export interface AttackRequest {
 /** A kind of request that costs the gateway as much as the limits allow. */
 export interface Attack {
   name: string;
-  /** Builds the requests of the attack. They are sent in their order, again and again. */
+  /** Builds the requests of this kind. They are sent in their order, again and again. */
   build(world: WorstWorld): AttackRequest[];
   /**
    * Whether the client reads successful responses. With `nothing`, the client leaves the responses unread and keeps

@@ -15,7 +15,9 @@ import { figuresOf, worstTable } from './table.ts';
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Parts of names, separated by commas. Only attacks whose names contain one of them run. */
+    /**
+     * Parts of names, separated by commas. Only kinds of expensive requests whose names contain one of them are sent.
+     */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
     record: { type: 'boolean', default: false },
@@ -38,7 +40,8 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // Each attack gets a new gateway process, and an API key that has not used any of its rate limit.
+    // For each kind of expensive requests, there is a new gateway process, and an API key that has not used any of its
+    // rate limit.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {

@@ -4,9 +4,10 @@ import { attackOf } from './attacks.ts';
 import type { AttackRequest } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This process sends the requests of an attack, until the API key has used up its rate limit.
+// This process sends one kind of expensive requests (an attack) with one API key, until the key has used up its rate
+// limit.
 
-/** The message that tells this process to start an attack. */
+/** The message that tells this process to start sending the requests. */
 export interface SpendJob {
   attack: string;
   origin: string;
@@ -14,11 +15,11 @@ export interface SpendJob {
   /** The number of requests to send. `atOnce` is the number of requests that run at the same time. */
   requests: number;
   atOnce: number;
-  /** The time limit of the attack, in seconds. */
+  /** The time limit for sending all requests, in seconds. */
   maxSeconds: number;
 }
 
-/** The responses to the requests of an attack. */
+/** The responses to the expensive requests. */
 export interface SpendResult {
   seconds: number;
   /**

@@ -7,7 +7,10 @@ import type { AttackResult } from './measure.ts';
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
-/** For how many seconds the rate limit allows 100 requests. The time after the attack counts as time without load. */
+/**
+ * For how many seconds the rate limit allows 100 requests. The time after the last expensive request counts as time
+ * without load.
+ */
 const budgetSeconds = 60;
 
 function p99(delays: readonly number[]): number {
@@ -16,8 +19,8 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of a whole minute: the measured delays during the attack and, for the rest of the minute, delays
- * without load.
+ * Returns the delays of a whole minute. They are the measured delays during the expensive requests and, for the rest of
+ * the minute, delays without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -25,7 +28,10 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
   return [...busy, ...Array.from({ length: rest }, (_, index) => quiet[index % quiet.length]!)];
 }
 
-/** Returns the figures of each attack by its name. The delays without load were measured before the first attack. */
+/**
+ * Returns the figures for each kind of expensive requests, by its name. The delays without load were measured before
+ * all expensive requests.
+ */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
   return Object.fromEntries(
@@ -46,7 +52,9 @@ const cell = (value: number | undefined, most: number) => {
   return value > most ? `**${value}**` : String(value);
 };
 
-/** Returns the figures of attacks as a Markdown table. Figures above the maximum are bold. */
+/**
+ * Returns a Markdown table with the figures for each kind of expensive requests. Figures above the maximum are bold.
+ */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(
     [

@@ -6,7 +6,7 @@ import { useEffect } from 'react';
  * Makes the editors accessible. On a small screen, the response is below the operation, so this component also scrolls
  * to the response.
  *
- * @param props.cursor the position of the cursor in the plain form, from before the editors were loaded
+ * @param props.cursor the position of the cursor in the form that the page showed before the editors were loaded
  */
 export function Editors({ cursor }: { cursor: number | undefined }) {
   const { queryEditor, variableEditor, responseEditor } = useEditorContext({ nonNull: true });

@@ -3,8 +3,8 @@ import { answered, firstOperationForm } from './first-operation.ts';
 import { linkedOperation } from './link.ts';
 import { post } from './post.ts';
 
-// This script makes the plain form of the page work immediately. GraphiQL takes seconds to load on a phone, and then
-// replaces the form.
+// This script makes the simple form of the page work immediately, so that users can already run an operation. GraphiQL
+// takes seconds to load on a phone, and then replaces the form.
 
 const { form, operation, answer } = firstOperationForm();
 const linked = linkedOperation();

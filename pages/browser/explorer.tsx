@@ -85,10 +85,7 @@ function Explorer(props: {
 /** How long to wait before the schema is loaded again, in seconds, if the gateway has not given a time. */
 const retrySeconds = 10;
 
-/**
- * Loads the schema, and retries until it succeeds. Meanwhile, a note below the plain form says why the last attempt
- * failed.
- */
+/** Loads the schema, and retries until it succeeds. Meanwhile, the page shows why the last attempt failed. */
 async function loadSchema(): Promise<GraphQLSchema> {
   for (;;) {
     const response = await fetch('/graphql/schema.graphql').catch(() => undefined);

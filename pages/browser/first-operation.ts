@@ -1,4 +1,6 @@
-/** The content of the plain form, which GraphiQL takes over when it has loaded. */
+/**
+ * The content of the simple form that the page shows until GraphiQL has loaded. GraphiQL then takes over this content.
+ */
 interface EarlyWork {
   /** The operation that the user wrote; undefined when the user has not changed the operation. */
   query: string | undefined;
@@ -8,7 +10,7 @@ interface EarlyWork {
   cursor: number | undefined;
 }
 
-/** Returns the elements of the plain form. The page shows this form until GraphiQL has loaded. */
+/** Returns the elements of the simple form that the page shows until GraphiQL has loaded. */
 export function firstOperationForm() {
   const form = document.getElementById('first-operation') as HTMLFormElement;
   const operation = form.querySelector('textarea')!;
@@ -20,7 +22,10 @@ export function firstOperationForm() {
 /** The name of the event that the form sends when a response has arrived. */
 export const answered = 'answered';
 
-/** Returns the content of the plain form. If an operation is running, the function first waits for its response. */
+/**
+ * Returns the content of the form that the page shows until GraphiQL has loaded. If an operation is running, the
+ * function first waits for its response.
+ */
 export async function takeOverForm(): Promise<EarlyWork> {
   const { form, operation, answer } = firstOperationForm();
   while (form.ariaBusy === 'true') {

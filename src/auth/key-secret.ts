@@ -41,7 +41,7 @@ export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');
 }
 
-/** Returns the last four characters of a secret, by which users recognize their API key. */
+/** Returns the last four characters of a secret, by which users recognise their API key. */
 export function secretHint(secret: string): string {
   return `…${secret.slice(-4)}`;
 }

@@ -23,8 +23,8 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
 const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
- * Whether PostgreSQL rejected a statement because of its values. Such a statement changed nothing, and may succeed with
- * other values. The function recognizes errors of the same libraries as `isUniqueViolation`.
+ * Whether PostgreSQL rejected a statement because of its values. The rejected statement changed nothing, and may
+ * succeed with other values. The function recognises errors of the same libraries as `isUniqueViolation`.
  */
 export function isRefusedValue(error: unknown): boolean {
   // PGlite formats dates in JavaScript. For an invalid date, JavaScript throws a RangeError.

@@ -97,7 +97,8 @@ export function createWebhookPulls(services: {
     const ended = pulled.flatMap(({ unacknowledgedMs }) => unacknowledgedMs ?? []);
     if (ended.length === 0) return;
     for (const durationMs of ended) onAttempt({ outcome: 'retry', durationMs });
-    // This is a separate statement, because every change of a webhook locks the webhook before its deliveries.
+    // The webhook has a statement of its own, because every change of a webhook must lock the webhook before its
+    // deliveries.
     await prisma.$executeRaw`
       UPDATE "Webhook" SET "failingSince" = now() WHERE id = ${webhookId} AND "failingSince" IS NULL`;
   }
