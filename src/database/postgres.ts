@@ -90,7 +90,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       },
     });
     // Node ends the process when an `error` event has no listener. The pool replaces lost connections itself, so the
-    // listener has nothing to do.
+    // listeners need not do it.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });

@@ -117,7 +117,7 @@ function dropBefore(times: number[], start: number): void {
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // The window has room when this point has left it. undefined when the window has room now.
+  // This is the newest of the points that must leave the window first. It is undefined when the window has room now.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

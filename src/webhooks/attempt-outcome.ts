@@ -101,8 +101,8 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // The duration could be negative without `Math.max`. `claimedAt` is later than `now` when this transaction waited
-    // for the transaction that claimed the message.
+    // `claimedAt` is later than `now` when this transaction waited for the transaction that claimed the message.
+    // `Math.max` prevents a negative duration.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
   await storeAccepted(transaction, webhookId, attempts, now);
