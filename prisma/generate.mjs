@@ -30,8 +30,9 @@ function stampOfSources() {
 function generateIn(folder) {
   installPackages('tools');
   // Generating the client needs no schema engine, but Prisma's command line downloads one from a host that many
-  // networks cannot reach. If the variable names an existing executable, nothing is downloaded. The variable is set
-  // only for this child process. With it, `prisma migrate` and `prisma db push` would do nothing and report success.
+  // networks cannot reach. If PRISMA_SCHEMA_ENGINE_BINARY names an existing executable, nothing is downloaded. The
+  // variable is set only for this child process. With it, `prisma migrate` and `prisma db push` would do nothing and
+  // report success.
   const { status, error } = spawnSync(
     process.execPath,
     [
