@@ -40,6 +40,7 @@ describe.runIf(hasBrowser)('the console with the demo data', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
+    return () => browser.close();
   });
 
   test('with demo data, a new console user finds a nearly full garage, a refused plate, and their GraphQL queries', async () => {

@@ -25,6 +25,7 @@ describe.runIf(hasBrowser)('the console', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
+    return () => browser.close();
   });
 
   test('the console forgets an API key when the tab closes, unless the user asks to remember the key', async () => {

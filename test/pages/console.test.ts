@@ -57,6 +57,7 @@ describe.runIf(hasBrowser)('the console', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
+    return () => browser.close();
   });
 
   test("the console shows each location's live status and last day, and the GraphQL query for these data", async () => {

@@ -40,6 +40,7 @@ describe.runIf(hasBrowser)('the explorer', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
+    return () => browser.close();
   });
 
   /** Opens the explorer as a new user does, and records its requests and errors. */
@@ -358,10 +359,15 @@ describe.runIf(hasBrowser)('the explorer', () => {
   });
 });
 
-/** These tests open the other pages in the same browser. */
+/** These tests open the other pages in a browser. */
 describe.runIf(hasBrowser)('the API reference in a browser', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    return () => browser.close();
+  });
+
   test('the API reference finds an endpoint, and opens the GraphQL document of the endpoint in the explorer', async () => {
-    const browser = await openBrowser();
     const page = await (await newUser(browser)).newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
@@ -377,7 +383,6 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
   });
 
   test('the API reference has a copy button for code, highlights the current section, and is accessible', async () => {
-    const browser = await openBrowser();
     const context = await newUser(browser);
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const page = await context.newPage();
@@ -402,7 +407,6 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
   });
 
   test('keyboard users can skip to the content of the API reference, and can focus the code examples', async () => {
-    const browser = await openBrowser();
     const page = await (await newUser(browser)).newPage();
     await page.goto(`${url}/reference`);
     await page.keyboard.press('Tab');
@@ -421,7 +425,6 @@ describe.runIf(hasBrowser)('the API reference in a browser', () => {
   });
 
   test('on a phone, the first view of the API reference is short, and a link opens its section', async () => {
-    const browser = await openBrowser();
     const page = await (
       await newUser(browser, { viewport: { width: 390, height: 780 }, colorScheme: 'dark' })
     ).newPage();

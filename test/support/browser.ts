@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { newAddress } from './addresses.ts';
 
 /** The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. */
@@ -34,25 +34,27 @@ if (!executablePath) {
 /** Whether a browser is installed. In CI the value is always true, so that a missing browser fails the tests. */
 export const hasBrowser = executablePath !== undefined;
 
-/** Starts a headless browser that closes after the last test of the file. */
-export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({
+/** Starts a headless browser. The caller closes the browser. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
     executablePath: executablePath!,
     // Most containers run processes as root. Chromium must then run without its sandbox.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
-  afterAll(() => browser.close());
-  return browser;
-}
 
 /**
- * Opens a browser context for one user. Its requests have their own client address, so that users do not share a rate
- * limit.
+ * Opens a browser context for one user, and closes the context when the test ends. Otherwise, the open pages would slow
+ * down later tests. The requests of the user have their own client address, so that users do not share a rate limit.
  */
-export function newUser(browser: Browser, options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  return browser.newContext({
+export async function newUser(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
     ...options,
   });
+  onTestFinished(() => context.close());
+  return context;
 }

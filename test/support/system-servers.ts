@@ -1,4 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -34,13 +36,26 @@ export interface SystemServer {
   remove(): Promise<void>;
 }
 
-/** A free port on loopback. */
+/**
+ * The range of ports for servers of the tests. The range lies below the ports that Linux gives to outgoing connections
+ * (32768 and above). Otherwise, a connection could take a free port before its server listens.
+ */
+const serverPorts = { least: 10_000, most: 32_000 };
+
+/** Returns a free port on loopback. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(serverPorts.least, serverPorts.most);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 /** Repeats a function until it succeeds. */
