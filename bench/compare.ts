@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ComparedCase, peerNames, type Side, trafficOf } from './cases.ts';
+import type { ComparedCase } from './cases.ts';
+import { peerNames, type Side, trafficOf } from './traffic.ts';
 import { type Limit, startCeiling, statementsAlone } from './limits.ts';
 import { alternate, type Bench, expectStatuses, type MeasuredSide } from './measure.ts';
 import { type Figure, ratioOfPairs } from './pairs.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { newId } from '../src/ids.ts';
-import { type RequestSpec } from './cases.ts';
+import { type RequestSpec } from './traffic.ts';
 import { median } from './pairs.ts';
 import { startServer } from './processes.ts';
 import { seedWorld } from './seed.ts';

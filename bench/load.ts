@@ -2,7 +2,7 @@ import autocannon from 'autocannon';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RequestSpec, type Side, trafficOf } from './cases.ts';
+import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
 // This process sends the requests of one round. It is separate, so that it does not disturb the measured servers.

@@ -1,5 +1,5 @@
 import type { Database } from '../src/database/types.ts';
-import type { Side } from './cases.ts';
+import type { Side } from './traffic.ts';
 import type { Gateway } from '../src/gateway.ts';
 import type { RawAnswer } from './limits.ts';
 import type { LoadJob, LoadResult } from './load.ts';

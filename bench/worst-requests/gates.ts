@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RequestSpec, trafficOf } from '../cases.ts';
+import { type RequestSpec, trafficOf } from '../traffic.ts';
 import type { World } from '../world.ts';
 
 // This process requests gate decisions for the gates of other companies. It keeps a constant rate, even while some

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Sql } from '../../src/database/types.ts';
-import { createUsageRecorder, type Usage } from '../../src/usage/recorder.ts';
+import { createUsageRecorder } from '../../src/usage/recorder.ts';
+import { newUsage } from '../support/usage.ts';
 
 const query = vi.fn<(statement: unknown, values: string[][]) => Promise<[]>>(async () => []);
 const logged = vi.fn<(line: string) => void>();
@@ -10,20 +11,10 @@ const recorder = createUsageRecorder({
   log: pino({ level: 'info' }, { write: logged }),
 });
 
-const use = (requestId: string): Usage => ({
-  apiKeyId: null,
-  requestId,
-  surface: 'rest',
-  operation: 'GET /health',
-  status: 200,
-  errorCode: null,
-  durationMs: 1,
-  address: 'test',
-  createdAt: new Date(),
-});
 const idsFrom = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
-const recordAll = (ids: string[]) => ids.forEach((id) => recorder.record(use(id)));
+const recordAll = (ids: string[]) =>
+  ids.forEach((id) => recorder.record(newUsage({ apiKeyId: null, requestId: id })));
 /** A usage recorder, and the number of each batch that the recorder wrote. */
 const batches = () => query.mock.calls.map(([, values]) => [values[0], values[1]]);
 /** The request ids in each SQL statement. */

@@ -6,6 +6,7 @@ import { createRetention } from '../../src/retention.ts';
 import { prepareUsagePartitions } from '../../src/usage/partitions.ts';
 import { createUsageRecorder, type Usage } from '../../src/usage/recorder.ts';
 import { openTestGateway } from '../support/harness.ts';
+import { newUsage } from '../support/usage.ts';
 
 const gateway = await openTestGateway();
 const { prisma, sql } = gateway.database;
@@ -13,19 +14,6 @@ const log = pino({ level: 'silent' });
 
 const dayMs = 86_400_000;
 const daysFromNow = (days: number) => new Date(Date.now() + days * dayMs);
-
-const use = (usage: Partial<Usage> = {}): Usage => ({
-  apiKeyId: newId(),
-  requestId: newId(),
-  surface: 'rest',
-  operation: 'GET /health',
-  status: 200,
-  errorCode: null,
-  durationMs: 1,
-  address: 'test',
-  createdAt: new Date(),
-  ...usage,
-});
 
 const ask = <Row>(text: string, ...values: unknown[]) => sql.query<Row>({ name: '', text }, values);
 
@@ -73,7 +61,7 @@ describe('totals of usage records', () => {
     };
     const recorders = keys.map(() => createUsageRecorder({ sql: unreliable, log }));
     const requests = Array.from({ length: 6_000 }, (_, index) =>
-      use({
+      newUsage({
         apiKeyId: keys[index % 2]!,
         operation: operations[index % 3]!,
         status: index % 7 === 0 ? 429 : 200,
@@ -113,7 +101,7 @@ describe('totals of usage records', () => {
     const { key } = await gateway.newTenant();
     const { body } = await gateway.graph('{ viewer { id } }', { key });
     const apiKeyId: string = body.data.viewer.id;
-    await write(use({ apiKeyId, operation: 'GET /gone' }));
+    await write(newUsage({ apiKeyId, operation: 'GET /gone' }));
     await prisma.usageRecord.deleteMany({ where: { apiKeyId } });
     const answer = await gateway.graph('{ viewer { usage { operation requests } } }', { key });
     expect(answer.body.data.viewer.usage).toContainEqual({ operation: 'GET /gone', requests: 1 });
@@ -121,8 +109,8 @@ describe('totals of usage records', () => {
 
   test('usage totals are kept for the number of days in the configuration', async () => {
     const [old, recent] = [newId(), newId()];
-    await write(use({ apiKeyId: old, createdAt: daysFromNow(-21) }));
-    await write(use({ apiKeyId: recent, createdAt: daysFromNow(-19) }));
+    await write(newUsage({ apiKeyId: old, createdAt: daysFromNow(-21) }));
+    await write(newUsage({ apiKeyId: recent, createdAt: daysFromNow(-19) }));
     await removeExpired();
     const kept = await prisma.usageTotal.findMany({ where: { apiKeyId: { in: [old, recent] } } });
     expect(kept).toMatchObject([{ apiKeyId: recent, requests: 1 }]);
@@ -144,7 +132,7 @@ describe('daily partitions of usage records', () => {
   test('a gateway that starts creates the daily partitions of the next week', async () => {
     const names = Array.from({ length: 7 }, (_, ahead) => partitionName(daysFromNow(ahead)));
     expect(await partitions()).toEqual(expect.arrayContaining(names));
-    const today = use();
+    const today = newUsage();
     await write(today);
     expect(await partitionOf(today.apiKeyId)).toBe(partitionName(today.createdAt));
   });
@@ -160,7 +148,7 @@ describe('daily partitions of usage records', () => {
   test('usage records of a day without a database partition are kept', async () => {
     const day = partitionName(daysFromNow(4));
     await ask(`DROP TABLE "${day}"`);
-    const usage = use({ createdAt: daysFromNow(4) });
+    const usage = newUsage({ createdAt: daysFromNow(4) });
     await write(usage);
     expect(await partitionOf(usage.apiKeyId)).toBe('UsageRecord_default');
     expect(await prepareUsagePartitions(sql)).toBe(0);
@@ -178,7 +166,7 @@ describe('daily partitions of usage records', () => {
          FOR VALUES FROM ('${midnight(age)}') TO ('${midnight(age + 1)}')`,
       );
     }
-    const records = [...ages, -400].map((age) => use({ createdAt: daysFromNow(age) }));
+    const records = [...ages, -400].map((age) => newUsage({ createdAt: daysFromNow(age) }));
     for (const record of records) await write(record);
     const removed = await removeExpired();
     expect(removed.usageDays).toBeGreaterThanOrEqual(2);

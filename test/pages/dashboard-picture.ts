@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { openBrowser } from '../support/browser.ts';
 import { startDemoProcess } from '../support/demo-process.ts';
 import { eventually, freePort } from '../support/system-servers.ts';
 
@@ -208,10 +208,7 @@ async function linesOf({ targets = [] }: Panel): Promise<{ at: number[]; lines: 
 }
 
 const drawn = await Promise.all(panels.map(async (panel) => ({ ...panel, ...(await linesOf(panel)) })));
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-});
+const browser = await openBrowser();
 const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
 await page.setContent(`<!doctype html><meta charset="utf-8"><style>
   body { margin: 12px; background: #f4f5f5; font: 13px system-ui, sans-serif; color: #24292e }

@@ -3,8 +3,9 @@ import type { Browser, Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fillVariables } from '../../pages/browser/example-variables.ts';
 import { createExamples } from '../../pages/browser/examples.ts';
-import { hasBrowser, newUser, openBrowser } from '../support/browser.ts';
+import { hasBrowser, openBrowser } from '../support/browser.ts';
 import { newEntry, sharedTestGateway, serve } from '../support/harness.ts';
+import { newUser } from '../support/user.ts';
 
 const gateway = await sharedTestGateway();
 const url = await serve(gateway);

@@ -4,7 +4,8 @@ import { copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../support/browser.ts';
 import { startDemoProcess } from '../support/demo-process.ts';
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
@@ -65,10 +66,7 @@ async function take(page: Page, name: string) {
 
 await mkdir(folder, { recursive: true });
 const gateway = await startDemoProcess();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-});
+const browser = await openBrowser();
 
 /** Opens the first location of the demo key by its address. */
 async function firstLocation(page: Page): Promise<string> {

@@ -1,7 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
-import { onTestFinished } from 'vitest';
-import { newAddress } from './addresses.ts';
+import { type Browser, chromium } from 'playwright-core';
 
 /** The paths of Chromium on Debian, other Linux systems and macOS. CHROMIUM_PATH takes precedence. */
 const knownPaths = [
@@ -41,20 +39,3 @@ export const openBrowser = (): Promise<Browser> =>
     // Most containers run processes as root. Chromium must then run without its sandbox.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });
-
-/**
- * Opens a browser context for one user, and closes the context when the test ends. Otherwise, the open pages would slow
- * down later tests. The requests of the user have their own client address, so that users do not share a rate limit.
- */
-export async function newUser(
-  browser: Browser,
-  options: BrowserContextOptions = {},
-): Promise<BrowserContext> {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
-    extraHTTPHeaders: { 'X-Forwarded-For': newAddress() },
-    ...options,
-  });
-  onTestFinished(() => context.close());
-  return context;
-}

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { newUser } from './browser.ts';
+import { newUser } from './user.ts';
 
 /** The console in a browser, with the errors and requests of the page. */
 export interface OpenConsole {
