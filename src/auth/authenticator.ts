@@ -13,63 +13,67 @@ import { hashSecret, isWellFormedSecret } from './key-secret.ts';
 /** Finds the API key that belongs to the secret in the header `X-API-Key`. */
 export interface Authenticator {
   /**
-   * Returns the API key of a secret. The result is a promise only when the API key is not cached.
+   * Returns the API key of a secret, or a promise of the API key when it is not cached.
    *
-   * @throws {ServiceError} `UNAUTHORIZED`. The message is the same for every reason, except for a missing secret
+   * @throws {ServiceError} `UNAUTHORIZED`. All invalid secrets get the same error message, and a missing secret gets
+   *   another error message
    */
   authenticate(secret: string | undefined): AuthenticatedKey | Promise<AuthenticatedKey>;
   /**
-   * Returns the API key of a secret from the cache, or undefined when the database must be read.
+   * Returns the API key of a secret from the cache. Returns `undefined` when the cache does not contain the secret, so
+   * that the gateway must look it up in the database.
    *
-   * @throws {ServiceError} `UNAUTHORIZED` when the cache says that the secret is invalid
+   * @throws {ServiceError} `UNAUTHORIZED` when the secret is invalid according to the cache
    */
   cachedKey(secret: string | undefined): AuthenticatedKey | undefined;
-  /** The hashes of all secrets that are valid or were valid earlier. A client with such a secret is not guessing. */
+  /** The hashes of API key secrets that the gateway has issued. A client that sends such a secret did not guess it. */
   knownSecretHashes: {
     has(secret: string | undefined): boolean;
-    /** Adds the hash of a secret that this process issued. */
+    /** Adds the hash of a new API key secret to this set. */
     add(hash: string): void;
     /**
-     * Plans to read the hashes of new secrets from other processes within 5 s. All calls before that time cause a
-     * single read.
+     * Within 5 s, reads the hashes of the newest secrets from the database. Other processes may have issued these
+     * secrets. If a read is already scheduled, `readSoon` does not schedule another read.
      */
     readSoon(): void;
   };
-  /** Empties the caches of API keys in all processes. Call this function after a change of an API key is committed. */
+  /** Empties the caches of API keys in all processes. Call `keysChanged` after a change of an API key is committed. */
   keysChanged(): Promise<void>;
-  /** Calls `listener` each time any API key may have changed. Returns a function that stops these calls. */
+  /** Calls `listener` each time any API key may have changed. The returned function removes `listener`. */
   onKeysChanged(listener: () => void): () => void;
 }
 
-/** How long the result of a look-up of an API key stays in the cache, in milliseconds. */
+/** How long the result of a key look-up stays in the cache, in milliseconds. */
 const cachedForMs = 5_000;
 /**
- * How long the result of a look-up of an API key stays in the cache while the connection to Redis is lost, in
- * milliseconds. Without Redis, this process may miss the notice that a key was revoked. A revoked key can therefore
- * still work for this time.
+ * How long the result of a key look-up stays in the cache without a connection to Redis, in milliseconds. Without
+ * Redis, this process may miss the notice that an API key was revoked. Without this notice, a revoked API key works
+ * until the cached result of its look-up expires.
  */
 const cachedWithoutNoticesMs = 500;
-/** The maximum number of valid API keys in the cache. Each API key takes about 1 KiB. */
+/** The maximum number of valid API keys in the cache. Each cached API key occupies about 1 KiB of memory. */
 const maxCachedKeys = 10_000;
 /**
- * The maximum number of invalid secrets in the cache. They have a cache of their own, so that random secrets cannot
- * displace valid API keys.
+ * The maximum number of invalid secrets in the cache. Invalid secrets have a cache of their own, so that random secrets
+ * cannot displace valid API keys.
  */
 const maxCachedUnknown = 10_000;
 
 const channel = 'keys-changed';
 
-/** An API key, with the time at which its secret expires, by the monotonic clock (`performance.now`). */
+/** An API key, with the time at which its secret expires according to the monotonic clock (`performance.now`). */
 interface FoundKey {
   key: AuthenticatedKey;
   endsAtMs: number;
 }
 
 /**
- * Creates the authenticator of one process. It caches the result of each look-up of an API key for a few seconds, even
- * when no key was found. When a key changes, a notice over `pubSub` empties the caches of all processes.
+ * Creates the authenticator of one process. The authenticator caches the result of each look-up of an API key for a few
+ * seconds, even when no key was found. When an API key changes, a notice over `pubSub` empties the caches of all
+ * processes.
  *
- * @param options.operatorSecret the secret in OPERATOR_API_KEY, which may have another form than other secrets
+ * @param options.operatorSecret the secret in OPERATOR_API_KEY; its format may differ from the format of generated
+ *   secrets
  */
 export async function createAuthenticator(options: {
   prisma: PrismaClient;
@@ -84,8 +88,8 @@ export async function createAuthenticator(options: {
   const lookUps = new Map<string, Promise<FoundKey | undefined>>();
   const knownSecretHashes = createKnownSecretHashes((limit) => newestHashes(prisma, limit));
   if (operatorSecret) knownSecretHashes.add(hashSecret(operatorSecret, pepper));
-  // One SQL statement looks up all secrets of the same iteration of the event loop. A flood of new secrets therefore
-  // costs little more than a single secret.
+  // One SQL statement looks up all secrets that arrive in the same iteration of the event loop. Many unknown secrets at
+  // the same time therefore cost little more than one secret.
   const findKey = createQueryBatch((hashes: readonly string[]) => findKeys(prisma, hashes, environment));
 
   const changes = new EventEmitter().setMaxListeners(0);
@@ -93,7 +97,7 @@ export async function createAuthenticator(options: {
   function forget(): void {
     keys.clear();
     unknown.clear();
-    lookUps.clear(); // a running look-up may have read the earlier state of the key
+    lookUps.clear(); // a look-up that is still running may return an outdated API key, which must not be cached
     changes.emit('change');
   }
   await pubSub.subscribe(channel, forget);
@@ -103,7 +107,6 @@ export async function createAuthenticator(options: {
     const ttl = pubSub.connected ? cachedForMs : cachedWithoutNoticesMs;
     if (found) {
       keys.set(hash, found, { ttl });
-      knownSecretHashes.add(hash);
     } else {
       unknown.set(hash, true, { ttl });
       knownSecretHashes.delete(hash);
@@ -115,6 +118,7 @@ export async function createAuthenticator(options: {
     if (running) return running;
     const started = findKey(hash)
       .then((found) => {
+        if (found) knownSecretHashes.add(hash);
         if (lookUps.get(hash) === started) remember(hash, found);
         return found;
       })
@@ -126,8 +130,8 @@ export async function createAuthenticator(options: {
   }
 
   /**
-   * A cache of the hashes of recently used secrets. Its keys are SHA-256 digests of the secrets, which take only a
-   * seventh of the time of the hash.
+   * A cache of the hashes of recently used secrets. The gateway looks up a hash by the SHA-256 digest of the secret,
+   * because the digest is computed seven times as fast as the hash.
    */
   const hashes = new LRUCache<string, string>({ max: maxCachedKeys });
 
@@ -180,7 +184,7 @@ function usable(found: FoundKey | undefined): AuthenticatedKey {
   return found.key;
 }
 
-/** Reads the hashes of the newest secrets, up to a maximum number. */
+/** Reads the hashes of the newest `limit` secrets. */
 async function newestHashes(prisma: PrismaClient, limit: number): Promise<string[]> {
   const newest = await prisma.apiKeySecret.findMany({
     select: { hash: true },
@@ -190,12 +194,14 @@ async function newestHashes(prisma: PrismaClient, limit: number): Promise<string
   return newest.map(({ hash }) => hash);
 }
 
-/** A stored secret with the time at which it expires. `now` is the time of the read by the clock of the database. */
+/**
+ * A stored secret with the time at which it expires. `now` is the database time at which the gateway read the secret.
+ */
 type FoundSecret = Pick<ApiKeySecret, 'hash' | 'apiKeyId' | 'expiresAt'> & { now: Date };
 
 /**
- * Returns the API key for each hash of a secret, in the order of the hashes. The result for a hash is undefined if it
- * has no valid API key in this environment.
+ * Returns the API key for each hash of a secret, in the order of the hashes. If a hash belongs to no valid API key of
+ * the environment, its place in the array contains `undefined`.
  */
 async function findKeys(
   prisma: PrismaClient,
@@ -203,7 +209,8 @@ async function findKeys(
   environment: Environment,
 ): Promise<(FoundKey | undefined)[]> {
   const askedAtMs = performance.now();
-  // One statement looks up all hashes. The API keys are read only if at least one hash exists.
+  // One SQL statement looks up all given hashes of secrets. The API keys are read only if the database contains at
+  // least one of these hashes.
   const secrets = await prisma.$queryRaw<FoundSecret[]>`
     SELECT hash, "apiKeyId", "expiresAt", now() FROM "ApiKeySecret" WHERE hash = ANY(${hashes}::text[])`;
   const secretByHash = new Map(secrets.map((secret) => [secret.hash, secret]));
@@ -212,8 +219,8 @@ async function findKeys(
     const secret = secretByHash.get(hash);
     const key = secret && keyById?.get(secret.apiKeyId);
     if (!key) return undefined;
-    // The remaining lifetime is computed with the clock of the database, because the clock of this process may be
-    // wrong.
+    // The remaining lifetime of a secret is computed with the clock of the database, because the clock of this process
+    // may be wrong.
     const left = [secret.expiresAt, key.expiresAt].map((end) =>
       end ? end.getTime() - secret.now.getTime() : Infinity,
     );
@@ -222,7 +229,7 @@ async function findKeys(
 }
 
 /**
- * Reads the API keys of secrets by the ids of the API keys. Revoked API keys and API keys of other environments are
+ * Reads the API keys to which the given secrets belong. Revoked API keys and API keys of other environments are
  * omitted.
  */
 async function readKeys(

@@ -9,7 +9,7 @@ import { statementsOf } from '../support/statements.ts';
 const gateway = await sharedTestGateway();
 const { environment, keyPepper: pepper } = gateway.config;
 
-/** Creates an authenticator with empty caches over the database of the test gateway. */
+/** Creates an authenticator that has empty caches, and that uses the database of the test gateway. */
 const newAuthenticator = (pubSub = createLocalPubSub()) =>
   createAuthenticator({
     prisma: gateway.database.prisma,
@@ -22,7 +22,7 @@ const newAuthenticator = (pubSub = createLocalPubSub()) =>
 let authenticator: Authenticator;
 beforeEach(async () => {
   authenticator = await newAuthenticator();
-  // The clock of the caches stands still, so that no cached key expires on a slow machine.
+  // The test stops the clock that the authenticator's caches read, so that no cached API key expires on a slow machine.
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 });
 afterEach(() => {
@@ -36,7 +36,7 @@ const isRefused = async (secret: string) => {
   });
 };
 
-describe('the authenticator', () => {
+describe('the authenticator of API keys', () => {
   test('the authenticator reads an API key from the database once, and later from memory', async () => {
     const secret = await gateway.newKey();
     expect(authenticator.cachedKey(secret)).toBeUndefined();
@@ -45,21 +45,30 @@ describe('the authenticator', () => {
     expect(authenticator.cachedKey(secret)?.id).toBe(id);
   });
 
-  test('the authenticator looks up an unknown secret once, and later refuses the secret from memory', async () => {
+  test('the authenticator looks up an unknown secret in the database once, and later refuses the secret without a query', async () => {
     const secret = invented();
     await isRefused(secret);
     expect(await statementsOf(() => isRefused(secret))).toEqual([]);
     expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
   });
 
-  test('the authenticator refuses a cached key as soon as the key expires', async () => {
+  test('the authenticator recognizes a valid secret again, even when API keys changed during the first look-up of the secret', async () => {
+    const secret = await gateway.newKey();
+    const lookUp = authenticator.authenticate(secret);
+    await authenticator.keysChanged();
+    await lookUp;
+    expect(authenticator.cachedKey(secret)).toBeUndefined();
+    expect(authenticator.knownSecretHashes.has(secret)).toBe(true);
+  });
+
+  test('the authenticator refuses a cached API key as soon as the API key expires', async () => {
     const secret = await gateway.newKey({ expiresAt: new Date(Date.now() + 4_500) });
     await authenticator.authenticate(secret);
     vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 4_501);
     expect(() => authenticator.cachedKey(secret)).toThrow('Invalid or missing API key');
   });
 
-  test('the authenticator refuses a secret with a wrong checksum without a database query', async () => {
+  test('when a secret has a wrong checksum, the authenticator refuses the secret without a database query', async () => {
     const mistyped = `${invented().slice(0, -6)}000000`;
     expect(await statementsOf(() => isRefused(mistyped))).toEqual([]);
     expect(() => authenticator.cachedKey(mistyped)).toThrow('Invalid or missing API key');
@@ -71,7 +80,7 @@ describe('the authenticator', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('the authenticator keeps valid keys in memory during a flood of unknown secrets', async () => {
+  test('the authenticator keeps valid API keys in memory during a flood of unknown secrets', async () => {
     const secret = await gateway.newKey();
     await authenticator.authenticate(secret);
     await Promise.all(Array.from({ length: 10_001 }, () => isRefused(invented())));
@@ -81,7 +90,7 @@ describe('the authenticator', () => {
   test.each([
     ['for 5 s', true, 5_000],
     ['for 500 ms while notices of other processes may be missed', false, 500],
-  ])('the authenticator remembers a valid key and an unknown secret %s', async (_, connected, knownForMs) => {
+  ])('the authenticator remembers API keys and unknown secrets only %s', async (_, connected, knownForMs) => {
     authenticator = await newAuthenticator({ ...createLocalPubSub(), connected });
     const [secret, unknown] = [await gateway.newKey(), invented()];
     await authenticator.authenticate(secret);
@@ -89,7 +98,7 @@ describe('the authenticator', () => {
     const start = performance.now();
     const setClock = async (ms: number) => {
       vi.mocked(performance.now).mockReturnValue(start + ms);
-      await sleep(5); // the caches read the clock once per millisecond
+      await sleep(5); // the caches of the authenticator read the clock at most once per millisecond
     };
     await setClock(knownForMs - 1);
     expect(authenticator.cachedKey(secret)).toBeDefined();
@@ -99,10 +108,10 @@ describe('the authenticator', () => {
     expect(authenticator.cachedKey(unknown)).toBeUndefined();
   });
 
-  test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest one when another is added', async () => {
+  test('the authenticator remembers 10,000 unknown secrets, and forgets the oldest secret when another secret is added', async () => {
     const [oldest, ...others] = Array.from({ length: 10_001 }, invented);
     await isRefused(oldest!);
-    // Looking up many secrets takes several SQL statements, which may finish in any order.
+    // The authenticator needs several SQL statements for many secrets, and these statements may finish in any order.
     await Promise.all(others.map(isRefused));
     expect(authenticator.cachedKey(oldest)).toBeUndefined();
     for (const secret of others) {
@@ -110,24 +119,24 @@ describe('the authenticator', () => {
     }
   });
 
-  test('the authenticator remembers 10,000 valid keys, and forgets the oldest one when another is added', async () => {
+  test('the authenticator remembers 10,000 valid API keys, and forgets the oldest of them when another API key is added', async () => {
     const { prisma } = gateway.database;
     const template = await prisma.apiKey.findFirstOrThrow();
     const secrets = Array.from({ length: 10_001 }, invented);
-    const keyOf = (secret: string) => hashSecret(secret, pepper);
-    await prisma.apiKey.createMany({ data: secrets.map((secret) => ({ ...template, id: keyOf(secret) })) });
-    await prisma.apiKeySecret.createMany({
-      data: secrets.map((secret) => {
-        const hash = keyOf(secret);
-        return { id: hash, apiKeyId: hash, hash, hint: '…' };
-      }),
-    });
+    const hashes = secrets.map((secret) => hashSecret(secret, pepper));
+    await prisma.$executeRaw`
+      INSERT INTO "ApiKey"
+      SELECT (jsonb_populate_record(template, jsonb_build_object('id', hash))).*
+        FROM "ApiKey" template, unnest(${hashes}::text[]) hash WHERE template."id" = ${template.id}`;
+    await prisma.$executeRaw`
+      INSERT INTO "ApiKeySecret" ("id", "apiKeyId", "hash", "hint")
+      SELECT hash, hash, hash, '…' FROM unnest(${hashes}::text[]) hash`;
     await authenticator.authenticate(secrets[0]);
     await Promise.all(secrets.map((secret) => authenticator.authenticate(secret)));
     expect(secrets.filter((secret) => !authenticator.cachedKey(secret))).toEqual([secrets[0]]);
   });
 
-  test('the authenticator accepts a formerly unknown secret after the keys in the database changed', async () => {
+  test('after a notice of changed API keys, the authenticator accepts a secret that it refused before', async () => {
     const secret = invented();
     await isRefused(secret);
     const { id } = await gateway.database.prisma.apiKey.findFirstOrThrow({
