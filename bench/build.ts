@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 /**
- * Builds the gateway, and bundles the benchmark's scripts into `bench/dist`. There, Node finds the packages of
- * `bench/`.
+ * Builds the gateway, and bundles the benchmark's scripts into `bench/dist`. The bundles are in `bench/dist`, because
+ * Node then finds the npm packages in `bench/node_modules`.
  *
  * @param root the root folder of the project
- * @param entryPoints the source file of each bundle, by the name of the bundle
+ * @param entryPoints maps the name of each bundle to its source file
  */
 export async function buildWithGateway(root: string, entryPoints: Record<string, string>): Promise<void> {
   await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: root });

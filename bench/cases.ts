@@ -1,33 +1,48 @@
 import type { PeerName, Side } from './traffic.ts';
 
-// This file defines the cases that compare the gateway with another server (a peer).
+// This file defines the benchmark cases that compare the gateway with another server (a peer).
 
-/** A case that measures the gateway and a peer under full load with the same requests. */
+/** A benchmark case that sends the same requests to the gateway and to another server (the peer), under full load. */
 export interface ComparedCase {
-  /** The name of the case. It is also the name of the requests, unless `traffic` is given. */
+  /**
+   * The name of the benchmark case. If `traffic` is omitted, `name` is also the name of the requests in `traffic.ts`
+   * that the case sends.
+   */
   name: string;
   title: string;
   traffic?: string;
   peer: PeerName;
-  /** The HTTP statuses that a response of this case may have. */
+  /** The HTTP statuses that a response in this benchmark case may have. */
   statuses: readonly number[];
-  /** The accepted share of responses with other statuses; the default is 0. */
+  /** The allowed share of responses with a status outside `statuses`; the default is 0. */
   tolerance?: number;
-  /** The goal of the case: the gateway's requests per second must be at least this many times the peer's. */
+  /**
+   * The goal of the case: the minimum ratio of the gateway's requests per second to those of the other server (the
+   * peer).
+   */
   goal?: number;
-  /** Whether the 99th percentile (p99) of the gateway's response times must be lower than the peer's p99. */
+  /**
+   * Whether the 99th percentile (p99) of the gateway's response times must be lower than the p99 of the other server
+   * (the peer).
+   */
   lowerP99?: boolean;
   /**
-   * Selects the part of each response body that must be equal for the gateway and the peer. By default, it is the whole
-   * body.
+   * Selects the part of each response body that must be equal for the gateway and the other server (the peer). Without
+   * `data`, the whole response bodies must be equal.
    */
   data?: Partial<Record<Side, (body: never) => unknown>>;
 }
 
+/**
+ * The maximum share of the requests of the case `over-limit` that do not get status 429. The gateway accepts one
+ * request of an API key in each rate limit window.
+ */
+export const shareWithinLimit = 0.001;
+
 export const comparedCases: readonly ComparedCase[] = [
   { name: 'rest-list', title: 'REST list of 10', peer: 'hand-written', statuses: [200], goal: 0.85 },
-  { name: 'rest-create', title: 'REST create', peer: 'hand-written', statuses: [201], goal: 0.85 },
-  { name: 'rest-update', title: 'REST update', peer: 'hand-written', statuses: [200], goal: 0.85 },
+  { name: 'rest-create', title: 'REST create', peer: 'hand-written', statuses: [201], goal: 1 },
+  { name: 'rest-update', title: 'REST update', peer: 'hand-written', statuses: [200], goal: 1 },
   {
     name: 'rest-status',
     title: 'REST status of 100 locations',
@@ -58,6 +73,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'GraphQL create (peer: REST)',
     peer: 'hand-written',
     statuses: [200, 201],
+    goal: 1,
     data: {
       gateway: (body: { data: { createWhitelistEntry: unknown } }) => body.data.createWhitelistEntry,
       'hand-written': (body: { data: unknown }) => body.data,
@@ -68,7 +84,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision (peer: REST)',
     peer: 'hand-written',
     statuses: [200],
-    goal: 1.3,
+    goal: 1.5,
     lowerP99: true,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },
@@ -77,15 +93,18 @@ export const comparedCases: readonly ComparedCase[] = [
     title: 'Gate decision by the text of a camera (peer: REST, by parts)',
     peer: 'hand-written',
     statuses: [200],
-    goal: 1.3 / 1.2, // at most 1.2 times the cost of a decision about the parts of a plate
+    // For a gate decision by plate type, code and number, the goal is a ratio of 1.5 to the peer. A gate decision by
+    // camera text may cost 1.2 times as much, so its goal is 1.5 / 1.2.
+    goal: 1.5 / 1.2,
     data: { gateway: (body: { data: { plateAccess: unknown } }) => body.data.plateAccess },
   },
-  { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1 },
+  { name: 'list-1000', title: 'Whole list of 1,000', peer: 'hand-written', statuses: [200], goal: 1.3 },
   {
     name: 'mixed',
     title: 'Mixed: 70% gate, 25% lists, 5% creates',
     peer: 'hand-written',
     statuses: [200, 201],
+    goal: 1.5,
     data: { gateway: (body: { data: { plateAccess?: unknown } }) => body.data.plateAccess ?? body },
   },
   { name: 'bad-key', title: '401 for a bad key', peer: 'node-http-401', statuses: [401], goal: 0.5 },
@@ -94,7 +113,7 @@ export const comparedCases: readonly ComparedCase[] = [
     title: '429 over the limit',
     peer: 'node-http-429',
     statuses: [429],
-    tolerance: 0.001, // the rate limit allows one request in each window, which succeeds
+    tolerance: shareWithinLimit,
     goal: 0.5,
   },
 ];

@@ -5,15 +5,18 @@ const row = 26;
 const left = 560;
 const right = 70;
 const width = 1080;
-/** The ratio at the right edge of the chart. Longer bars are cut. */
+/**
+ * The largest ratio of requests per second that a bar of the chart can show. If a ratio is above `largestRatio`, its
+ * bar ends at the right edge of the chart.
+ */
 const largestRatio = 4;
 const colors = { met: '#2f7d4f', missed: '#b3372f', undecided: '#b7791f' };
 const colorWithoutGoal = '#6b7280';
 
-/** Draws a chart with a bar for each ratio of requests per second, and a line at the ratio 1. */
+/** Draws a chart with a bar for each ratio of two speeds (in requests per second), and a line at the ratio 1. */
 export function drawChart(cases: Record<string, Measured & RecordedCase>): string {
   const ratios = Object.values(cases).flatMap(({ title, figures }) =>
-    // A figure with an upper limit is a cost and not a speed, so the chart does not show it.
+    // A figure whose goal is a maximum is a cost and not a speed, so the chart does not show this figure.
     figures.filter(({ most }) => most === undefined).map((figure) => ({ title, figure })),
   );
   const scale = (width - left - right) / largestRatio;

@@ -8,7 +8,7 @@ import type { Server } from './processes.ts';
 import type { CaseResult, SideFigures } from './report.ts';
 import { removeCreated } from './seed.ts';
 
-/** Checks that the gateway and the other server (the peer) return equal responses. Then measures both. */
+/** Checks that the gateway and the other server (the peer) return equal responses, and then measures both servers. */
 export async function compare(bench: Bench, compared: ComparedCase): Promise<CaseResult> {
   const { name, title, peer, statuses, goal, lowerP99, traffic = name, tolerance } = compared;
   const names: Side[] = bench.peers ? ['gateway', peer] : ['gateway'];
@@ -48,7 +48,8 @@ export async function compare(bench: Bench, compared: ComparedCase): Promise<Cas
 }
 
 /**
- * Whether a peer is a plain server that shows the upper limit of this machine. No other upper limit is then measured.
+ * Whether a measured server is a plain Node server, which shows the maximum speed of this machine. If the peer of a
+ * case is a plain Node server, the benchmark does not start another plain Node server to measure the maximum speed.
  */
 const isCeiling = (side: Side) => side.startsWith('node-http');
 
@@ -69,7 +70,7 @@ async function limitsOf(
   return limits;
 }
 
-/** The numbers of the requests whose responses from the gateway and the peer are compared. */
+/** The numbers of the requests that are sent to both servers, the gateway and the peer, to compare the responses. */
 const comparedNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 30, 31];
 
 async function expectEqualAnswers(
@@ -82,8 +83,8 @@ async function expectEqualAnswers(
     for (const { side, server, traffic } of sides) {
       const { path, ...request } = trafficOf(traffic, side, bench.world).build(number);
       let response = await fetch(server.origin + path, request);
-      // If the case expects a refusal, the request is sent again, because only the second request exceeds the rate
-      // limit of the key.
+      // If a case expects the status 429, each request is sent twice, because only the second request exceeds the
+      // rate limit of the API key.
       if (!statuses.includes(response.status)) response = await fetch(server.origin + path, request);
       const body = (await response.json()) as never;
       if (!statuses.includes(response.status))
@@ -102,9 +103,12 @@ async function expectEqualAnswers(
   }
 }
 
-/** Whether a peer must send the same headers as the gateway. */
+/** Whether a server with which the gateway is compared (a peer) must send the same headers as the gateway. */
 const sendsOurHeaders = (side: Side) => side !== 'postgraphile' && side !== 'sofa';
-/** The headers that are not compared. They depend on the encoding, on the connection, or on the API. */
+/**
+ * The response headers that the comparison ignores. Their values depend on the encoding, on the connection or on the
+ * API.
+ */
 const transport = new Set([
   'connection',
   'content-encoding',
@@ -121,8 +125,9 @@ const headerNames = ({ headers }: Response) => [...headers.keys()].filter((name)
 const made = new Set(['createdAt', 'updatedAt', 'requestId', 'version']);
 
 /**
- * Prepares a response body for the comparison. Values that differ in each response are removed. Texts with a time are
- * converted to numbers, because servers write the same time in different forms.
+ * Prepares a response body for the comparison with the response of another server. The function removes fields that
+ * differ from response to response, such as `requestId`. Times are converted from texts to numbers, because the servers
+ * write the same time in different forms.
  */
 function comparable(value: unknown): unknown {
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return Date.parse(value);

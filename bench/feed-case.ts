@@ -6,27 +6,32 @@ import { processorTime, type Server } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { refill } from './seed.ts';
 
-// This file measures how much the whitelist feed slows down writes. It compares the same writes with and without the
-// triggers that record changes.
+// This file measures how much the whitelist feed slows down writes. A benchmark case runs the same writes with and
+// without the database triggers of the feed, and compares the costs of both.
 
 const triggers = ['whitelist_change_by_insert', 'whitelist_change_by_update', 'whitelist_change_by_delete'];
 
-/** The kinds of writes that are measured, with the HTTP statuses that they should have. */
+/** The kinds of changes that the benchmark measures, with the HTTP status of a successful response. */
 const writes = [
   { traffic: 'rest-create', title: 'creates', status: 201 },
   { traffic: 'rest-update', title: 'updates', status: 200 },
   { traffic: 'rest-remove', title: 'removals', status: 200 },
 ] as const;
 
-/** The maximum number of entries that are removed from the location with 100,000 entries before it is filled again. */
+/**
+ * The number of removed whitelist entries after which the benchmark fills the whitelist up to 100,000 entries again.
+ */
 const mostRemovals = 50_000;
 
-/** The goal: a write with the feed may take at most this many times the processor time of a write without the feed. */
+/**
+ * The goal of the benchmark. A write with the whitelist feed may take at most this multiple of the processor time of a
+ * write without the feed.
+ */
 const mostCost = 1.05;
 
 /**
- * The duration of the warm-up before each round, in seconds. After the triggers have changed, every connection has to
- * plan its statements again.
+ * The duration of the warm-up before each measurement, in seconds. During the warm-up, every connection plans its SQL
+ * statements again, because the benchmark has just switched the triggers on or off.
  */
 const warmUpSeconds = 1;
 
@@ -55,11 +60,14 @@ async function timeOfWriters({ sql }: Database, server: Server): Promise<number>
 
 interface Round {
   perSecond: number;
-  /** The processor time of the gateway and of PostgreSQL for one write, in microseconds. */
+  /** The processor time that the gateway and PostgreSQL together need for one write, in microseconds. */
   processorMicroseconds: number;
 }
 
-/** Compares writes with and without the feed, in pairs of short rounds. The order of each pair is random. */
+/**
+ * Compares the costs of writes to a whitelist with and without the whitelist feed. The benchmark measures the writes in
+ * pairs: one short measurement with the feed and one without it, in random order.
+ */
 export async function feedCost(bench: Bench): Promise<CaseResult> {
   const { database } = bench;
   const server = await bench.start('gateway');

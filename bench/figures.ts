@@ -1,5 +1,5 @@
-// `npm run bench:figures` writes the tables of README.md and the file chart.svg from the recorded figures. `npm run
-// bench:figures:check` fails when one of them is out of date.
+// `npm run bench:figures` writes the tables of README.md and the file chart.svg from the recorded figures.
+// `npm run bench:figures:check` fails when README.md or chart.svg is out of date.
 import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { drawChart } from './chart.ts';
@@ -17,7 +17,7 @@ import { goalText, spreadText } from './report.ts';
 import { costTable } from './request-costs/table.ts';
 import { worstTable } from './worst-requests/table.ts';
 
-/** Returns the figures of all cases as a Markdown table. Figures that miss their goal are bold. */
+/** Returns the figures of all cases as a Markdown table. Figures that miss their goal are shown in bold. */
 const caseTable = (cases: Record<string, RecordedCase>): string =>
   markdownTable(
     ['case', 'figure', 'value (bounds)', 'goal', 'verdict'],
@@ -32,7 +32,9 @@ const caseTable = (cases: Record<string, RecordedCase>): string =>
     ),
   );
 
-/** Returns a line of Markdown for each run, with its date, machine and versions. */
+/**
+ * Returns a line of Markdown for each benchmark run, with the date, the machine and the software versions of the run.
+ */
 function runsOf(entries: Record<string, Measured>): string {
   const names = new Map<string, string[]>();
   for (const [name, { at, machine, database }] of Object.entries(entries)) {
@@ -43,7 +45,7 @@ function runsOf(entries: Record<string, Measured>): string {
   return all.map(([run, of], index) => `- ${run}${index === 0 ? '' : `: ${of.join(', ')}`}`).join('\n');
 }
 
-/** Returns the recorded figures of both databases as Markdown. */
+/** Returns the recorded figures for both kinds of database as Markdown. */
 const sections = <Entry>(recorded: Recorded<Entry>, tableOf: (entries: Record<string, Entry>) => string) =>
   Object.entries(recorded)
     .filter(([, entries]) => Object.keys(entries).length > 0)
@@ -62,7 +64,7 @@ const tables: Record<string, string> = {
 
 const read = (name: string) => readFile(new URL(name, import.meta.url), 'utf8');
 
-/** Returns the text of README.md with current tables. Markers in the text show their places. */
+/** Returns the text of README.md with current tables. Comments in README.md mark where each table begins and ends. */
 async function readmeWithTables(): Promise<string> {
   let text = await read('README.md');
   for (const [name, table] of Object.entries(tables)) {

@@ -8,9 +8,9 @@ import { seedWorld } from './seed.ts';
 import { createTarget } from './target.ts';
 import { bulkLocations, locationId } from './world.ts';
 
-// This benchmark checks that clients cannot learn from response times whether a location of another company exists. It
-// alternates requests for a location of another company with requests for two locations that do not exist. The
-// difference between the two missing locations shows how exact the measurement is.
+// This benchmark checks that clients cannot learn from response times whether a location of another company exists. The
+// benchmark alternates requests for a location of another company with requests for two locations that do not exist.
+// The difference between the response times for two locations that do not exist shows how exact the measurement is.
 
 const roundsOfEach = 4_000;
 const warmUpRounds = 300;
@@ -28,7 +28,7 @@ async function timeOf(origin: string, { path, body, ...options }: RequestSpec): 
 const gate = `query ($id: ID!) { plateAccess(locationId: $id, plate: { plateType: "DXB", plateCode: "A", plateNumber: "1" }) { allowed } }`;
 const byId = 'query ($id: ID!) { location(id: $id) { id } }';
 
-/** The kinds of requests that are sent for each location. */
+/** The kinds of requests that the benchmark sends for each location. */
 const questions: [string, (secret: string, id: string) => RequestSpec][] = [
   ...Object.entries({ plateAccess: gate, location: byId }).map(
     ([name, query]): [string, (secret: string, id: string) => RequestSpec] => [
@@ -67,7 +67,8 @@ try {
       const times: Record<string, number[]> = {};
       for (let round = -warmUpRounds; round < roundsOfEach; round += 1) {
         const turn = Object.entries(ids);
-        // The order of the locations changes, so that no location always comes after the same other location.
+        // Every second repetition measures the locations in the reverse order, so that the order does not affect the
+        // comparison.
         const order = round % 2 ? turn : turn.reverse();
         for (const [kind, id] of order) {
           const time = await timeOf(server.origin, build(secrets[0]!, id()));

@@ -13,11 +13,11 @@ import { type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, createdReference, locationId } from './world.ts';
 
-// This file measures imports. Each import is compared with a single SQL statement that writes the same rows and, if it
-// exists, with a hand-written route.
+// This file measures imports. Each import through the gateway is compared with plain SQL statements that write the same
+// rows. Some imports are also compared with imports through a server that was written by hand.
 
 const target = locationId(bulkLocations.import);
-/** The maximum number of rows in one request and in one SQL statement. */
+/** The maximum number of rows in one import request and in one SQL statement of a benchmark. */
 const rowsAtOnce = 10_000;
 const plateType = 'RAK';
 const plateCode = 'Y';
@@ -31,7 +31,7 @@ interface ImportedRow {
   note?: string;
 }
 
-/** Creates import rows. Their plates have consecutive numbers. */
+/** Creates rows for an import. The imported plates have consecutive numbers. */
 const rows = (first: number, count: number, values: { vehicleType: string; note?: string }): ImportedRow[] =>
   Array.from({ length: count }, (_, index) => ({
     referenceId: createdReference,
@@ -43,14 +43,14 @@ const rows = (first: number, count: number, values: { vehicleType: string; note?
 
 type Mode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** An import that is measured, with the content of the whitelist before it. */
+/** An import that the benchmark measures, with the content of the whitelist before the import. */
 interface Import {
   name: string;
   title: string;
   mode: Mode;
   before: readonly ImportedRow[];
   imported: readonly ImportedRow[];
-  /** The numbers that the response of the gateway must contain. */
+  /** The numbers of created, updated and deleted whitelist entries that the response of the gateway must contain. */
   answer: { created: number; updated: number; deleted: number };
   /** Whether the rows come from a file that the command `pms import` sends. */
   isFile?: boolean;
@@ -58,8 +58,8 @@ interface Import {
 
 const before = rows(1, 10_000, { vehicleType: 'sedan' });
 /**
- * A whitelist entry whose plate no import contains. `pms import` refuses to replace a whitelist by an empty file, so
- * this entry stands for an empty whitelist.
+ * A whitelist entry whose plate no import contains. Before a CREATE import, the whitelist contains only this entry. A
+ * REPLACE import with this entry prepares the whitelist, because a REPLACE import needs at least one row.
  */
 const otherEntry = rows(1_000_000, 1, { vehicleType: 'sedan' });
 
@@ -114,8 +114,8 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
 async function post(server: Server, secret: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(server.origin + path, {
     method: 'POST',
-    // The connection is closed after each request. Statements on an embedded database block this process, and an idle
-    // connection would be closed in the meantime.
+    // Each import request uses a new connection to the gateway. Otherwise the server would close an idle connection
+    // while an SQL statement on an embedded database blocks this process.
     headers: { 'X-API-Key': secret, 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify(body),
   });
@@ -140,7 +140,7 @@ async function importByRequest(
 
 const pms = fileURLToPath(new URL('../dist/pms.js', import.meta.url));
 
-/** Imports a file with `pms import` in a terminal. The command then shows its progress. */
+/** Imports a file with `pms import` in a terminal, where the command shows its progress. */
 async function importByFile(server: Server, secret: string, file: string, { answer }: Import): Promise<void> {
   const command = `'${process.execPath}' '${pms}' import '${file}' --location ${target}`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
@@ -164,14 +164,18 @@ const csvOf = (imported: readonly ImportedRow[]) =>
 
 const columns = ['referenceId', 'plateType', 'plateCode', 'plateNumber', 'vehicleType', 'note'] as const;
 const plateColumns = '"plateType", "plateCode", "plateNumber"';
-/** SQL that inserts rows. Its parameters are the location, the identifiers, and an array for each column. */
+/**
+ * An SQL statement that inserts rows of a whitelist. The first two SQL parameters are the id of the location and the
+ * ids of the whitelist entries. Each further parameter is an array with the values of one column.
+ */
 const insert = `INSERT INTO "WhitelistEntry" ("locationId", id, "referenceId", ${plateColumns}, "vehicleType", note)
   SELECT $1::text, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])`;
 const upsert = `${insert} ON CONFLICT ("locationId", ${plateColumns})
   DO UPDATE SET "vehicleType" = EXCLUDED."vehicleType", note = EXCLUDED.note`;
 
 /**
- * SQL that writes the rows of an import in one statement, without the gateway. It shows the upper limit for an import.
+ * For each import mode, the SQL statement that writes the rows of an import without the gateway. An import through
+ * the gateway cannot be faster than this SQL statement alone.
  */
 const bareStatements: Record<Mode, string> = {
   CREATE: `${insert} ON CONFLICT DO NOTHING`,
@@ -182,7 +186,7 @@ const bareStatements: Record<Mode, string> = {
   ) ${upsert}`,
 };
 
-/** Writes rows without the gateway. It runs one statement for each request of the import. */
+/** Writes rows without the gateway. One SQL statement writes as many rows as one import request of the gateway. */
 async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]): Promise<void> {
   for (let first = 0; first < written.length; first += rowsAtOnce) {
     const part = written.slice(first, first + rowsAtOnce);
@@ -194,11 +198,11 @@ async function writeBare(sql: Sql, mode: Mode, written: readonly ImportedRow[]):
   }
 }
 
-/** A way to write the rows of an import, such as the gateway or a plain SQL statement. */
+/** A way to write the rows of an import: over the gateway, over another server, or with a plain SQL statement. */
 interface Way {
   label: string;
   pid?: number;
-  /** Restores the whitelist to its state before the import. */
+  /** Restores the whitelist to the state that it must have before the measured import. */
   prepare(): Promise<void>;
   run(): Promise<unknown>;
 }

@@ -10,12 +10,13 @@ import { type Bench, freshNumbers } from './measure.ts';
 import type { Spread } from './pairs.ts';
 import type { Server } from './processes.ts';
 
-// This file measures the upper limits for a case on this machine. One is Node's HTTP server that always sends the same
-// response. The other is pgbench with the SQL statements of the case.
+// This file measures two speeds that the gateway cannot exceed in a benchmark case on this machine. The first is the
+// speed of a plain Node HTTP server that always sends the same response. The second is the speed of the program pgbench
+// with the SQL statements of the case.
 
 /**
- * An upper limit for a case. It has the requests per second without the gateway, and the share that the gateway
- * reaches.
+ * An upper limit for a benchmark case: the maximum number of requests per second without the gateway. The limit also
+ * contains the fraction that the gateway reaches.
  */
 export interface Limit {
   label: string;
@@ -23,14 +24,14 @@ export interface Limit {
   reached: Partial<Spread> & { value: number };
 }
 
-/** A response of the gateway that a plain server can repeat. */
+/** A recorded response of the gateway, which a plain Node server sends for every request. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The headers that Node sets for each connection itself. */
+/** The response headers that Node itself adds for each connection. */
 const ofTheConnection = new Set(['connection', 'date', 'keep-alive', 'transfer-encoding']);
 
 async function answerOf(
@@ -45,14 +46,14 @@ async function answerOf(
       headers: { ...request.headers, 'Accept-Encoding': 'identity' },
     });
   let response = await ask();
-  // If the case expects a refusal, the request is sent again, because only the second request exceeds the rate limit of
-  // the key.
+  // A case that expects the status 429 sends the request twice, because the first request does not exceed the rate
+  // limit of the API key.
   if (!statuses.includes(response.status)) response = await ask();
   const headers = [...response.headers].filter(([name]) => !ofTheConnection.has(name));
   return { status: response.status, headers: Object.fromEntries(headers), body: await response.text() };
 }
 
-/** Starts a plain Node server. It answers every request with the same response, which the gateway sent before. */
+/** Starts a plain Node server, which answers every request with a copy of one response of the gateway. */
 export async function startCeiling(bench: Bench, compared: ComparedCase, gateway: Server): Promise<Server> {
   return bench.startRaw(await answerOf(compared, gateway, bench));
 }
@@ -61,8 +62,8 @@ export async function startCeiling(bench: Bench, compared: ComparedCase, gateway
 const sampledRequests = 20;
 
 /**
- * Runs the SQL statements of the gateway with pgbench. The result is undefined when pgbench is not installed or the
- * requests cause no statements.
+ * Runs the SQL statements of the gateway with pgbench, and returns the requests per second. Returns `undefined` when
+ * pgbench is not installed, when the requests cause no SQL statements, or when the database is embedded.
  */
 export async function statementsAlone(
   bench: Bench,
@@ -79,7 +80,8 @@ export async function statementsAlone(
       await response.arrayBuffer();
     };
     const first = freshNumbers();
-    // These requests are not recorded, because they also cause statements that look up the API key.
+    // The benchmark does not record the SQL statements of the first requests, because some of these statements only
+    // look up the API key.
     for (let n = 0; n < sampledRequests; n++) await ask(first + n);
     for (let n = first + sampledRequests; n < first + 2 * sampledRequests; n++) {
       const statements = await statementsOf(() => ask(n));
@@ -122,7 +124,7 @@ interface Executed {
   values: unknown[];
 }
 
-/** Matches the SQL statements of background work, which do not belong to a request. */
+/** Matches SQL statements that come from background tasks of the gateway, and not from a request. */
 const besideRequests = /"UsageRecord"|SKIP LOCKED|^SET /;
 
 /** Records the SQL statements that node-postgres sends in this process while `work` runs. */
@@ -144,13 +146,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<Executed[]> {
   return executed.filter(({ text }) => !besideRequests.test(text));
 }
 
-/** Matches the identifiers that the gateway has generated. Identifiers from the seed begin with 01900000. */
+/** Matches identifiers that the gateway has generated, but not the seeded identifiers, which begin with 01900000. */
 const madeId = /(?!01900000-)[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}/;
 const newIdSql = 'gen_random_uuid()::text';
 
 /**
- * Returns a script for pgbench with the SQL statements of one request and their values. Each run of the script uses new
- * values for generated identifiers and for the number of a plate.
+ * Returns a script for pgbench with the SQL statements of one request and their values. In each run of the script,
+ * pgbench uses new plate numbers and new values for generated identifiers.
  */
 function scriptOf(statements: readonly Executed[], n: number): string {
   const own = new RegExp(`(${madeId.source}|\\b${n}\\b)`);
@@ -171,12 +173,13 @@ function scriptOf(statements: readonly Executed[], n: number): string {
 }
 
 /**
- * Returns a text as an SQL string without colons. pgbench would replace variables such as `:name` even inside strings.
+ * Returns a text as an SQL string in which each colon is escaped for pgbench. pgbench replaces variables such as
+ * `:name` even inside a string, so each colon must be escaped.
  */
 const literal = (text: string) =>
   `E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3A')}'`;
 
-/** Returns an SQL statement in which no string has a colon. */
+/** Returns an SQL statement in which each colon in a string is escaped for pgbench. */
 const withoutColons = (statement: string) =>
   statement.replace(/'((?:[^']|'')*)'/g, (_, text: string) => literal(text.replaceAll("''", "'")));
 

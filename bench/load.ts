@@ -5,42 +5,50 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, type Side, trafficOf } from './traffic.ts';
 import type { World } from './world.ts';
 
-// This process sends the requests of one round. It is separate, so that it does not disturb the measured servers.
+// The process of this file sends the requests of a short measurement of one server. A separate process sends the
+// requests of a benchmark, so that this work does not slow the measured servers.
 
-/** The parameters for sending the requests of one round. */
+/**
+ * What the process sends in one measurement: the kind of requests, the server, the duration and the number of
+ * connections.
+ */
 export interface LoadJob {
-  /** The name of the requests to send. */
+  /** The name of the kind of requests to send. */
   traffic: string;
   side: Side;
   origin: string;
   world: World;
   seconds: number;
   connections: number;
-  /** The number of the first request. Requests that create objects must have numbers that no other round uses. */
+  /**
+   * The number of the first request that this measurement sends. If the requests create objects, each measurement needs
+   * its own request numbers.
+   */
   from: number;
   /**
-   * The number of requests per second to send. When omitted, each connection sends its next request as soon as it has a
-   * response.
+   * How many requests to send per second. Without `rate`, each connection sends the next request immediately after
+   * the response to the last one.
    */
   rate?: number | undefined;
 }
 
-/** The measurements of a round. */
+/** The results of one measurement. */
 export interface LoadResult {
   answers: number;
-  /** The number of the first request that this round has not used. */
+  /** The first request number that is still unused after this measurement. */
   next: number;
   seconds: number;
   p50: number;
   p99: number;
   /**
-   * The number of responses by status. Status 0 stands for a response with status 200 that contains a GraphQL error.
+   * The number of responses for each HTTP status. `statuses[0]` is the number of responses with status 200 that contain
+   * a GraphQL error.
    */
   statuses: Record<number, number>;
   failures: number;
 }
 
-/** How many requests are built for each connection before the round starts. */
+/** How many requests are built for each connection before the measurement starts. */
 const preparedRequests = 100;
 
 const percentile = (sorted: readonly number[], share: number) =>
@@ -61,7 +69,10 @@ function resultOf(
   };
 }
 
-/** Sends as many requests as possible. Each connection sends its next request as soon as it has a response. */
+/**
+ * Sends as many requests as the server can answer. Each connection sends its next request as soon as it has received a
+ * response.
+ */
 async function saturate(job: LoadJob): Promise<LoadResult> {
   const { build, fresh } = trafficOf(job.traffic, job.side, job.world);
   const latencies: number[] = [];
@@ -89,7 +100,7 @@ async function saturate(job: LoadJob): Promise<LoadResult> {
   return resultOf(latencies, seconds, { next, statuses, failures: errors });
 }
 
-/** Sends requests at a constant rate, even while earlier requests have no response yet. */
+/** Sends requests at a constant rate, without waiting for the responses to earlier requests. */
 async function pace(job: LoadJob, rate: number): Promise<LoadResult> {
   const { build } = trafficOf(job.traffic, job.side, job.world);
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });

@@ -8,43 +8,52 @@ import { type LoadProcess, processorTime, type Server, watchMemory } from './pro
 import type { SideFigures } from './report.ts';
 import type { World } from './world.ts';
 
-/** The servers, databases and settings for the cases. */
+/** The servers, databases and settings that the benchmark cases use. */
 export interface Bench {
   world: World;
   database: Database;
   /**
-   * Starts the gateway or a server with which it is compared (a peer). The environment has the pepper and the URLs of
-   * the databases.
+   * Starts the gateway or a server with which the gateway is compared (a peer). The server gets the pepper of the API
+   * keys and the URLs of the databases as environment variables.
    */
   start(side: Side, nodeOptions?: string[]): Promise<Server>;
   /** Starts a plain Node server that answers every request with the same response. */
   startRaw(answer: RawAnswer): Promise<Server>;
   startLoad(): LoadProcess;
   /**
-   * Opens a database for direct SQL statements. It is the gateway's own database, or a second embedded database with
-   * the same locations.
+   * Opens a database in which a benchmark can run SQL statements without the gateway. With PostgreSQL, it opens the
+   * gateway's own database. Without PostgreSQL, `openBeside` opens a second embedded database with the same locations.
    */
   openBeside(): Promise<{ database: Database; isSame: boolean; close(): Promise<void> }>;
   /** Opens a gateway in this process, so that its SQL statements can be recorded. */
   openHere(): Promise<Gateway>;
   /** The URL of PostgreSQL and the size of each server's connection pool; undefined for the embedded database. */
   postgres: { url: string; poolSize: number } | undefined;
-  /** The minimum and the maximum number of pairs of rounds in which two servers are compared. */
+  /** The minimum (`least`) and the maximum (`most`) number of pairs of measurements when two servers are compared. */
   pairs: { least: number; most: number };
   pairSeconds: number;
-  /** The duration of a round at a constant rate, in seconds. It must be long enough for measuring the p99. */
+  /**
+   * The duration, in seconds, of a measurement with a constant rate of requests. In this time, the benchmark measures
+   * enough responses for the 99th percentile (p99) of the response times.
+   */
   longRoundSeconds: number;
   warmUpSeconds: number;
   connections: number;
-  /** Whether the servers with which the gateway is compared (peers) can run. They need PostgreSQL. */
+  /**
+   * Whether the benchmark can start the peers, which are the servers with which it compares the gateway. Peers need
+   * PostgreSQL.
+   */
   peers: boolean;
 }
 
 let numbers = 1;
-/** Reserves a range of request numbers for a round. Returns the first number. */
+/** Reserves a range of request numbers for one measurement, and returns the first number of the range. */
 export const freshNumbers = () => (numbers += 10_000_000);
 
-/** The gateway or a peer in a case, with its process and its requests. */
+/**
+ * A server that a benchmark case measures, and the kind of requests that the benchmark sends to this server. The server
+ * is the gateway, or a server with which the gateway is compared (a peer).
+ */
 export interface MeasuredSide {
   side: Side;
   label: string;
@@ -53,15 +62,18 @@ export interface MeasuredSide {
 }
 
 /**
- * Measures servers in short rounds and returns the median of each figure. In each repetition, every server has one
- * round, in random order. The rounds of one repetition have the same index in `rates` and `p99s`.
+ * Measures servers repeatedly for a short time, and returns the median of each figure. In each repetition of the
+ * measurement, every server is measured once, and the order of the servers is random. A value in `rates` and the value
+ * with the same index in `p99s` come from the same repetition.
  *
- * @param figuresOfCase computes the figures of the case; measuring stops when it is clear whether they meet their goals
+ * @param accept a function that throws an error when the server sent unexpected responses
+ * @param figuresOfCase a function that computes the figures of the case; the measurement stops when no figure is
+ *   undecided
  */
-export async function alternate(
+export async function alternate<MeasuredServer extends MeasuredSide>(
   bench: Bench,
-  sides: readonly MeasuredSide[],
-  accept: (result: LoadResult) => void,
+  sides: readonly MeasuredServer[],
+  accept: (result: LoadResult, side: MeasuredServer) => void,
   figuresOfCase: (sides: SideFigures[]) => Figure[],
 ): Promise<{ sides: SideFigures[]; figures: Figure[] }> {
   const load = bench.startLoad();
@@ -78,7 +90,7 @@ export async function alternate(
         seconds,
         from: freshNumbers(),
       });
-      accept(measured.result);
+      accept(measured.result, side);
       roundsOf.get(side)!.push(measured);
     }
   }
@@ -127,12 +139,13 @@ function figuresOf(label: string, rounds: readonly Round[]): SideFigures {
     p99: median(p99s),
     peakMemory: Math.max(...rounds.map((round) => round.peakMemory)),
     processorMicroseconds: (processorMs * 1000) / answers,
+    processorTimes: rounds.map((round) => ((round.processorMs ?? Number.NaN) * 1000) / round.result.answers),
     rates,
     p99s,
   };
 }
 
-/** Returns a function that throws when the responses of a round have unexpected statuses. */
+/** Returns a function that throws an error when too many responses of a measurement have unexpected HTTP statuses. */
 export function expectStatuses(statuses: readonly number[], tolerance = 0) {
   return ({ statuses: seen, failures, answers }: LoadResult): void => {
     const others = Object.entries(seen).filter(([status]) => !statuses.includes(Number(status)));

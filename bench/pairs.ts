@@ -6,8 +6,8 @@ export interface Spread {
 }
 
 /**
- * A measured figure of a case. It has a confidence interval if it was measured in pairs of rounds, and a goal if the
- * case defines one.
+ * A measured figure of a benchmark case. A figure that was computed from pairs of measurements has a confidence
+ * interval (`Spread`). A figure has a goal (`least` or `most`) only if its benchmark case defines one.
  */
 export interface Figure extends Partial<Spread> {
   text: string;
@@ -21,13 +21,14 @@ export interface Figure extends Partial<Spread> {
 export type Verdict = 'met' | 'missed' | 'undecided';
 
 /**
- * The maximum number of pairs of rounds in a case. Four times as many pairs make the confidence interval half as wide,
- * so 40 pairs give half the width of nine pairs. A figure that is then still undecided is very close to its goal. A
- * decision would need hundreds of pairs, which take an hour for each case.
+ * The maximum number of pairs of measurements in a case. With 40 pairs, the confidence interval is about half as wide
+ * as with nine pairs, because four times as many pairs halve the width. If 40 pairs do not decide whether a figure
+ * meets its goal, the figure is very close to the goal. If a figure is so close to its goal, a decision would need
+ * hundreds of pairs. Hundreds of pairs of one case take an hour.
  */
 export const maxPairs = 40;
 
-/** The confidence level. It is the probability that the true median lies inside the confidence interval. */
+/** The confidence level, which is the probability that the true median lies inside the confidence interval. */
 const confidence = 0.95;
 
 export function median(values: readonly number[]): number {
@@ -37,9 +38,10 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the median of values and its confidence interval. The interval comes from the sign test, which works for any
- * distribution of the noise (https://en.wikipedia.org/wiki/Sign_test). With fewer than six values, no interval reaches
- * the confidence level. The result is then the range from the smallest to the largest value.
+ * Returns the median of the given values, with its confidence interval. The confidence interval comes from the sign
+ * test (https://en.wikipedia.org/wiki/Sign_test). The sign test works for any distribution of the measurement noise.
+ * With fewer than six values, no interval reaches the confidence level, so the interval is the range from the smallest
+ * to the largest value.
  */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
@@ -47,13 +49,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { value: median(sorted), low: sorted[leftOut]!, high: sorted.at(-1 - leftOut)! };
 }
 
-/**
- * Returns how many of the smallest values are outside the confidence interval. The number of the largest values outside
- * is the same.
- */
+/** Returns how many values lie below the confidence interval. The same number of values lies above the interval. */
 function leftOutAtEachEnd(count: number): number {
-  // The probability that at most `k` of `count` values are below the true median, or at most `k` are above it. In both
-  // cases, the true median is outside an interval that excludes the `k` smallest and `k` largest values.
+  // `chance` is the probability that the true median lies outside the range of all values except the `k` smallest and
+  // the `k` largest. The true median lies outside if at most `k` of the `count` values are below the true median, or
+  // at most `k` are above it.
   let chance = 0;
   let combinations = 1;
   for (let k = 0; ; k++) {
@@ -64,15 +64,16 @@ function leftOutAtEachEnd(count: number): number {
 }
 
 /**
- * Returns the median and the confidence interval of the ratio in each pair of rounds. If the machine becomes slower, it
- * slows down both rounds of a pair, so the ratio stays the same.
+ * Computes the ratio of the two results in each pair of measurements. Returns the median of these ratios with its
+ * confidence interval. If the machine becomes slower, both measurements of a pair become slower, so their ratio stays
+ * the same.
  */
 export const ratioOfPairs = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, pair) => value / theirs[pair]!));
 
 /**
- * Decides whether a figure meets its goal. The result is undefined for a figure without a goal. A figure without a
- * confidence interval is itself compared with the goal.
+ * Decides whether a figure meets its goal. Returns `undefined` for a figure without a goal. For a figure without a
+ * confidence interval, the function compares the value itself with the goal.
  */
 export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
   if (figure.least === undefined && figure.most === undefined) return undefined;
@@ -82,12 +83,13 @@ export function verdictOf(figure: Omit<Figure, 'text'>): Verdict | undefined {
 }
 
 /**
- * Measures at least `least` and at most `most` pairs of rounds. It stops when it is clear for every figure whether its
- * goal is met. It checks this only when the number of pairs has doubled, because a check after each pair would more
- * often stop by chance.
+ * Makes at least `least` and at most `most` pairs of measurements. The measurement stops when every figure clearly
+ * meets or clearly misses its goal (no figure is undecided). The figures are compared with their goals only each time
+ * the number of pairs has doubled. If the figures were compared more often, more measurements would stop because of
+ * chance.
  *
- * @param measurePair measures one pair
- * @param figures returns the figures of all pairs so far
+ * @param measurePair a function that makes one pair of measurements
+ * @param figures a function that computes the figures of the benchmark from all pairs measured so far
  */
 export async function measureUntilDecided(
   { least, most }: { least: number; most: number },
@@ -101,7 +103,7 @@ export async function measureUntilDecided(
   }
 }
 
-/** Returns items in random order. The servers of a case then have no fixed order. */
+/** Returns items in random order, so that the servers of a case are not always measured in the same order. */
 export const inRandomOrder = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** Returns the path of a built script. The name `server` stands for the gateway. */
+/** Returns the path of a built script. The script `server` is the gateway; all others are in bench/dist/. */
 const built = (name: string) =>
   fileURLToPath(new URL(name === 'server' ? '../dist/server.js' : `dist/${name}.js`, import.meta.url));
 
@@ -20,18 +20,24 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** How to start a server. The port is added to the environment variables. */
+/** How to start a server. In addition to the environment variables in `env`, the function `startServer` sets PORT. */
 export interface ServerOptions {
   /** The name of the built script to run. */
   script: string;
   env: NodeJS.ProcessEnv;
-  /** The options of Node itself, which come before the script. */
+  /** The options of Node itself, which come before the name of the script on the command line. */
   nodeOptions?: string[];
-  /** The Node executable. By default, it is the executable of this process. */
+  /**
+   * The path of the Node executable with which the server runs. By default, the server runs with the same Node
+   * executable as the benchmark.
+   */
   node?: string | undefined;
 }
 
-/** Starts a server and waits until it answers. The log of the server is discarded, but its errors are printed. */
+/**
+ * Starts a server and waits until it answers requests. The log of the server (its standard output) is discarded. Its
+ * standard error output is printed.
+ */
 export async function startServer({
   script,
   env,
@@ -74,13 +80,13 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A process that sends the requests of one round after the other. */
+/** The load process of the benchmark. It sends the requests of all measurements, one measurement after the other. */
 export interface LoadProcess {
   run(job: LoadJob): Promise<LoadResult>;
   stop(): void;
 }
 
-/** Starts a process that can send the requests of a round. */
+/** Starts a process that sends the requests of the measurements. */
 export function startLoad(): LoadProcess {
   const child: ChildProcess = fork(built('bench-load'));
   return {
@@ -93,7 +99,7 @@ export function startLoad(): LoadProcess {
       });
       const answered = once(child, 'message', { signal }) as Promise<[LoadResult]>;
       const [result] = await Promise.race([answered, ended]).finally(() => {
-        // an aborted wait also rejects this promise, which must not stop the process
+        // `waiting.abort()` rejects the promise `ended`, and an unhandled rejection would end the process
         ended.catch(() => undefined);
         waiting.abort();
       });
@@ -103,7 +109,10 @@ export function startLoad(): LoadProcess {
   };
 }
 
-/** Returns how much memory a process uses (resident set), in MiB. The result is undefined on a system without /proc. */
+/**
+ * Returns how much memory a process uses (its resident set), in MiB. Returns `undefined` on an operating system without
+ * /proc.
+ */
 export async function residentMemory(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const [, kibibytes] = status.match(/^VmRSS:\s*(\d+)/m) ?? [];
@@ -111,8 +120,9 @@ export async function residentMemory(pid: number): Promise<number | undefined> {
 }
 
 /**
- * Returns the processor time of a process in milliseconds. The result is undefined on a system without /proc. The times
- * of all threads are added up, because the system counts the time of a whole process only in steps of ten milliseconds.
+ * Returns the processor time of a process in milliseconds. Returns `undefined` on an operating system without /proc.
+ * The function adds up the processor times of all threads. For a whole process, the operating system shows the
+ * processor time only in steps of 10 ms.
  */
 export async function processorTime(pid: number): Promise<number | undefined> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
@@ -124,13 +134,16 @@ export async function processorTime(pid: number): Promise<number | undefined> {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** Measures the memory of a process repeatedly until `stop` is called. `stop` returns the maximum in MiB. */
+/**
+ * Measures the memory of a process repeatedly until `stop` is called. `stop` returns the largest measured memory in
+ * MiB.
+ */
 export function watchMemory(pid: number): { stop(): number } {
   let peak = 0;
   const sample = async () => {
     peak = Math.max(peak, (await residentMemory(pid)) ?? 0);
   };
-  // If a round fails, nobody stops the timer. The timer must then not keep this process running.
+  // If a measurement fails before it calls `stop`, `unref` still lets the benchmark process end.
   const timer = setInterval(() => void sample(), 20).unref();
   return {
     stop() {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-/** The parts of a V8 CPU profile that this file reads. */
+/** The properties of a V8 CPU profile that `profile.ts` reads. */
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -9,12 +9,13 @@ interface CpuProfile {
 }
 
 const shownFunctions = 40;
-/** The share at the start of a profile that is ignored. In this time, modules are loaded and compiled. */
+/**
+ * The share of each CPU profile that the benchmark ignores at the start, when Node loads and compiles modules.
+ */
 const startUp = 0.3;
 
 /**
- * Returns a text with the functions and packages that used the most processor time, according to the CPU profiles in a
- * folder.
+ * Reads the CPU profiles in a folder. Returns a text with the functions and packages that used the most processor time.
  */
 export async function hottest(folder: string): Promise<string> {
   const byFunction = new Map<string, number>();

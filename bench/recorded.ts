@@ -3,10 +3,10 @@ import { type Figure, type Spread, type Verdict, verdictOf } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 import type { DatabaseKind } from './target.ts';
 
-// The figures of earlier runs are files in this repository. The tables of README.md show these figures, and new runs
-// are compared with them.
+// The figures of earlier benchmark runs are stored in files of this repository. The tables of README.md show the
+// recorded figures, and new benchmark runs are compared with them.
 
-/** The date, the machine and the versions with which figures were measured. */
+/** The date, the machine and the software versions of the benchmark run that measured the recorded figures. */
 export interface Measured {
   /** The date of the measurement. */
   at: string;
@@ -14,36 +14,42 @@ export interface Measured {
   database: string;
 }
 
-/** The recorded figures for each kind of database, by the name of the case. */
+/**
+ * The recorded figures. `recorded[kind][name]` contains the figures of the benchmark case `name` on the database kind
+ * `kind`.
+ */
 export type Recorded<Entry> = Record<DatabaseKind, Record<string, Measured & Entry>>;
 
-/** The recorded figures of one case. */
+/** The recorded figures of one benchmark case. */
 export interface RecordedCase {
   title: string;
   figures: (Figure & { verdict?: Verdict })[];
 }
 
-/** How one kind of request affects gate decisions, while an API key uses up its rate limit with such requests. */
+/**
+ * How one kind of expensive request affects gate decisions while an API key uses up its rate limit with requests of
+ * this kind.
+ */
 export interface RecordedWorst {
   delayMs: number;
   growthMiB: number;
   /**
-   * The p99 of gate decisions during the minute of these requests, divided by the p99 without load. It is omitted for
-   * kinds of requests that are within the limits.
+   * The ratio of two 99th percentiles (p99) of the gate decision times: during the minute of expensive requests, and
+   * without load. `p99Ratio` is recorded only if it is above the allowed maximum.
    */
   p99Ratio?: number;
   failures?: number;
 }
 
-/** The price of a request in rate limit points, and its processor time. */
+/** The price of a request in rate limit points, and the processor time of the request. */
 export interface RecordedCost {
   points: number;
-  /** Whether the contract fixes the price of the request in rate limit points. */
+  /** True if docs/contract.md defines how many rate limit points the request costs. */
   priceOfContract: boolean;
   gatewayMs: number;
   /**
-   * The processor time of PostgreSQL in milliseconds. It is undefined for the embedded database, which has no process
-   * of its own.
+   * The processor time of PostgreSQL in milliseconds; `undefined` for the embedded database, which runs in the gateway
+   * process.
    */
   postgresMs?: number;
 }
@@ -60,9 +66,10 @@ export async function readRecorded<Entry>(file: URL): Promise<Recorded<Entry>> {
 }
 
 /**
- * Adds the figures of a run to a file. Other figures of the same database are kept, except those with unknown names.
+ * Adds the figures of a benchmark run to a file. For a figure that the run did not measure, the file keeps the older
+ * value. If the name of a figure is not in `known`, the function removes the figure from the file.
  *
- * @param known all known names, in the order of the tables
+ * @param known the names of all figures that the file may contain, in the order of the tables in bench/README.md
  */
 export async function record<Entry>(
   file: URL,
@@ -80,7 +87,7 @@ export async function record<Entry>(
   console.log('Recorded. `npm run bench:figures` writes the tables of bench/README.md.');
 }
 
-/** Returns the figures of a case for the file, or undefined when the case has none. */
+/** Returns the figures of a case for the file of recorded figures, or undefined when the case has no figures. */
 export function recordedCase({ title, figures }: CaseResult): RecordedCase | undefined {
   if (figures.length === 0) return undefined;
   return {
@@ -101,8 +108,9 @@ const rounded = ({ value, low, high }: Figure): Partial<Spread> =>
   );
 
 /**
- * Returns a line of text for each figure that has become worse. A figure counts as worse if its whole confidence
- * interval lies on the worse side of the recorded interval. Figures without a confidence interval are not compared.
+ * Returns a line of text for each figure that is worse than the recorded figure. A figure is worse if every value in
+ * its confidence interval is worse than every value in the recorded confidence interval. The function skips figures
+ * without a confidence interval.
  */
 export function worseThanRecorded(
   { name, figures }: CaseResult,

@@ -3,35 +3,40 @@ import { fileURLToPath } from 'node:url';
 import type { Limit } from './limits.ts';
 import { type Figure, type Spread, verdictOf } from './pairs.ts';
 
-/** The measurements of the gateway or a peer in a case. Each is the median over all rounds. */
+/**
+ * The measurements of one server in a benchmark case. The server is the gateway, or a server with which the gateway is
+ * compared (a peer). The values `perSecond`, `p50` and `p99` are medians over all repetitions of the measurement.
+ */
 export interface SideFigures {
   label: string;
   perSecond: number;
   p50: number;
   p99: number;
-  /** The maximum memory in all rounds, in MiB. */
+  /** The maximum memory of the server in all repetitions of the measurement, in MiB. */
   peakMemory: number;
-  /** The processor time of the server for one request, in microseconds. */
+  /** The processor time that the server needs for one request, in microseconds. */
   processorMicroseconds: number;
-  /** The requests per second of each round. */
+  /** The processor time of one request in each repetition of the measurement, in microseconds. */
+  processorTimes: number[];
+  /** The requests per second in each repetition of the measurement. */
   rates: number[];
   p99s: number[];
 }
 
-/** The measurements and figures of one case. */
+/** The measurements and figures of one benchmark case. */
 export interface CaseResult {
   name: string;
   title: string;
   sides: SideFigures[];
-  /** The figures that are recorded and compared with later runs. */
+  /** The measured figures, which the benchmark stores and compares with later runs. */
   figures: Figure[];
-  /** The upper limits of the case on this machine. */
+  /** The speeds that the gateway cannot exceed in this case on this machine. */
   limits?: Limit[];
-  /** Further figures, and the reasons why some figures were not measured. */
+  /** Lines of text below the figures: additional figures, or the reason why the case was not measured. */
   notes?: string[];
 }
 
-/** The results of a run with all its cases. */
+/** The results of a benchmark run with all its cases. */
 export interface Report {
   at: string;
   settings: Record<string, string | number>;
@@ -48,7 +53,7 @@ export function spreadText({ value, low, high }: Partial<Spread> & { value: numb
     : `${number(value, 2)} (${number(low, 2)} to ${number(high, 2)})`;
 }
 
-/** Returns the goal of a figure as text, or an empty text if it has no goal. */
+/** Returns the goal of a figure as text, or an empty text if the figure has no goal. */
 export function goalText({ least, most }: Pick<Figure, 'least' | 'most'>): string {
   if (least !== undefined && least === most) return number(least);
   if (least !== undefined) return `≥ ${number(least, 2)}`;
@@ -62,7 +67,7 @@ function figureText(figure: Figure): string {
   return `${(verdict === 'met' ? verdict : verdict.toUpperCase()).padEnd(9)} ${shown}, goal ${goalText(figure)}`;
 }
 
-/** Returns an upper limit as text, with the share that the gateway reaches. */
+/** Returns an upper limit of the speed as text, and how much of this limit the gateway reaches. */
 const limitText = ({ label, perSecond, reached }: Limit) =>
   `limit: ${label} ${number(perSecond)}/s; the gateway reaches ${spreadText(reached)} of it`;
 

@@ -79,7 +79,10 @@ const buildAll = () =>
 
 const postgraphileFolder = join(root, 'node_modules/.cache/parking-gateway/postgraphile');
 
-/** Installs PostGraphile and a newer Node for it, unless they are already installed. */
+/**
+ * Installs PostGraphile and the newer version of Node that PostGraphile needs, unless both are already installed.
+ * Returns the path of the Node executable that runs PostGraphile.
+ */
 async function installPostGraphile(): Promise<string> {
   const { stdout } = await run('npx', ['-y', '-p', 'node@24', 'node', '-p', 'process.execPath']);
   if (!existsSync(join(postgraphileFolder, 'node_modules/postgraphile'))) {
@@ -103,7 +106,8 @@ try {
   console.log(`Seeding${million ? ', with one location of 1,000,000' : ''} …`);
   const world = await seedWorld(database, { pepper: target.pepper, million });
   const measured = await describeRun(target, database);
-  // Only one process at a time can open the embedded database, so it is closed here.
+  // Only one process at a time can open the embedded database. This process closes the embedded database here, because
+  // the gateway opens the database next.
   if (embedded) await database.close();
 
   const env: NodeJS.ProcessEnv = {

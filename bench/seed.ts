@@ -17,12 +17,15 @@ import {
   type World,
 } from './world.ts';
 
-/** A rate limit that is so high that no benchmark reaches it. */
+/** A rate limit that no benchmark reaches. */
 const hugeLimit = 10_000_000;
 const bulkCompany = companies;
 const mainPositions = Array.from({ length: mainLocations }, (_, position) => position);
 
-/** Fills an empty database with companies and their locations. All migrations must be applied. */
+/**
+ * Fills an empty database with companies and their locations. The caller must first apply all migrations to the
+ * database.
+ */
 export async function seedLocations({ prisma }: Database): Promise<void> {
   await prisma.company.createMany({
     data: Array.from({ length: companies + 1 }, (_, position) => ({
@@ -48,8 +51,8 @@ export async function seedLocations({ prisma }: Database): Promise<void> {
 }
 
 /**
- * Fills an empty database with 100 locations of 1,000 entries, and with the large locations. All migrations must be
- * applied.
+ * Fills an empty database with 100 locations of 1,000 whitelist entries each, with the large locations, and with API
+ * keys. The caller must first apply all migrations to the database.
  */
 export async function seedWorld(
   database: Database,
@@ -75,7 +78,7 @@ export async function seedWorld(
   return world;
 }
 
-/** Restores the whitelist of the location with 100,000 entries. */
+/** Restores the seeded whitelist that has 100,000 entries. */
 export async function refill(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-empty', text: 'DELETE FROM "WhitelistEntry" WHERE "locationId" = $1' },
@@ -84,7 +87,10 @@ export async function refill(database: Database): Promise<void> {
   await fill(database, bulkLocations.hundredThousand, 100_000);
 }
 
-/** Removes the entries that a case has added, so that the next case finds only the entries of the seed. */
+/**
+ * Removes the whitelist entries that a benchmark case has added, so that the next case finds only the seeded whitelist
+ * entries.
+ */
 export async function removeCreated(database: Database): Promise<void> {
   await database.sql.query(
     { name: 'bench-remove', text: 'DELETE FROM "WhitelistEntry" WHERE "referenceId" = $1' },
@@ -92,7 +98,7 @@ export async function removeCreated(database: Database): Promise<void> {
   );
 }
 
-/** Restores the database to its state before a case, including the statistics for the query planner. */
+/** Restores the database to its state before a benchmark case, including the statistics for the query planner. */
 export async function tidy(database: Database): Promise<void> {
   await removeCreated(database);
   await database.sql.query(
@@ -129,7 +135,8 @@ async function createKey(
 }
 
 /**
- * The number of entries that one statement inserts. A statement with more entries could exceed the statement timeout.
+ * The number of whitelist entries that one SQL statement inserts. With more than 50,000 whitelist entries, an SQL
+ * statement could take longer than the statement timeout of the database.
  */
 const entriesAtOnce = 50_000;
 

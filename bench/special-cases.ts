@@ -1,3 +1,4 @@
+import { shareWithinLimit } from './cases.ts';
 import { feedCost } from './feed-case.ts';
 import { importCases } from './import-case.ts';
 import { alternate, type Bench, expectStatuses, freshNumbers } from './measure.ts';
@@ -8,20 +9,24 @@ import { usageHour } from './usage-case.ts';
 import { wholeList } from './whole-list-case.ts';
 import { exactLimit } from './world.ts';
 
-// This file defines the cases that need measurements of their own: long lists, large requests, growing whitelists, and
-// two processes.
+// The benchmark cases in this file need their own measuring code. These cases measure long lists, imports, the
+// whitelist feed, usage records, refused requests, large whitelists, and two gateway processes.
 
-/** A case that needs a measurement of its own. */
+/** A benchmark case with its own measuring code. */
 export interface SpecialCase {
   name: string;
-  /** Whether the case can run only with PostgreSQL, a peer or a second process. */
+  /**
+   * Whether the case cannot run on the embedded database, because the case needs PostgreSQL, a peer or a second gateway
+   * process.
+   */
   needsPeers: boolean;
   needsScale: boolean;
   run(bench: Bench): Promise<CaseResult>;
 }
 
 /**
- * Creates a case that measures whether a request costs more when the whitelist has 1,000,000 entries instead of 1,000.
+ * Creates a benchmark case that measures whether a request costs more when the whitelist has 1,000,000 entries instead
+ * of 1,000.
  */
 const flat = (name: string, title: string, small: string, large: string): SpecialCase => ({
   name,
@@ -43,6 +48,38 @@ const flat = (name: string, title: string, small: string, large: string): Specia
     }
   },
 });
+
+/**
+ * Measures the processor time of refused requests, compared with the processor time of gate decisions in the same
+ * gateway process.
+ */
+async function refusals(bench: Bench): Promise<CaseResult> {
+  const server = await bench.start('gateway');
+  const sideOf = (traffic: string, status: number, tolerance?: number) =>
+    ({ side: 'gateway', label: traffic, server, traffic, status, tolerance }) as const;
+  const sides = [
+    sideOf('gate', 200),
+    sideOf('bad-key', 401),
+    sideOf('over-limit', 429, shareWithinLimit),
+  ] as const;
+  const [, ...refusedSides] = sides;
+  try {
+    const result = await alternate(
+      bench,
+      sides,
+      (measured, { status, tolerance }) => expectStatuses([status], tolerance)(measured),
+      ([gate, ...refused]) =>
+        refused.map(({ processorTimes }, index) => ({
+          text: `processor time of a ${refusedSides[index]!.status} to that of a gate decision`,
+          ...ratioOfPairs(processorTimes, gate!.processorTimes),
+          most: 1 / 3,
+        })),
+    );
+    return { name: 'refusals', title: 'Refused requests', ...result };
+  } finally {
+    await server.stop();
+  }
+}
 
 const exactQuestions = exactLimit * 3;
 
@@ -119,6 +156,7 @@ async function twoProcesses(bench: Bench): Promise<CaseResult> {
 }
 
 export const specialCases: readonly SpecialCase[] = [
+  { name: 'refusals', needsPeers: false, needsScale: false, run: refusals },
   { name: 'list-100000', needsPeers: false, needsScale: false, run: wholeList },
   ...importCases,
   { name: 'feed', needsPeers: true, needsScale: false, run: feedCost },

@@ -2,12 +2,12 @@ import { StringDecoder } from 'node:string_decoder';
 import { createStructureCheck } from '../src/http/bodies/json.ts';
 import { median } from './pairs.ts';
 
-// `npm run bench:structure-check` measures how fast the structure check reads a large JSON body. It repeats the
-// measurement for several chunk sizes.
+// `npm run bench:structure-check` measures how fast the gateway checks the structure of a large JSON body. The body
+// arrives in chunks, and the benchmark measures the speed for several chunk sizes.
 
 /**
- * The minimum speed of the check in MB/s. A slower check would block other requests for longer than all other steps of
- * an import.
+ * The goal for the speed of the structure check: megabytes of JSON per second of processor time. A slower structure
+ * check would block other requests for longer than any other step of an import.
  */
 const goal = 300;
 
@@ -33,7 +33,7 @@ const bodyWith = (note: string) =>
     }),
   );
 
-/** Splits a body into chunks of text, in the same way as the code that reads request bodies. */
+/** Splits a body into chunks of text, as the gateway does when it reads a request body. */
 function partsOf(body: Buffer, size: number): string[] {
   const decoder = new StringDecoder('utf8');
   const count = Math.ceil(body.length / size) || 1;
@@ -42,7 +42,9 @@ function partsOf(body: Buffer, size: number): string[] {
   );
 }
 
-/** Runs the check once and returns its speed, in megabytes per second of processor time. */
+/**
+ * Checks the JSON structure of a request body once, and returns the speed in megabytes per second of processor time.
+ */
 function speedOf(body: Buffer, size: number): number {
   const parts = partsOf(body, size);
   const faultOf = createStructureCheck();

@@ -8,16 +8,19 @@ import type { Measured } from './recorded.ts';
 /** The kind of database that the measured gateway uses. */
 export type DatabaseKind = 'PostgreSQL and Redis' | 'embedded';
 
-/** The database for one run of a benchmark. It is empty, and all migrations are applied. */
+/** The database for one benchmark run. The database is empty, and all migrations are applied. */
 export interface Target {
   kind: DatabaseKind;
   databaseUrl: string | undefined;
   pepper: string;
-  /** The environment variables with which a gateway uses this database. */
+  /** The environment variables that make a gateway use the database of this benchmark run. */
   env: NodeJS.ProcessEnv;
-  /** Opens the database in this process. Only one process at a time can open an embedded database. */
+  /**
+   * Opens the database of the benchmark run in the current process. Only one process at a time can open an embedded
+   * database.
+   */
   open(): Promise<Database>;
-  /** Opens another empty embedded database, which is deleted when it is closed. */
+  /** Opens an additional, empty embedded database. Closing this database also deletes it. */
   openEmbedded(): Promise<Database>;
   drop(): Promise<void>;
 }
@@ -25,8 +28,8 @@ export interface Target {
 const log = pino({ level: 'warn' });
 
 /**
- * Creates the database for a run: on the server in `DATABASE_URL`, or embedded. If neither is requested, the process
- * exits.
+ * Creates the database for a benchmark run: on the server in `DATABASE_URL`, or an embedded database. The process exits
+ * if `DATABASE_URL` or `REDIS_URL` is not set and the user has not requested an embedded database.
  */
 export async function createTarget({ embedded = false }: { embedded?: boolean } = {}): Promise<Target> {
   const { DATABASE_URL, REDIS_URL } = process.env;
@@ -34,7 +37,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
     console.error('Set DATABASE_URL and REDIS_URL, or use --embedded to measure the embedded database');
     process.exit(1);
   }
-  // DATABASE_URL is removed from the environment, because it decides on which server test databases are created.
+  // While the variable `DATABASE_URL` is set, `createScratchDatabase` does not create an embedded database.
   if (embedded) delete process.env.DATABASE_URL;
   const { createEmbeddedDatabase, createScratchDatabase } =
     await import('../test/support/scratch-database.ts');
@@ -64,7 +67,7 @@ export async function createTarget({ embedded = false }: { embedded?: boolean } 
   };
 }
 
-/** Returns the date, the machine and the versions for the figures of a run. */
+/** Returns the date, the machine and the software versions of a benchmark run. */
 export async function describeRun({ kind }: Target, { sql }: Database): Promise<Measured> {
   const [row] = await sql.query<{ server_version: string }>({ name: '', text: 'SHOW server_version' }, []);
   const version = row!.server_version.split(' ')[0];

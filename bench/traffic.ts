@@ -12,11 +12,11 @@ import {
 
 // This file builds the requests that the cases send to the gateway and to another server (a peer).
 
-/** A server that a case measures: the gateway or a peer. */
+/** A server that a benchmark case measures: the gateway, or a server with which the gateway is compared (a peer). */
 export type Side = 'gateway' | PeerName;
 export type PeerName = keyof typeof peerNames;
 
-/** The servers with which the gateway is compared, by their names in the report. */
+/** The servers with which the gateway is compared (peers), with the name of each server in the report. */
 export const peerNames = {
   'hand-written': 'hand-written',
   postgraphile: 'PostGraphile',
@@ -25,7 +25,7 @@ export const peerNames = {
   'node-http-429': 'raw node:http',
 } as const;
 
-/** A request in the form that autocannon expects. */
+/** A request in the form that the load generator autocannon expects. */
 export interface RequestSpec {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
@@ -33,17 +33,26 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** Builds the request with a given number. For the same number, the gateway and the peers get the same request. */
+/**
+ * A function that builds the `n`-th request of a measurement. For the same `n`, the gateway and its peers (servers with
+ * which the benchmark compares it) get equivalent requests.
+ */
 type Build = (world: World, n: number) => RequestSpec;
 
-/** A kind of requests. For the gateway and each peer, it has a function that builds the requests. */
+/**
+ * The functions that build one kind of request: one for the gateway, and one for each peer (a server with which the
+ * benchmark compares the gateway).
+ */
 interface Traffic {
   sides: Partial<Record<Side, Build>>;
-  /** Whether each request can be sent only once, for example because it creates an entry. */
+  /** Whether each request can be sent only once, for example because it creates a whitelist entry. */
   fresh?: boolean;
 }
 
-/** Maps a number to a pseudo-random number below `size`. The same number always has the same result. */
+/**
+ * Maps a number to a pseudo-random number below `size`. For the same number, the function always returns the same
+ * result.
+ */
 const spread = (n: number, size: number) => Math.floor((((n + 1) * 0.618_033_988_749_895) % 1) * size);
 const someLocation = (n: number) => spread(n, mainLocations);
 const someEntry = (n: number) => spread(n * 7 + 3, entriesPerLocation);
@@ -118,7 +127,7 @@ const restUpdate: Build = (world, n) => {
   });
 };
 
-/** Builds requests that remove entries of the location with 100,000 entries. Each request removes one entry. */
+/** Builds requests that each remove one of the 100,000 whitelist entries of a large location. */
 const restRemove: Build = ({ bulkSecret }, n) => ({
   ...get(
     bulkSecret,
@@ -127,7 +136,10 @@ const restRemove: Build = ({ bulkSecret }, n) => ({
   method: 'DELETE',
 });
 
-/** Returns the plate for a gate decision by the number of the request. Every second plate is in the whitelist. */
+/**
+ * Returns the licence plate in request number `n` for a gate decision. Every second request has a plate that is on the
+ * whitelist.
+ */
 const gatePlate = (n: number) => ({ ...plateOf(someEntry(n)), plateCode: n % 2 ? 'A' : 'B' });
 const gateAt =
   (secret: (world: World, n: number) => string, location: (n: number) => number): Build =>
@@ -157,7 +169,8 @@ const mixed =
   };
 
 /**
- * The number of client addresses that send invalid API keys. With so many addresses, no address exceeds its rate limit.
+ * The number of client addresses that send invalid API keys. With so many client addresses, no address exceeds its rate
+ * limit.
  */
 const strangers = 1000;
 const badKey: Build = (world, n) => {
@@ -234,7 +247,10 @@ const traffics: Record<string, Traffic> = {
   exact: { sides: { gateway: (world) => get(world.exactSecret, '/api/health') } },
 };
 
-/** Returns the function that builds the requests for the gateway or for a peer. */
+/**
+ * Returns the function that builds one kind of request for one server: the gateway or a peer (a server with which the
+ * gateway is compared).
+ */
 export function trafficOf(
   name: string,
   side: Side,

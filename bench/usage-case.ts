@@ -8,18 +8,22 @@ import { type Bench, expectStatuses, freshNumbers } from './measure.ts';
 import { median, ratioOfPairs } from './pairs.ts';
 import type { CaseResult } from './report.ts';
 
-// This file measures how the tables for usage grow: the size of one hour of usage records, and how the records affect
+// This file measures how much space the usage records of one hour need in the database, and how these records affect
 // gate decisions.
 
-/** The number of requests per second in the recorded hour. Gate decisions are measured at the same rate. */
+/**
+ * The number of usage records per second, and also the number of gate decisions per second that the benchmark requests.
+ */
 const requestsPerSecond = 1_000;
 const recordsOfAnHour = requestsPerSecond * 3_600;
 const keysInUse = 1_000;
 const operations = ['query plateAccess', 'GET /locations/{locationId}/whitelist', 'GET /locations/status'];
 const recordsPerStatement = 500;
 /**
- * The number of rounds before the hour of usage records, and the number after it. It is large enough for a confidence
- * interval. Rounds before the hour cannot be added later.
+ * The number of measurements of gate decisions before the benchmark writes the usage records. The same number of
+ * measurements follows afterwards. Six measurements are enough for a confidence interval. The number of measurements
+ * must be fixed in advance. After the benchmark has written the usage records, it can no longer measure without usage
+ * records.
  */
 const gateRounds = 6;
 
@@ -27,8 +31,8 @@ const mebibytes = (bytes: number) => Math.round(bytes / 2 ** 20);
 const noonYesterday = () => new Date(Math.floor(Date.now() / 86_400_000 - 1) * 86_400_000 + 43_200_000);
 
 /**
- * Writes usage records like a gateway, with two statements at a time. Returns the duration of each statement in
- * milliseconds.
+ * Writes the usage records of one hour as a gateway does: with two SQL statements at the same time. Returns the
+ * durations of the two SQL statements in milliseconds.
  */
 async function writeHour(
   connections: readonly Sql[],
@@ -67,8 +71,8 @@ async function writeHour(
 }
 
 /**
- * Measures the size of one hour of usage records. Also measures the p99 of gate decisions before that hour, after it,
- * and while the records of the day are removed.
+ * Measures how much space the usage records of one hour need in the database. `usageHour` also measures the p99 of gate
+ * decisions before and after it writes the usage records, and while it removes them.
  */
 export async function usageHour(bench: Bench): Promise<CaseResult> {
   const { database, world } = bench;

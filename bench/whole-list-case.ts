@@ -7,7 +7,8 @@ import { residentMemory, type Server, watchMemory } from './processes.ts';
 import type { CaseResult } from './report.ts';
 import { bulkLocations, locationId, referenceId } from './world.ts';
 
-// This file measures a list of 100,000 entries in one response: its time, its memory, and its effect on gate decisions.
+// This file measures a response with a list of 100,000 whitelist entries: how long the response takes, how much memory
+// it needs, and how it affects gate decisions.
 
 interface Fetched {
   firstByteMs: number;
@@ -16,10 +17,10 @@ interface Fetched {
 }
 
 /**
- * Reads a list from the gateway.
+ * Reads a list from the gateway, as a fast or slow client.
  *
- * @param pauseMs the pause after each chunk of up to 64 KiB, which makes the client slow
- * @param signal aborts the reading
+ * @param pauseMs the pause of the client after each chunk of up to 64 KiB, in milliseconds
+ * @param signal an AbortSignal with which the caller stops the reading of the list
  */
 async function fetchList(
   server: Server,
@@ -56,14 +57,17 @@ async function repeat<Result>(times: number, work: () => Promise<Result>): Promi
 const listPath = (position: number, reference?: string) =>
   `/api/locations/${locationId(position)}/whitelist${reference ? `?referenceId=${reference}` : ''}`;
 
-/** The number of gate decisions per second that another client requests at the same time. */
+/** How many gate decisions per second another client requests while the clients of the benchmark read whole lists. */
 const gateRate = 200;
 const gateConnections = 10;
 const longLists = 5;
-/** The slow clients that read the long list at the same time. Each client reads about 1 MiB/s. */
+/**
+ * `count` slow clients read the long list at the same time. After each chunk, a slow client pauses for `pauseMs`
+ * milliseconds, so it reads about 1 MiB/s.
+ */
 const slowReaders = { count: 10, pauseMs: 60 };
 
-/** Starts a gateway and returns functions that read its lists. */
+/** Starts a gateway, and returns functions that read long lists of whitelist entries from the gateway. */
 async function openLists(bench: Bench, nodeOptions: string[]) {
   const server = await bench.start('gateway', nodeOptions);
   const load = bench.startLoad();
@@ -82,7 +86,8 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
       rate,
     });
   const short = () => fetchList(server, bulkSecret, shortPath);
-  // Gate decisions and short lists are requested first, so that the heap has its usual size, including garbage.
+  // Before the measurement, gate decisions and short lists bring the heap of the server to its usual size. The usual
+  // size includes garbage that V8 has not collected yet.
   await ask('gate', bench.warmUpSeconds);
   await ask('list-1000', bench.warmUpSeconds * 2);
   await repeat(30, short);
@@ -101,7 +106,10 @@ async function openLists(bench: Bench, nodeOptions: string[]) {
 }
 type Lists = Awaited<ReturnType<typeof openLists>>;
 
-/** Reads long lists while there is no other load, and measures how much the memory of the process grows, in MiB. */
+/**
+ * Reads short and long lists while there is no other load. Also measures the growth of the gateway process's memory,
+ * in MiB.
+ */
 async function readAlone({ server, short, long }: Lists) {
   const baseline = (await residentMemory(server.pid)) ?? Number.NaN;
   const memory = watchMemory(server.pid);
@@ -114,7 +122,7 @@ async function readAlone({ server, short, long }: Lists) {
   return { baseline, growth: memory.stop() - baseline, shorts, longs };
 }
 
-/** Runs `work` while slow clients are reading long lists. */
+/** Calls `work`, and lets slow clients read long lists until `work` ends. */
 async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController();
   const readers = Array.from({ length: slowReaders.count }, () => slow(done.signal));
@@ -127,8 +135,8 @@ async function whileReadSlowly<Result>({ slow }: Lists, work: () => Promise<Resu
 }
 
 /**
- * Measures gate decisions in pairs of rounds, one without and one with slow clients. Also measures the maximum memory
- * in MiB.
+ * Measures gate decisions in pairs of short measurements: one without slow clients, and one with slow clients. The
+ * result also contains the maximum memory of the gateway, in MiB.
  */
 async function gatesBesideReaders(bench: Bench, lists: Lists) {
   const gates = async () => {
@@ -159,7 +167,7 @@ async function gatesBesideReaders(bench: Bench, lists: Lists) {
   return { p50: valuesOf('p50'), p99: valuesOf('p99'), figures: figures() };
 }
 
-/** Returns the median time in which the hand-written peer sends the long list, in milliseconds. */
+/** Returns the time in which the hand-written server (the peer) sends the long list: the median, in milliseconds. */
 async function totalOfPeer(bench: Bench): Promise<number> {
   const peer = await bench.start('hand-written');
   try {
@@ -171,10 +179,16 @@ async function totalOfPeer(bench: Bench): Promise<number> {
   }
 }
 
-/** The maximum size of the V8 heap in MB. It is small, because V8 keeps garbage in memory as long as there is room. */
+/**
+ * The maximum size of the V8 heap in MB. V8 collects garbage only when the heap is full. With a larger maximum heap
+ * size, more garbage would stay in memory.
+ */
 const smallHeap = 160;
 
-/** Measures the long list without other load, with slow clients, and in comparison with the hand-written peer. */
+/**
+ * Measures how the gateway sends the long list: without other load, with slow clients, and in comparison with a
+ * hand-written server.
+ */
 export async function wholeList(bench: Bench): Promise<CaseResult> {
   const small = await openLists(bench, [`--max-old-space-size=${smallHeap}`]);
   const inSmallHeap = await readAlone(small).finally(() => small.close());

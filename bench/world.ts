@@ -1,30 +1,36 @@
-// Describes the data in the database of a benchmark. Identifiers are computed from positions, so that the process that
-// sends requests needs no list of identifiers.
+// Describes the data in the database of a benchmark. The benchmark computes the identifier of each object from its
+// number, so it needs no list of identifiers.
 
-/** The data that the process with the requests needs, as plain JSON. */
+/** The data that the load generator needs. The benchmark passes this object as JSON to the load generator's process. */
 export interface World {
-  /** The secrets of the API keys of the 100 main locations. Each location has one key. */
+  /** The secrets of ten API keys, each with all main locations of the benchmark in its scope. */
   secrets: string[];
-  /** The secret of the API key for the large locations. */
+  /** The secret of the API key whose scope contains the large locations. */
   bulkSecret: string;
-  /** The secret of an API key that allows one request in each rate limit window. */
+  /** The secret of an API key that may send one request in each time window of its rate limits. */
   refusedSecret: string;
-  /** The secret of an API key that allows `exactLimit` requests in each rate limit window. */
+  /** The secret of an API key that may send `exactLimit` requests in each time window of its rate limits. */
   exactSecret: string;
-  /** A secret of the right form that belongs to no API key. */
+  /** A secret that has the right form but belongs to no API key. */
   unknownSecret: string;
 }
 
-/** The number of main locations. `entriesPerLocation` is the number of entries in each of them. */
+/**
+ * The number of main locations, which are all locations of the benchmark except the large ones. `entriesPerLocation` is
+ * the number of whitelist entries of each main location.
+ */
 export const mainLocations = 100;
 export const entriesPerLocation = 1000;
 export const companies = 10;
-/** The number of entries that have the same reference. */
+/** How many whitelist entries of the benchmark data share one reference. */
 export const entriesPerReference = 10;
-/** The number of requests that the API key of `exactSecret` allows in each rate limit window. */
+/** The number of requests that the API key with the secret `exactSecret` may send in each rate limit window. */
 export const exactLimit = 200;
 
-/** The positions of the large locations, which come after the main locations and belong to another company. */
+/**
+ * The positions of the large locations. The benchmark computes the id of each location from its position. The large
+ * locations come after the main locations and belong to another company.
+ */
 export const bulkLocations = { hundredThousand: 100, import: 101, million: 102 } as const;
 
 const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
@@ -36,16 +42,19 @@ export const entryId = (location: number, entry: number) =>
 
 export const plateTypes = ['DXB', 'AUH', 'SHJ', 'AJM'] as const;
 
-/** Returns the reference of a seeded entry. */
+/** Returns the reference id of the seeded whitelist entry with a given number. */
 export const referenceId = (entry: number, entries = entriesPerLocation) =>
   `unit-${String(entry % (entries / entriesPerReference)).padStart(6, '0')}`;
 
-/** Returns the plate of a seeded entry. */
+/** Returns the plate of the seeded whitelist entry with a given number. */
 export const plateOf = (entry: number) => ({
   plateType: plateTypes[entry % plateTypes.length]!,
   plateCode: 'A',
   plateNumber: String(entry + 1),
 });
 
-/** The reference of all entries that a case adds. They are removed after the case. */
+/**
+ * The reference id of all whitelist entries that a benchmark case adds. The benchmark removes the whitelist entries
+ * with this reference id at the end of the case.
+ */
 export const createdReference = 'bench-created';

@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib';
 import pg from 'pg';
 import { pino } from 'pino';
 
-// This file has the checks before the hand-written routes: API keys, the rate limiter, the log and the usage records.
+// This file contains the middleware of the hand-written server. For each request, the middleware checks the API key and
+// the rate limit, and writes a log line and a usage record.
 
 const { DATABASE_URL, REDIS_URL, KEY_PEPPER, LOG_LEVEL, DATABASE_POOL_SIZE } = process.env;
 const hourWindowMs = Number(process.env.RATE_LIMIT_WINDOW_SECONDS) * 1000;
@@ -15,7 +16,7 @@ const burstWindowMs = Number(process.env.RATE_LIMIT_BURST_WINDOW_SECONDS) * 1000
 const log = pino({ level: LOG_LEVEL!, base: undefined }, pino.destination({ sync: false }));
 const pool = new pg.Pool({ connectionString: DATABASE_URL!, max: Number(DATABASE_POOL_SIZE) });
 
-/** Runs an SQL statement with a name. */
+/** Runs a named SQL statement and returns its rows. */
 export const query = async <Row>(name: string, text: string, values: unknown[]) =>
   (await pool.query({ name, text, values })).rows as Row[];
 
@@ -35,14 +36,14 @@ const tooMany = new Failure(429, {
   message: 'Too many requests, please try again later',
 });
 
-/** Creates a JSON response with the headers that the gateway also sends. */
+/** Creates a JSON response with the same headers that the gateway sends. */
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(value), {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
   });
 
-// The following code checks API keys.
+// Authentication with an API key.
 
 export interface Key {
   id: string;
@@ -88,8 +89,9 @@ async function authenticate(secret: string | undefined): Promise<Key> {
   return key;
 }
 
-// The following code limits requests. Each window of an API key is a list of times. Both windows are checked in one
-// round trip to Redis.
+// Each API key has a rate limit for a long and for a short time window. For each API key and each of its two time
+// windows, Redis has a list with the times of the requests. The long and the short time window are checked in one round
+// trip to Redis.
 
 const redis = new Redis(REDIS_URL!, { maxRetriesPerRequest: 1, enableOfflineQueue: true }) as Redis & {
   take(
@@ -151,7 +153,7 @@ async function limit(headers: Headers, id: string, hourly: number, burst: number
   throw tooMany;
 }
 
-// The following code collects usage records and writes them to the database once a second.
+// The hand-written server collects usage records in memory, and writes them to the database once a second.
 
 type Usage = [string | null, string, string, string, number, number, string, string];
 let usage: Usage[] = [];
@@ -174,12 +176,12 @@ setInterval(() => {
   );
 }, 1000).unref();
 
-/** The values that the guard passes to a route handler. */
+/** The values that the middleware passes to a route handler: the API key and the request id. */
 export interface Env {
   Variables: { key: Key; requestId: string };
 }
 
-/** Authenticates, rate-limits and records every request. */
+/** Checks the API key and the rate limit of each request, and writes a log line and a usage record. */
 export const guard: MiddlewareHandler<Env> = async (c, next) => {
   const startedAt = performance.now();
   const requestId = randomUUID();

@@ -5,9 +5,10 @@ import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import { type Env, Failure, guard, json, type Key, keyInvalid, query } from './hand-written-guard.ts';
 
-// This server implements a few routes of the gateway by hand, without GraphQL. It uses Hono and node-postgres with
-// named statements. Like the gateway, it checks API keys, limits requests, validates them, sends the same headers, and
-// writes log lines, audit records and usage records.
+// The hand-written server implements a few routes of the gateway without GraphQL. The hand-written server uses Hono and
+// node-postgres with named SQL statements. Like the gateway, it checks API keys and rate limits, validates requests,
+// and writes log lines, audit records and usage records. The hand-written server also sends the same response headers
+// as the gateway.
 
 const noLocation = (value: string) =>
   new Failure(404, {
@@ -16,7 +17,7 @@ const noLocation = (value: string) =>
     details: { field: 'locationId', value },
   });
 
-// The following code validates requests.
+// The code in this section validates requests.
 
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 const text = (max: number) =>
@@ -58,7 +59,7 @@ function checked<Rule extends z.ZodType>(rule: Rule, input: unknown): z.output<R
   });
 }
 
-// The following code contains the SQL statements.
+// The SQL statements of the hand-written server.
 
 const inScope = `(l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[]) OR $4::boolean)`;
 const columns = `e.id, e."locationId", e."referenceId", e."plateType", e."plateCode", e."plateNumber",
@@ -100,7 +101,7 @@ const statusText = `SELECT l.id AS "locationId", l.slug, l.name, l.capacity, l."
     (SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = l.id)::int AS "whitelistedVehicles"
   FROM "Location" l WHERE ($1::boolean OR l."companyId" = ANY($2::text[]) OR l.id = ANY($3::text[])) ORDER BY l.id`;
 
-// The following code contains the routes.
+// The routes of the hand-written server.
 
 interface EntryRow {
   id: string | null;

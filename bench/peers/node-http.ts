@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
-// This server shows the upper limit for rejected requests. It is Node's HTTP server. It checks nothing and answers
-// every request with the same error.
+// This plain Node HTTP server shows how many requests per second a server can reject on this machine. The server checks
+// nothing and answers every request with the same error.
 
 const refusals = {
   401: { code: 'UNAUTHORIZED', message: 'Invalid or missing API key' },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// This server shows the upper limit for a case. It is Node's HTTP server. It checks nothing and answers every request
-// with the content of ANSWER_FILE.
+// This plain Node HTTP server shows the maximum number of requests per second in a benchmark case on this machine. The
+// server does not check requests. Its answer to every request is the response in the file ANSWER_FILE.
 
 const { status, headers, body } = JSON.parse(readFileSync(process.env.ANSWER_FILE!, 'utf8')) as {
   status: number;

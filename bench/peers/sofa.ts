@@ -21,8 +21,8 @@ import { createFeedCursors } from '../../src/whitelist/feed/cursor.ts';
 import { createWhitelistReads } from '../../src/whitelist/reads.ts';
 import { createWhitelistWrites } from '../../src/whitelist/writes.ts';
 
-// This server is SOFA with the schema, the resolvers and the guard of the gateway. Only the translation from REST to
-// GraphQL is SOFA's own.
+// This server uses the gateway's schema, resolvers and request guards (authentication, rate limits, log and usage
+// records). In this server, only the translation from REST to GraphQL comes from the library SOFA.
 
 const config = loadConfig(process.env);
 const log = createLog(config.logLevel);
@@ -36,7 +36,7 @@ const database = await openDatabase({
 const { prisma, sql } = database;
 const redis = createRedisClient(config.redis!, log);
 await connected(redis);
-// The context has only the services that requests for whitelists need.
+// The GraphQL context contains only the services that requests for whitelists need.
 const services = {
   prisma,
   whitelist: {
@@ -54,8 +54,8 @@ const services = {
 } as Partial<Services> as Services;
 
 /**
- * Removes fields from a GraphQL type. SOFA selects all fields of a type, so only the fields of the REST route may
- * remain.
+ * Removes fields from a GraphQL type. SOFA selects all fields of a type, so the type must have only the fields that the
+ * equivalent REST route of the gateway returns.
  */
 function removeFields(type: string, ...names: string[]): void {
   const fields = (schema.getType(type) as GraphQLObjectType).getFields();

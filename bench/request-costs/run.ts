@@ -10,21 +10,24 @@ import { recordBatch, type Shape, type ShapeRequest, shapes } from './shapes.ts'
 import { barOf, costTable, perPoint } from './table.ts';
 import { events, seedCosts } from './world.ts';
 
-// `npm run bench:cost` measures how much processor time of the gateway and of PostgreSQL a client gets for one rate
-// limit point.
+// `npm run bench:cost` measures the processor time of the gateway and PostgreSQL for each rate limit point that a
+// request costs.
 
 const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
-    /** Parts of names, separated by commas. Only kinds of requests whose names contain one of them are measured. */
+    /**
+     * Words, separated by commas. The benchmark measures only the kinds of requests whose name contains one of these
+     * words.
+     */
     only: { type: 'string' },
     runs: { type: 'string', default: '12' },
     record: { type: 'boolean', default: false },
   },
 });
 /**
- * How many requests of each kind are sent before the measurement. They compile code and fill the caches of the
- * database.
+ * How many requests of each kind are sent before the measurement. The warm-up requests let Node compile the code, and
+ * fill the caches of the database.
  */
 const warmUpRuns = 3;
 const eventsOfBatch = 1_000;
@@ -88,8 +91,8 @@ async function send(server: Server, secret: string, { method, path, body }: Shap
 }
 
 /**
- * Returns the processor time that PostgreSQL has used for the gateway's connections. The time is 0 for the embedded
- * database.
+ * Returns how much processor time PostgreSQL has used so far for the gateway's connections, in milliseconds. Returns 0
+ * for the embedded database.
  */
 async function postgresTime(sql: Sql | undefined): Promise<number> {
   if (!sql) return 0;
@@ -104,7 +107,7 @@ async function postgresTime(sql: Sql | undefined): Promise<number> {
   return times.reduce<number>((total, time) => total + (time ?? 0), 0);
 }
 
-/** Returns the median cost of one kind of request over several runs. */
+/** Sends several requests of one kind, and returns the median of their costs. */
 async function costOf(
   server: Server,
   secret: string,

@@ -7,12 +7,15 @@ export interface ShapeRequest {
   body?: unknown;
 }
 
-/** A kind of request whose cost is measured. Each run builds a new request of this kind. */
+/**
+ * A kind of request whose cost is measured. For each repetition of the measurement, the function `request` builds a new
+ * request.
+ */
 export interface Shape {
   name: string;
   /**
-   * Whether `docs/contract.md` fixes the price of the request. Otherwise the gateway computes the price from the
-   * GraphQL fields.
+   * True if docs/contract.md defines how many rate limit points the request costs. If `priceOfContract` is false, the
+   * gateway computes the cost of the request from its GraphQL fields.
    */
   priceOfContract: boolean;
   request: (run: number) => ShapeRequest;
@@ -20,7 +23,9 @@ export interface Shape {
 
 const day = 24 * 3_600_000;
 const start = Date.now() - 20 * day;
-/** Returns a time within the last days. The argument is the number of minutes after the first event. */
+/**
+ * Returns the time that is a given number of minutes after the first event. The first parking event was 20 days ago.
+ */
 const at = (minute: number) => new Date(start + minute * 60_000).toISOString();
 
 const plate = (number: number) => ({ plateType: 'DXB', plateCode: 'A', plateNumber: String(number) });
@@ -46,18 +51,21 @@ const graph = (name: string, query: (run: number) => string, variables?: (run: n
 
 const atPriceOfContract = (shape: Shape): Shape => ({ ...shape, priceOfContract: true });
 
-/** Returns the GraphQL selection for a list of the large location: its whitelist, events or sessions. */
+/** Returns the start of a GraphQL field that lists rows of the large location, such as its parking sessions. */
 const of = (list: string, rest: string) => `${list}(locationId: "${large}"${rest}`;
 const entryFields =
   'id locationId referenceId plateType plateCode plateNumber vehicleType note validFrom validUntil version createdAt updatedAt';
 const path = `/api/locations/${large}`;
 
-/** Returns the events for one request. Events with the same number are equal, so an event can be repeated. */
+/**
+ * Returns the parking events that one request records. For the same event number, the function always returns the
+ * same event. So a later request can send an event again.
+ */
 const eventBatch = (first: number, count: number, values: (index: number) => object = () => ({})) =>
   times(count, (index) => ({
     eventId: `event-${first + index}`,
     kind: (first + index) % 4 === 3 ? 'EXIT' : 'ENTRY',
-    // Every fourth event is the exit of the vehicle in the event before.
+    // Every fourth event is an exit. Its vehicle is the vehicle of the event before it.
     plate: plate(((first + index) % 4 === 3 ? first + index - 1 : first + index) % entries),
     occurredAt: at(first + index),
     ...values(first + index),
@@ -65,7 +73,10 @@ const eventBatch = (first: number, count: number, values: (index: number) => obj
 
 const record = `mutation ($events: [ParkingEventInput!]!) {
   recordParkingEvents(locationId: "${large}", events: $events) { recorded } }`;
-/** Returns a request that records events. The benchmark sends it before the measurements. */
+/**
+ * Returns a request that records parking events. The benchmark also calls `recordBatch` before its measurements, to
+ * fill the database with parking events.
+ */
 export const recordBatch = (first: number, count: number): ShapeRequest => ({
   method: 'POST',
   path: '/graphql',
@@ -93,7 +104,10 @@ const recordEvents = (name: string, eventsOf: (run: number) => object[]) =>
     ),
   );
 
-/** The kinds of requests. Each request costs as much processor time as its price allows. */
+/**
+ * The kinds of requests that are measured. For each kind, the benchmark sends the request that needs the most processor
+ * time per rate limit point.
+ */
 export const shapes: readonly Shape[] = [
   rest('locations', () => ({ method: 'GET', path: '/api/locations' })),
   rest('status of a location', () => ({ method: 'GET', path: `${path}/status` })),

@@ -2,7 +2,8 @@ import { markdownTable } from '../markdown-table.ts';
 import { median } from '../pairs.ts';
 import type { RecordedCost } from '../recorded.ts';
 
-// The maximum processor time for one rate limit point, in milliseconds and as a multiple of the median.
+// One rate limit point may cost at most `maxMilliseconds` of processor time, and at most `maxTimesMedian` times the
+// median of all kinds of requests.
 
 const maxMilliseconds = 30;
 const maxTimesMedian = 6;
@@ -12,14 +13,15 @@ export const perPoint = ({ points, gatewayMs, postgresMs = 0 }: RecordedCost): n
   (gatewayMs + postgresMs) / points;
 
 /**
- * Returns the maximum processor time that one rate limit point may cost in a set of kinds of requests, in milliseconds.
+ * Returns how many milliseconds of processor time one rate limit point may cost. The result is the lower of these two
+ * values: `maxMilliseconds`, and `maxTimesMedian` times the median cost of all kinds of requests.
  */
 export const barOf = (costs: Record<string, RecordedCost>): number =>
   Math.min(maxMilliseconds, maxTimesMedian * median(Object.values(costs).map(perPoint)));
 
 /**
  * Returns the costs as a Markdown table. The kinds of requests with the highest cost per point come first. Costs above
- * the maximum are bold.
+ * the maximum are shown in bold.
  */
 export function costTable(costs: Record<string, RecordedCost>): string {
   const bar = barOf(costs);

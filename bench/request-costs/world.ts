@@ -8,18 +8,21 @@ import { companyId, locationId } from '../world.ts';
 export const large = locationId(0);
 /** The number of whitelist entries of the large location, with plates `DXB/A/1` to `DXB/A/10000`. */
 export const entries = 10_000;
-/** The number of events of the large location. Half of the vehicles are still inside. */
+/**
+ * The number of parking events of the large location. After all 11,000 parking events, 5,000 vehicles are inside the
+ * large location.
+ */
 export const events = 11_000;
-/** The number of locations of the company. All locations except the large location have few entries. */
+/** The number of locations of the company. Every location except the large location has only 10 whitelist entries. */
 const locations = 100;
 const entriesOfSmall = 10;
 
-/** A rate limit that is so high that no benchmark reaches it. */
+/** A rate limit, in points, that is so high that no benchmark reaches it. */
 const hugeLimit = 10_000_000;
 
 /**
- * Fills an empty database with a company and its locations, but without events. All migrations must be applied. Returns
- * the secret of an API key of the company.
+ * Fills an empty database with a company and its locations, but without events. The caller must first apply all
+ * migrations to the database. Returns the secret of an API key whose scope contains the company.
  */
 export async function seedCosts({ sql, prisma }: Database, pepper: string): Promise<string> {
   const run = (text: string, values: unknown[]) => sql.query({ name: '', text }, values);

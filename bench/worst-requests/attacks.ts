@@ -2,10 +2,10 @@ import { bodyAttacks } from './body-attacks.ts';
 import { documentAttacks } from './document-attacks.ts';
 import type { Attack } from './requests.ts';
 
-/** All kinds of expensive requests (attacks), in the order of the table. */
+/** All kinds of expensive requests (attacks), in the order of the rows in the benchmark's table. */
 export const attacks: readonly Attack[] = [...bodyAttacks, ...documentAttacks];
 
-/** Returns the kind of expensive requests with a given name. */
+/** Returns the kind of expensive requests that has a given name. */
 export function attackOf(name: string): Attack {
   const found = attacks.find((attack) => attack.name === name);
   if (!found) throw new Error(`There is no attack ${name}`);

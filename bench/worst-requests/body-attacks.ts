@@ -2,25 +2,26 @@ import { bulkLocations, locationId } from '../world.ts';
 import { ask, type Attack, type AttackRequest, entryFields, post, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// The kinds of requests in this file have bodies that are expensive to read, to check or to execute.
+// This file builds expensive requests. Their bodies need much work to read, to check or to execute.
 
 /**
- * The size of the largest request body in bytes. It is slightly below the limit, so that the rest of the request fits.
+ * The size of the large value in a request body, in bytes. A large value is slightly below the size limit of a request
+ * body, because the body also contains the GraphQL query.
  */
 const largestBody = 16 * 1024 * 1024 - 1000;
 /**
- * The number of values in the largest request body. It is slightly below the limit, so that the rest of the request
- * fits.
+ * The number of repeated JSON values in a request body with many values. The gateway allows 150,000 JSON values in a
+ * body, so 1,000 values remain for the other parts of the body.
  */
 const mostValues = 149_000;
 const deepestNesting = 34;
 
 const target = locationId(bulkLocations.import);
 
-/** A query with a variable. The request body can contain any JSON value for the variable. */
+/** A GraphQL query with one variable, for which a request body can contain any JSON value. */
 const question = `query ($plate: PlateInput!) { plateAccess(locationId: "${target}", plate: $plate) { allowed } }`;
 
-/** Returns a request body with this query and a JSON value for its variable. */
+/** Returns a request body with the GraphQL query `question` and a JSON value for its variable. */
 const withValue = (json: string) => `{"query":${JSON.stringify(question)},"variables":{"plate":${json}}}`;
 
 const bodyOf =
@@ -41,7 +42,9 @@ const importMutation = `mutation ($locationId: ID!, $entries: [WhitelistEntryInp
   }
 }`;
 
-/** Returns an import row with the longest values that the rules allow. No other row has the same plate. */
+/**
+ * Returns an import row with the longest values that the validation rules allow. Each import row has a different plate.
+ */
 const largestRow = (round: number, row: number) => ({
   referenceId: `${round}-${row}`.padEnd(100, 'r'),
   plateType: 'RAK',
@@ -64,7 +67,7 @@ const importOf =
       }),
     );
 
-/** Returns the plate of a seeded entry. */
+/** Returns the plate of the seeded whitelist entry with a given index. */
 const seededPlate = (index: number) => ({
   plateType: 'DXB',
   plateCode: 'A',

@@ -3,7 +3,7 @@ import { bulkLocations, companyId, locationId } from '../world.ts';
 import { aliases, ask, type Attack, entryFields, get, times } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// The kinds of requests in this file are small, but cause much work or large responses.
+// This file builds expensive GraphQL requests. Their bodies are small, but cause much work or large responses.
 
 const hundredThousand = locationId(bulkLocations.hundredThousand);
 const longTexts = locationId(bulkLocations.import);
@@ -14,7 +14,9 @@ const instant = (daysAgo: number, minutes: number) =>
 
 const usageFields = 'hour surface operation requests refused errors';
 
-/** Returns a query that reads different months of usage under many aliases. */
+/**
+ * Returns a GraphQL query that reads the usage of an API key under many aliases, each for a slightly different month.
+ */
 const usage = ({ busyKeyId }: WorstWorld) =>
   `{ ${aliases(28, (index) => `apiKey(id: "${busyKeyId}") { usage(from: "${instant(30, index)}", to: "${instant(0, index)}") { ${usageFields} } }`)} }`;
 
@@ -22,7 +24,10 @@ const usage = ({ busyKeyId }: WorstWorld) =>
 const largestUsage = ({ busyKeyId }: WorstWorld) =>
   `{ apiKey(id: "${busyKeyId}") { usage(from: "${instant(15, 0)}", to: "${instant(0, 0)}") { ${usageFields} } } }`;
 
-/** Returns requests with documents of the maximum length. The gateway has not seen any of the documents before. */
+/**
+ * Returns requests with GraphQL documents of the maximum length. All documents are different, so the gateway has none
+ * of them in its cache.
+ */
 const freshDocuments = (world: WorstWorld) =>
   times(100, (round) =>
     ask(

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RequestSpec, trafficOf } from '../traffic.ts';
 import type { World } from '../world.ts';
 
-// This process requests gate decisions for the gates of other companies. It keeps a constant rate, even while some
-// decisions are pending.
+// The benchmark process in this file requests gate decisions for companies that do not send the expensive requests. The
+// process sends its requests at a constant rate, even while it waits for earlier responses.
 
-/** The message that tells this process to start. */
+/** The message that tells this process to start its requests for gate decisions. */
 export interface GatesJob {
   origin: string;
   world: World;
 }
 
 /**
- * The time at which a gate requested a decision, by the system clock, and the duration of the decision. Both are in
+ * One gate decision: the time of the request by the system clock, and the delay until the response, both in
  * milliseconds.
  */
 export interface Decision {
@@ -22,17 +22,17 @@ export interface Decision {
   delay: number;
 }
 
-/** All decisions that were requested until the process was told to stop. */
+/** All gate decisions that the measuring process requested until it got the message `stop`. */
 export interface GatesResult {
   decisions: Decision[];
-  /** The number of decisions whose response did not have status 200. */
+  /** The number of requests for gate decisions that failed or whose response did not have status 200. */
   failures: number;
 }
 
 const decisionsPerSecond = 200;
 /**
- * The maximum number of connections. It is so high that no request waits for a connection, even if the gateway does not
- * respond for seconds.
+ * The maximum number of connections. With 1,000 connections, no request waits for a connection, even if the gateway
+ * does not respond for several seconds.
  */
 const maxConnections = 1000;
 

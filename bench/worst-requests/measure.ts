@@ -11,16 +11,18 @@ import type { SpendJob, SpendResult } from './spend.ts';
 /** How one kind of expensive requests (an attack) affects gate decisions. All delays are in milliseconds. */
 export interface AttackResult {
   attack: string;
-  /** The delays of gate decisions before the attack, without load. */
+  /** The delays of gate decisions that were measured without load, before the expensive requests. */
   quiet: number[];
-  /** The longest delay of a gate decision while a single expensive request ran. */
+  /** The longest measured delay of a gate decision during one expensive request. */
   largestOfOne: number;
-  /** The delays of gate decisions while the API key used up its rate limit with expensive requests. */
+  /**
+   * The delays of gate decisions that were measured while an API key used up its rate limit with expensive requests.
+   */
   busy: number[];
   busySeconds: number;
-  /** The number of gate decisions whose response did not have status 200. */
+  /** The number of requests for gate decisions that failed or whose response did not have status 200. */
   failures: number;
-  /** How much the memory of the gateway grew at most, in MiB. */
+  /** The largest growth of the gateway's memory, in MiB. */
   growth: number;
   statuses: Record<number, number>;
   sample: string;
@@ -28,9 +30,15 @@ export interface AttackResult {
 
 const warmUpMs = 2_000;
 const quietMs = 2_000;
-/** How long to wait after the expensive requests for work that is still running, in milliseconds. */
+/**
+ * The pause after the expensive requests, in milliseconds. During the pause, the gateway completes the work that is
+ * still running.
+ */
 const settleMs = 500;
-/** The number of requests of one API key that a process runs at the same time. */
+/**
+ * The number of expensive requests that the benchmark sends at the same time. A gateway process runs at most 50
+ * requests of one API key at the same time.
+ */
 const atOnce = 50;
 
 const child = (name: string) =>
@@ -49,8 +57,8 @@ async function answerOf<Result>(process: ChildProcess, message: object | string)
 }
 
 /**
- * Uses up the rate limit of an API key with one kind of request, and measures the gate decisions of other companies
- * meanwhile.
+ * Uses up the rate limit of an API key with one kind of request. At the same time, the function measures the delays
+ * of gate decisions for other companies.
  */
 export async function measureAttack(
   server: Server,

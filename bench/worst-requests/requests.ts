@@ -2,7 +2,7 @@ import type { WorstWorld } from './seed.ts';
 
 // This file defines the types for kinds of expensive requests (attacks), and functions that build the requests.
 
-/** A single expensive request. Its body can be bytes that are not valid text. */
+/** A single expensive request. The body of an expensive request can be bytes that are not valid text. */
 export interface AttackRequest {
   method: 'GET' | 'POST';
   path: string;
@@ -10,14 +10,17 @@ export interface AttackRequest {
   body?: string | Buffer;
 }
 
-/** A kind of request that costs the gateway as much as the limits allow. */
+/** A kind of expensive request, which takes as much time in the gateway as the request limits allow. */
 export interface Attack {
   name: string;
-  /** Builds the requests of this kind. They are sent in their order, again and again. */
+  /**
+   * Builds a list of expensive requests of one kind. The benchmark sends the requests of the list in order, again and
+   * again.
+   */
   build(world: WorstWorld): AttackRequest[];
   /**
-   * Whether the client reads successful responses. With `nothing`, the client leaves the responses unread and keeps
-   * their connections open.
+   * Whether the client reads successful responses. If `reads` is `nothing`, the client leaves successful responses
+   * unread and keeps the connections open.
    */
   reads: 'everything' | 'nothing';
 }
@@ -25,7 +28,7 @@ export interface Attack {
 export const times = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Returns the same field many times, each time with another alias. */
+/** Returns a GraphQL selection in which a field occurs many times, each time with another alias. */
 export const aliases = (count: number, field: (index: number) => string) =>
   times(count, (index) => `a${index}: ${field(index)}`).join(' ');
 

@@ -16,7 +16,8 @@ const { values: options } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },
     /**
-     * Parts of names, separated by commas. Only kinds of expensive requests whose names contain one of them are sent.
+     * A list of words, separated by commas. The benchmark sends only the kinds of requests whose name contains one of
+     * the words.
      */
     only: { type: 'string' },
     seconds: { type: 'string', default: '8' },
@@ -40,8 +41,8 @@ try {
   console.log(`${measured.machine}, ${measured.database}`);
   const results = [];
   for (const [index, { name }] of chosen.entries()) {
-    // For each kind of expensive requests, there is a new gateway process, and an API key that has not used any of its
-    // rate limit.
+    // Each kind of expensive request gets a new gateway process and an unused API key, so all points of its rate limit
+    // are available.
     const server = await startServer({ script: 'server', env: target.env });
     try {
       const result = await measureAttack(server, {
@@ -55,7 +56,7 @@ try {
         `${name}: one delays by ${largestOfOne.toFixed(0)} ms; all in ${busySeconds.toFixed(1)} s, ${JSON.stringify(statuses)} ${sample.replaceAll('\n', ' ')}`,
       );
     } finally {
-      // The process is killed. A normal stop would wait for responses that are still open.
+      // The gateway process is killed, because a normal stop would wait for responses that are still open.
       process.kill(server.pid, 'SIGKILL');
       await server.stop();
     }

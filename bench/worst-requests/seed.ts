@@ -6,27 +6,34 @@ import { newId } from '../../src/ids.ts';
 import { seedWorld } from '../seed.ts';
 import { bulkLocations, companyId, locationId, type World } from '../world.ts';
 
-/** The seeded data, with the API key that sends the expensive requests. */
+/** The seeded data, including the API key with which the expensive requests are sent. */
 export interface WorstWorld extends World {
   /**
-   * The secret of an API key for the large locations and the old companies. The key has default limits and all
-   * permissions.
+   * The secret of an API key whose scope contains the large locations and the companies with very large settings. The
+   * API key has the default rate limits and all permissions.
    */
   spenderSecret: string;
-  /** The id of an API key of the same company that has made many requests. */
+  /**
+   * The id of an API key with many usage records. The API key has the same scope as the API key that sends the
+   * expensive requests.
+   */
   busyKeyId: string;
 }
 
 /**
- * The number of companies whose settings are as large as earlier versions allowed. Half of the settings have long
- * texts, and half have many values.
+ * The number of companies with settings of 16 MiB. Only earlier versions of the gateway allowed such large settings.
+ * The settings of half of these companies contain one long text, and the settings of the other half contain many
+ * values.
  */
 const oldCompanies = 60;
 const oldSettingsBytes = 16 * 1024 * 1024;
-/** The number of audit records of imports. Each import replaced `importedEntries` entries. */
+/** The number of audit records about imports. Each of these imports replaced `importedEntries` whitelist entries. */
 const importRecords = 60;
 const importedEntries = 10_000;
-/** The number of hours for which an API key has usage records. In each hour it used `usedOperations` operations. */
+/**
+ * The number of hours for which one seeded API key has usage records. In each of these hours, the API key used
+ * `usedOperations` operations.
+ */
 const usageHours = 31 * 24;
 const usedOperations = 50;
 /** The number of whitelist entries with texts of the maximum length. */
@@ -37,17 +44,19 @@ const bulkCompany = 10;
 const oldCompanyId = (number: number) => companyId(1000 + number);
 
 /**
- * Fills an empty database with data that makes requests expensive. All migrations must be applied.
+ * Fills an empty database with data that makes requests expensive. The caller must first apply all migrations to the
+ * database.
  *
- * @param spenders the number of API keys that have not used any of their rate limit
- * @returns the seeded data for each of these keys
+ * @param spenders the number of API keys to create, each with an unused rate limit
+ * @returns for each new API key, its secret and a description of the seeded data
  */
 export async function seedWorst(database: Database, pepper: string, spenders: number): Promise<WorstWorld[]> {
   const { sql, kind } = database;
   const world = await seedWorld(database, { pepper, million: false });
   const run = (text: string, values: unknown[] = []) => sql.query({ name: '', text }, values);
 
-  // The settings are smaller on the embedded database, because larger settings would exceed its memory.
+  // The seeded company settings are smaller on the embedded database, because larger settings would exceed its
+  // memory.
   const [value, values] =
     kind === 'embedded' ? ['{"a":12345678}', 600_000] : ['{}', oldSettingsBytes / 3 - 10];
   const settings = [

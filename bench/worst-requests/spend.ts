@@ -4,15 +4,15 @@ import { attackOf } from './attacks.ts';
 import type { AttackRequest } from './requests.ts';
 import type { WorstWorld } from './seed.ts';
 
-// This process sends one kind of expensive requests (an attack) with one API key, until the key has used up its rate
-// limit.
+// This process sends expensive requests of one kind (an attack) with one API key, until the rate limit of the key is
+// used up.
 
-/** The message that tells this process to start sending the requests. */
+/** A message to this process. When the process receives the message, it starts to send expensive requests. */
 export interface SpendJob {
   attack: string;
   origin: string;
   world: WorstWorld;
-  /** The number of requests to send. `atOnce` is the number of requests that run at the same time. */
+  /** The number of requests to send. Of these requests, `atOnce` run at the same time. */
   requests: number;
   atOnce: number;
   /** The time limit for sending all requests, in seconds. */
@@ -23,11 +23,11 @@ export interface SpendJob {
 export interface SpendResult {
   seconds: number;
   /**
-   * The number of responses by status. Status 0 stands for a missing response, or for a response that the client leaves
-   * unread.
+   * The number of responses for each HTTP status. `statuses[0]` counts the requests without a response, and the
+   * responses that the client did not read.
    */
   statuses: Record<number, number>;
-  /** The beginning of one response, which shows what the requests do. */
+  /** The beginning of one response, which shows the user of the benchmark what the requests do. */
   sample: string;
 }
 
@@ -55,8 +55,8 @@ async function spend({
   async function send({ path, body, ...options }: AttackRequest): Promise<number> {
     const request = httpRequest(new URL(path, origin), { ...options, agent, signal: deadline });
     request.on('error', () => undefined);
-    // If the gateway rejects a body early, it closes the connection, sometimes after the client has read the response.
-    // The error is then ignored.
+    // If the gateway rejects a request body that the client is still sending, the gateway closes the connection. The
+    // client therefore ignores connection errors, even after it has read the response.
     request.once('socket', (socket) => socket.on('error', () => undefined));
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

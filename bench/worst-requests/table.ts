@@ -2,14 +2,15 @@ import { markdownTable } from '../markdown-table.ts';
 import type { RecordedWorst } from '../recorded.ts';
 import type { AttackResult } from './measure.ts';
 
-// The maximum effect that one API key may have on the gate decisions of other companies.
+// The constants `mostDelayMs` and `mostRatio` limit how much one API key may slow down the gate decisions of other
+// companies.
 
 const mostDelayMs = 250;
 const mostRatio = 5;
 const mostGrowthMiB = 300;
 /**
- * For how many seconds the rate limit allows 100 requests. The time after the last expensive request counts as time
- * without load.
+ * The number of seconds in which the rate limit allows 100 requests. If the expensive requests use up the rate limit in
+ * less than 60 seconds, the remaining seconds count as time without load.
  */
 const budgetSeconds = 60;
 
@@ -19,8 +20,8 @@ function p99(delays: readonly number[]): number {
 }
 
 /**
- * Returns the delays of a whole minute. They are the measured delays during the expensive requests and, for the rest of
- * the minute, delays without load.
+ * Returns the delays of the gate decisions in one minute. The list contains all delays that were measured during the
+ * expensive requests. For the rest of the minute, it contains delays that were measured without load.
  */
 function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly number[]): number[] {
   const perSecond = busy.length / busySeconds;
@@ -29,8 +30,9 @@ function delaysOfMinute({ busy, busySeconds }: AttackResult, quiet: readonly num
 }
 
 /**
- * Returns the figures for each kind of expensive requests, by its name. The delays without load were measured before
- * all expensive requests.
+ * Returns the figures of each kind of expensive request, with the name of the kind as the key. The benchmark measures
+ * delays without load before each kind of expensive request. The figures compare each kind of expensive request with
+ * all delays without load, not only with its own.
  */
 export function figuresOf(results: readonly AttackResult[]): Record<string, RecordedWorst> {
   const quiet = results.flatMap((result) => result.quiet);
@@ -53,7 +55,8 @@ const cell = (value: number | undefined, most: number) => {
 };
 
 /**
- * Returns a Markdown table with the figures for each kind of expensive requests. Figures above the maximum are bold.
+ * Returns a Markdown table with the figures for each kind of expensive requests. Figures above the maximum are shown in
+ * bold.
  */
 export const worstTable = (figures: Record<string, RecordedWorst>): string =>
   markdownTable(
