@@ -1,15 +1,18 @@
 // This file defines which folder may import which other folder. `npm run import-rules` fails on an import that this
-// file does not allow.
+// file does not allow. In the following chain, a folder may import only itself and folders to its right:
 // app, gateway → graphql, http, rest → schema → domain folders → audit, usage → rate-limit → database, redis, errors
 
 /**
- * The modules that every folder may use: libraries, Node, generated database types, ids, pages of lists, JSON texts,
- * the scheduler and spans.
+ * Every folder may import these modules: libraries, Node, generated database types, and the modules for ids,
+ * pagination, JSON texts, scheduling and spans.
  */
 const shared =
   '^(node_modules/|prisma/generated/|package\\.json$|src/(ids|paging|json/[^/]+|scheduling/[^/]+|observability/spans)\\.ts$)';
 
-/** Files at the top of src/ that describe the composed gateway. Folders that answer requests may import them. */
+/**
+ * Matches the files with the request context, the configuration and the observability code. All folders with code
+ * that answers requests may import the files that match.
+ */
 const requestContext = '^src/(context|config|observability/[^/]+)\\.ts$';
 
 const foundation = ['database', 'errors', 'redis'];
@@ -17,8 +20,8 @@ const foundation = ['database', 'errors', 'redis'];
 const inFolders = (...folders) => `^src/(${folders.join('|')})/`;
 
 /**
- * For each domain folder, the domain folders that it may import. The direction is fixed: a folder may only import
- * folders above it in this list. All domain folders may import `location-access`, which contains the steps that all
+ * The domain folders that each domain folder may import. A domain folder may import only domain folders that come
+ * before it in `domainImports`. All domain folders may import `location-access`, which contains the steps that all
  * changes of a location share.
  */
 const domainImports = {
@@ -32,7 +35,10 @@ const domainImports = {
   webhooks: ['auth', 'companies', 'whitelist'],
 };
 
-/** Creates a rule that lets the files of a folder import only from the given places. */
+/**
+ * Creates an import rule: files of the folder `from` may import only shared modules and files that match a pattern in
+ * `allowed`.
+ */
 const folderRule = (name, comment, from, ...allowed) => ({
   name,
   comment,
@@ -131,7 +137,7 @@ export default {
       '^src/context\\.ts$',
       inFolders('graphql', 'http', 'errors'),
       '^schema/(index|rules|map-values)\\.ts$',
-      '^src/(audit/actions|webhooks/payload)\\.ts$', // the API reference needs the descriptions of webhooks
+      '^src/(audit/actions|webhooks/payload)\\.ts$', // needed to describe webhooks in the API reference
     ),
     {
       name: 'rest-clients',

@@ -1,6 +1,6 @@
 import tseslint from 'typescript-eslint';
 
-// .dependency-cruiser.js defines which file may import which other file.
+// The file .dependency-cruiser.js defines which files a source file may import.
 export default tseslint.config(
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {

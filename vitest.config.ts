@@ -1,21 +1,31 @@
+import { totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+/**
+ * The memory that one process of the test run needs, in bytes. One process runs many test files, and keeps the embedded
+ * databases of all of them in memory.
+ */
+const workerBytes = 4 * 1024 ** 3;
+
 export default defineConfig({
-  // All imports of graphql use its CommonJS build, because Node loads that build for the packages in node_modules.
-  // Without this alias, Vite would load a second copy.
+  // All imports of the package graphql use its CommonJS build, because Node loads the CommonJS build for the packages
+  // in node_modules. Without the alias in `resolve`, Vite would load a second copy of the package graphql.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // The time limits are for a machine that is ten times as busy. A test waits for a condition and ends as soon as the
-    // condition is met.
+    // Other programs may make the machine ten times slower than usual, so the time limits of the tests are long. The
+    // long time limits do not make the tests slower, because a test ends as soon as its condition is met.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000, interval: 50 } },
-    maxWorkers: 2,
-    // One process runs many files, because loading the gateway for each file would take a third of the time.
+    // Four test processes keep only two processor cores busy, because many tests wait for a timer or for another
+    // process.
+    maxWorkers: Math.max(1, Math.min(4, Math.floor(totalmem() / workerBytes))),
+    // Each test process runs many test files. Loading the gateway again for each file would take a third of the total
+    // time.
     isolate: false,
     globalSetup: 'test/support/global-setup.ts',
-    // `npm run coverage` writes a report for people to read. The coverage has no threshold.
+    // `npm run coverage` writes a report for people to read. The project requires no minimum test coverage.
     coverage: {
       include: ['src/**', 'schema/**', 'rest/**', 'cli/**', 'contract/**'],
       exclude: ['**/generated/**'],

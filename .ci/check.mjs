@@ -1,12 +1,14 @@
-// `npm run check` runs the checks in parallel, one check for each processor, and names each failed check.
+// `npm run check` runs the checks in parallel, as many at the same time as the machine has processor cores. The program
+// prints the name of each check that failed.
 import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** The checks, which are scripts of package.json. The slowest check comes first. */
+/**
+ * The names of the checks, which are scripts in package.json. The slowest checks come first, so that they start first.
+ */
 const checks = [
   'lint',
   'typecheck',
-  'typecheck:bench',
   'generate:check',
   'import-rules',
   'dead-code',
@@ -19,7 +21,10 @@ const checks = [
   'openapi:lint',
 ];
 
-/** Runs a script and prints its output after its end. Returns whether the script succeeded. */
+/**
+ * Runs a script and prints its result and its duration. Prints the output of the script only if the script fails.
+ * Returns whether the script succeeded.
+ */
 const run = (script) =>
   new Promise((resolve) => {
     const startedAt = performance.now();

@@ -1,4 +1,5 @@
-// Adds up vitest's JSON reports and prints the counts in the last line of the run.
+// Adds up the numbers of tests in vitest's JSON reports, and prints how many tests passed, failed and were skipped.
+// `.ci/run` prints the result of this script as its last line.
 import { readFileSync } from 'node:fs';
 
 const reports = process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')));

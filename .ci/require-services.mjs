@@ -1,4 +1,4 @@
-// This script fails with the reason when PostgreSQL or Redis cannot be used.
+// This script fails and prints the reason when it cannot connect to PostgreSQL or Redis.
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
@@ -10,7 +10,7 @@ const { rows } = await client.query('SHOW server_version');
 await client.end();
 
 const redis = new Redis(REDIS_URL, { lazyConnect: true, retryStrategy: null, connectTimeout: 5000 });
-redis.on('error', () => {}); // the error is ignored here, because connect() rejects with the same error
+redis.on('error', () => {}); // Redis errors are ignored here, because `redis.connect()` rejects with the same error
 await redis.connect();
 const info = await redis.info('server');
 redis.disconnect();

@@ -1,5 +1,6 @@
-// Starts the built gateway on the Node that runs this file, sends one REST request and one GraphQL request, and stops
-// the gateway. .ci/run starts this file with the Node of .nvmrc. The test suites start it with the installed Node.
+// Starts the built gateway with the Node version that runs this file, sends one REST request and one GraphQL request,
+// and stops the gateway. The script .ci/run starts this file with the Node version in .nvmrc, whereas the test suites
+// start the gateway with the installed Node version.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -39,7 +40,7 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-/** Waits for the log line that says at which URL the gateway listens. */
+/** Waits for the log line with the URL at which the gateway listens, and returns this URL. */
 async function listeningUrl() {
   for await (const line of createInterface({ input: server.stdout })) {
     if (line.includes('"msg":"listening"')) return JSON.parse(line).url;
@@ -47,7 +48,7 @@ async function listeningUrl() {
   throw new Error('the gateway ended before it listened');
 }
 
-/** Fails unless the response has status 200 and says that the service is healthy. */
+/** Sends a request. Throws an error unless the response is successful and contains the health status of the gateway. */
 async function ask(surface, address, init, statusOf) {
   const answer = await fetch(address, {
     ...init,

@@ -2,27 +2,33 @@ import { expect } from 'vitest';
 import { newId } from '../../src/ids.ts';
 import type { TestGateway } from './harness.ts';
 
-/** A parking event in short form. The plate is a text such as `DXB/A/7`, or the text that a camera read. */
+/**
+ * A parking event in a short form for tests. The field `plate` contains a plate such as `DXB/A/7`, or the text that a
+ * camera read.
+ */
 export interface Seen {
   eventId?: string;
   kind: 'ENTRY' | 'EXIT';
   plate: string;
   at: Date | string;
-  /** The plate type that the camera sent beside the text. */
+  /** The plate type, if the camera sent it together with the text of the plate. */
   plateType?: string;
-  /** The whitelist entry that the gate admitted. */
+  /** The id of the whitelist entry for which the gate admitted the vehicle. */
   entryId?: string;
 }
 
-/** Parses a plate such as `DXB/A/7`. */
+/** Splits the text of a plate, such as `DXB/A/7`, into the type, code and number of the plate. */
 export function plateOf(text: string) {
   const [plateType = '', plateCode = '', plateNumber = ''] = text.split('/');
   return { plateType, plateCode, plateNumber };
 }
 
-/** Creates functions that record events and read the derived data, with a key that has every permission. */
+/**
+ * Creates functions that use the given API key to record parking events, and to read parking sessions and the occupancy
+ * of a location.
+ */
 export function openActivity(gateway: TestGateway, key: string) {
-  /** Runs an operation and returns the value of its only root field, or the extensions of its error. */
+  /** Runs a GraphQL operation and returns the value of its only root field, or the `extensions` of its error. */
   async function ask(operation: string, variables: Record<string, unknown>) {
     const { body } = await gateway.graph(operation, { key, variables });
     return body.errors?.[0].extensions ?? Object.values(body.data)[0];
@@ -44,7 +50,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         expect(event).toMatchObject({ id: expect.any(String) });
       }
     },
-    /** Puts a vehicle such as `DXB/A/7` on the whitelist, and returns the identifier of its entry. */
+    /** Puts a vehicle such as `DXB/A/7` on the whitelist, and returns the id of its whitelist entry. */
     async list(locationId: string, plate: string): Promise<string> {
       const input = { referenceId: 'unit-7', ...plateOf(plate) };
       const { id } = await ask(
@@ -54,7 +60,7 @@ export function openActivity(gateway: TestGateway, key: string) {
       );
       return id;
     },
-    /** Removes an entry from the whitelist. */
+    /** Removes an entry from the whitelist of a location. */
     unlist: (locationId: string, id: string) =>
       ask(
         'mutation ($locationId: ID!, $id: ID!) { deleteWhitelistEntry(locationId: $locationId, id: $id) { id } }',
@@ -66,21 +72,24 @@ export function openActivity(gateway: TestGateway, key: string) {
         'mutation ($id: ID!, $input: UpdateLocationInput!) { updateLocation(id: $id, input: $input) { longestStayHours } }',
         { id, input },
       ),
-    /** Sets the vehicles that are inside a location, and returns the status. */
+    /** Sets which vehicles are inside a location, and returns the new occupancy. */
     setInside: (locationId: string, plates: readonly string[], at: Date) =>
       ask(
         `mutation ($locationId: ID!, $plates: [PlateInput!]!, $at: DateTime) {
           setInside(locationId: $locationId, plates: $plates, at: $at) { occupied adjustment } }`,
         { locationId, plates: plates.map(plateOf), at },
       ),
-    /** Sets the number of vehicles inside a location, and returns the status. */
+    /** Sets the number of vehicles inside a location, and returns the new occupancy. */
     adjust: (locationId: string, occupied: number, at: Date) =>
       ask(
         `mutation ($locationId: ID!, $occupied: Int!, $at: DateTime) {
           adjustOccupancy(locationId: $locationId, occupied: $occupied, at: $at) { occupied adjustment } }`,
         { locationId, occupied, at },
       ),
-    /** The sessions of a location, sorted, each as a text with its plate, state and times. */
+    /**
+     * Returns a sorted list of texts, one for each parking session of a location. A text contains the plate, the state
+     * and the times.
+     */
     async sessions(id: string, open?: boolean): Promise<string[]> {
       const { sessions } = await ask(
         `query ($id: ID!, $open: Boolean) { location(id: $id) { sessions(open: $open, first: 100) {
@@ -97,7 +106,7 @@ export function openActivity(gateway: TestGateway, key: string) {
         )
         .sort();
     },
-    /** Returns the number of vehicles inside a location, from the REST status. */
+    /** Returns the status of a location over REST, with the number of vehicles inside. */
     async status(locationId: string) {
       const { body } = await gateway.rest('GET', `/locations/${locationId}/status`, { key });
       return body.data as { occupied: number; state: string };
@@ -110,7 +119,7 @@ type SessionNode = Record<
   string
 > & { open: boolean };
 
-/** The actions of the audit records of a location, oldest first. */
+/** Returns the actions of the audit records of a location, oldest first. */
 export const actionsAt = async ({ database }: TestGateway, locationId: string) =>
   (await database.prisma.auditRecord.findMany({ where: { locationId }, orderBy: { id: 'asc' } })).map(
     ({ action }) => action,

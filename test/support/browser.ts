@@ -29,13 +29,13 @@ if (!executablePath) {
   console.warn('NO CHROMIUM: the pages are not tested in a browser. Install chromium, or set CHROMIUM_PATH.');
 }
 
-/** Whether a browser is installed. In CI the value is always true, so that a missing browser fails the tests. */
+/** Whether Chromium is installed. In CI, a missing browser makes the test run fail. */
 export const hasBrowser = executablePath !== undefined;
 
-/** Starts a headless browser. The caller closes the browser. */
+/** Starts a headless browser, which the caller must close. */
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: executablePath!,
-    // Most containers run processes as root. Chromium must then run without its sandbox.
+    // Chromium needs --no-sandbox when it runs as root, as in most containers.
     args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
   });

@@ -11,7 +11,7 @@ export interface OwnCertificate {
   remove(): Promise<void>;
 }
 
-/** Creates a certificate for 127.0.0.1 with openssl. */
+/** Creates a self-signed TLS certificate for 127.0.0.1 with openssl. */
 export async function createCertificate(): Promise<OwnCertificate> {
   const folder = await mkdtemp(join(tmpdir(), 'own-certificate-'));
   const [file, keyFile] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];

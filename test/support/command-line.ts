@@ -13,8 +13,8 @@ export interface CommandResult {
 }
 
 /**
- * A stream that keeps the text that is written to the stream.
- * @param columns makes the stream a terminal of this width
+ * Creates a writable stream, and a function that returns the text that was written to the stream.
+ * @param columns the width of the terminal that the stream imitates, or undefined for a stream that is no terminal
  */
 function memory(columns?: number) {
   let text = '';
@@ -27,14 +27,17 @@ function memory(columns?: number) {
   return { stream: Object.assign(stream, { isTTY: columns !== undefined, columns }), text: () => text };
 }
 
-/** Creates the command line for one test file, with a folder that is removed after the last test. */
+/**
+ * Creates functions that run the command line, and a folder for their files. After the last test of the test file, the
+ * folder is removed.
+ */
 export function openCommandLine(url: string) {
   const folder = mkdtempSync(join(tmpdir(), 'parking-cli-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
 
   /**
-   * Runs a command with a text as its standard input, either on a terminal of the given width or without a terminal.
+   * Runs a command whose standard input is the given text, on a terminal with the given width or without a terminal.
    */
   async function run(
     { input, columns }: { input: string; columns?: number },
@@ -47,17 +50,17 @@ export function openCommandLine(url: string) {
     return { code, out: out.text(), err: err.text() };
   }
 
-  /** Runs a command as a script does, with a key in the environment. */
+  /** Runs a command as a script does: without a terminal, and with the API key in an environment variable. */
   const pms = (key: string | undefined, ...args: string[]) => run({ input: '' }, key, args);
 
   return {
     folder,
     pms,
     pmsWithInput: (input: string, key: string | undefined, ...args: string[]) => run({ input }, key, args),
-    /** Runs a command as a person does, on a terminal with this number of columns. */
+    /** Runs a `pms` command as on a terminal with the given number of columns. */
     pmsOnTerminal: (columns: number, key: string | undefined, ...args: string[]) =>
       run({ input: '', columns }, key, args),
-    /** Runs a command with `--json` and returns the parsed output. The command must succeed. */
+    /** Runs a command with `--json`, expects that the command succeeds, and returns the parsed output. */
     async json(key: string, ...args: string[]) {
       const { code, out, err } = await pms(key, '--json', ...args);
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });

@@ -3,20 +3,20 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { newUser } from './user.ts';
 
-/** The console in a browser, with the errors and requests of the page. */
+/** The gateway's console in a browser, with the errors and requests of the open page. */
 export interface OpenConsole {
   page: Page;
-  /** The errors and warnings that the browser has logged on its console. */
+  /** The errors and warnings that the page has written to the browser's log. */
   complaints: string[];
-  /** The requests of the page to other origins than the gateway. */
+  /** The URLs of requests that the page has sent to other servers than the gateway. */
   foreignRequests: string[];
   /** The names of the GraphQL operations that the console has sent to the gateway so far. */
   operations: string[];
-  /** Opens a page of the console such as `sites`, and waits for its title. */
+  /** Opens a page of the console such as `sites`, and waits for the header of the page. */
   goTo(place: string): Promise<void>;
 }
 
-/** Opens the console with a key, as a user does. */
+/** Opens the console, and enters the given API key, as a user does. */
 export async function openConsole(
   browser: Browser,
   url: string,
@@ -59,9 +59,9 @@ interface AxeViolation {
   nodes: { html: string; failureSummary: string }[];
 }
 
-/** Expects that axe-core finds no violation on the page. */
+/** Expects that axe-core finds no violation of the accessibility rules on the page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // The debugger evaluates the source, so the page's content security policy does not block it.
+  // The browser's debugger runs axe-core, so the content security policy of the page does not block axe-core.
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };

@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/types.ts';
 import { projectFolder } from './documentation.ts';
 import { createScratchDatabase, type ScratchDatabase } from './scratch-database.ts';
 
-/** Opens a scratch database for one test, and removes the database after the test. */
+/** Opens a new database for one test, and removes the database after the test. */
 export async function openScratchDatabase(options?: {
   migrated: boolean;
 }): Promise<Database & { scratch: ScratchDatabase }> {
@@ -20,7 +20,7 @@ export async function openScratchDatabase(options?: {
   return { ...database, scratch };
 }
 
-/** Runs the migrations like `npm run migrate`, in a new process. */
+/** Runs the migrations in a new process, like `npm run migrate`. */
 export async function runMigrate(scratch: ScratchDatabase): Promise<{ code: number; output: string }> {
   const env = {
     PATH: process.env.PATH,

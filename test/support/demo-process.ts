@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startGatewayProcess } from './gateway-process.ts';
+import { createEmbeddedDatabase } from './scratch-database.ts';
 import { eventually } from './system-servers.ts';
 
-/** A gateway at its first start, with the demo data and the two keys that the gateway created. */
+/** A gateway process after its first start, with the demo data and the two API keys that the gateway created. */
 interface DemoProcess {
   url: string;
   demoKey: string;
@@ -15,12 +15,18 @@ interface DemoProcess {
   end(): Promise<void>;
 }
 
-/** The maximum time in which a first start must write its keys on a busy machine. */
+/**
+ * How long the first start of a gateway may take on a busy machine, until the gateway has written its API keys to a
+ * file.
+ */
 const startTimeoutMs = 180_000;
 
-/** Starts a gateway for the first time in a new process, as `npm ci && npm start` does. */
+/**
+ * Starts a gateway in a new process, on an empty database to which all migrations have been applied. The gateway
+ * creates its API keys and the demo data, like a gateway that starts for the first time.
+ */
 export async function startDemoProcess(env: Record<string, string> = {}): Promise<DemoProcess> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-demo-'));
+  const { dataDir, drop } = await createEmbeddedDatabase();
   const gateway = startGatewayProcess({ ...env, DATA_DIR: dataDir });
   const url = await gateway.listening();
   const keyOf = (name: string) =>
@@ -39,7 +45,7 @@ export async function startDemoProcess(env: Record<string, string> = {}): Promis
     output: gateway.output,
     async end() {
       await gateway.end();
-      rmSync(dataDir, { recursive: true });
+      await drop();
     },
   };
 }

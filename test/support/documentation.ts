@@ -5,24 +5,28 @@ import { fileURLToPath } from 'node:url';
 /** The root folder of the project. */
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A page of the documents. */
+/** A document of the project in Markdown. */
 export interface Page {
-  /** The page's path within the project. */
+  /** The path of the document from the root folder of the project. */
   path: string;
   text: string;
 }
 
 /**
- * A fenced block of a page, which has three backticks, a language, words for tools, and the lines until the fence ends.
+ * A code block of a document. The first line of a Markdown code block contains three backticks, the language, and words
+ * such as `run`.
  */
 export interface FencedBlock {
   language: string;
-  /** The words after the language: `run` for commands that a test runs, `manual` for other commands. */
+  /**
+   * The words after the language in the first line of a Markdown code block. A block of commands has the word `run`
+   * when a test runs the commands, and otherwise the word `manual`.
+   */
   words: string[];
   text: string;
 }
 
-/** Returns every page of the documents, with README.md and the other files at the root. */
+/** Returns every document in docs/, README.md, and the other documents outside of docs/. */
 export function readPages(): Page[] {
   const inDocs = readdirSync(join(projectFolder, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -35,7 +39,7 @@ export function readPages(): Page[] {
   );
 }
 
-/** The fenced blocks of a page in their order. */
+/** Returns the code blocks of a document in their order. */
 export function fencedBlocks({ text }: Page): FencedBlock[] {
   return [...text.matchAll(/^```(\w+)([^\n]*)\n([\s\S]*?)^```$/gm)].map(([, language, words, lines]) => ({
     language: language!,
@@ -44,7 +48,7 @@ export function fencedBlocks({ text }: Page): FencedBlock[] {
   }));
 }
 
-/** The links of a page to other files of the project, as paths from the root folder. */
+/** Returns the files of the project to which a document links, as paths from the root folder. */
 export function linkedFiles({ path, text }: Page): string[] {
   return [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
     .map(([, target]) => target!)

@@ -3,12 +3,12 @@ import type { TestGateway } from './harness.ts';
 /** An open GraphQL subscription over server-sent events. */
 export interface EventStream<Data> {
   response: Response;
-  /** Returns the next result, or undefined at the end of the stream. */
+  /** Returns the next result, or `undefined` at the end of the stream. */
   next(): Promise<{ data?: Data; errors?: unknown[] } | undefined>;
   cancel(): Promise<void>;
 }
 
-/** Subscribes to a field of the graph. */
+/** Opens a GraphQL subscription over server-sent events. */
 export async function openEventStream<Data>(
   app: TestGateway['app'],
   { key, query, variables }: { key: string; query: string; variables: Record<string, unknown> },

@@ -1,4 +1,5 @@
-// This gateway process locks a location inside a transaction, prints `holding`, and then never continues.
+// A test starts this program as a process. This process locks the row of a location in a transaction, prints `holding`,
+// and never ends the transaction.
 import { pino } from 'pino';
 import { openDatabase } from '../../src/database/open.ts';
 

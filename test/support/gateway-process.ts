@@ -2,27 +2,39 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { endWithThisProcess } from './guards.ts';
+import type { ScratchDatabase } from './scratch-database.ts';
 import { eventually } from './system-servers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The maximum time until a started gateway accepts connections on a busy machine. */
+/** The maximum time from the start of a gateway until it accepts connections, on a busy machine. */
 const startTimeoutMs = 180_000;
 
-/** A gateway in its own process, which runs the bundle in dist/. */
+/** A gateway process that runs the built program in dist/. */
 export interface GatewayProcess {
   child: ChildProcess;
   /** The output of the gateway so far. */
   output(): string;
-  /** Returns the address on which the gateway listens. The function throws before the gateway listens. */
+  /** Returns the URL on which the gateway listens, or throws an error when the gateway does not listen yet. */
   url(): string;
-  /** Waits until the gateway listens, and returns its address. */
+  /** Waits until the gateway listens, and returns its URL. */
   listening(): Promise<string>;
-  /** Sends a signal and returns the exit code of the gateway, or null when the signal ended the process. */
+  /**
+   * Sends a signal to the gateway and returns the exit code of its process, or null when the signal killed the process.
+   */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts a gateway from the bundle in dist/, without the DATABASE_URL and REDIS_URL of the test run. */
+/** Returns the environment variables with which a gateway process uses the database of a test. */
+export const databaseVariables = ({ dataDir, databaseUrl }: ScratchDatabase): Record<string, string> => ({
+  DATA_DIR: dataDir,
+  ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+});
+
+/**
+ * Starts a gateway from the built program in dist/. The gateway does not inherit DATABASE_URL and REDIS_URL from the
+ * test run.
+ */
 export function startGatewayProcess(env: Record<string, string>): GatewayProcess {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...inherited } = process.env;
   const child = spawn(process.execPath, ['dist/server.js'], {

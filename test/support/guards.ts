@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-// The servers of a test must end even when Ctrl-C or a signal ends the test run. Without a guard process, a frozen
-// server would run for ever.
+// The servers of a test must end even when Ctrl-C or a signal ends the test run. A guard is a process that kills the
+// servers of a test when the test process has ended. A guard can also end a server that a test has frozen (SIGSTOP).
 
-/** Runs a shell script as soon as this process has ended for any reason. */
+/** Runs a shell script as soon as the test process has ended, whatever the reason. */
 function runAfterThisProcess(script: string, argument: string): ChildProcess {
-  // `cat` reads from a pipe that only this process can write to, so `cat` ends with this process.
+  // The shell command `cat` reads a pipe that only the test process writes, so `cat` ends when the test process ends.
   const guard = spawn('sh', ['-c', `cat; ${script}`, 'sh', argument], {
     cwd: '/',
     detached: true,
@@ -17,15 +17,18 @@ function runAfterThisProcess(script: string, argument: string): ChildProcess {
   return guard;
 }
 
-/** Kills the given process when this process ends. */
+/** Starts a guard process, which kills the given process when the test process ends. */
 export function endWithThisProcess(child: ChildProcess): void {
-  if (child.pid === undefined) return; // The process could not be started
+  if (child.pid === undefined) return; // The given child process could not be started
   const guard = runAfterThisProcess('kill -KILL "$1"', String(child.pid));
-  // After the process has ended, another process may get the same process id.
+  // The guard ends when the guarded process ends, because another process may later get the same process id.
   child.once('exit', () => guard.kill('SIGKILL'));
 }
 
-/** When this process ends, kills every process that works in a folder, and removes the folder. */
+/**
+ * When the test process ends, a guard process removes the given folder. Before that, the guard kills every process
+ * whose working directory is in this folder.
+ */
 export function removeWithThisProcess(folder: string): void {
   const script = `
     [ -d "$1" ] || exit 0

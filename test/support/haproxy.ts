@@ -6,30 +6,30 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { eventually, freePort, newServerFolder } from './system-servers.ts';
 
-/** The path of HAProxy in Debian's package, which is not on every user's PATH. */
+/** The full path of HAProxy in Debian. The folder /usr/sbin is not in the PATH of every user. */
 const haproxy = '/usr/sbin/haproxy';
 
-/** The maximum time until HAProxy accepts requests. */
+/** The maximum time from the start of HAProxy until it forwards a request to a gateway. */
 const startTimeoutMs = 30_000;
 
-/** An HAProxy process of one test, configured as in docs/scaling. */
+/** An HAProxy process for one test, with the configuration from docs/scaling. */
 export interface Balancer {
   url: string;
-  /** Runs a command on the administration socket, such as `show stat`. */
+  /** Sends a command such as `show stat` to the administration socket of HAProxy, and returns the output. */
   command(line: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Replaces one value of the documented configuration. */
+/** Replaces a text in the documented configuration of HAProxy. */
 function put(configuration: string, place: string, value: string): string {
   if (!configuration.includes(place)) throw new Error(`docs/scaling no longer contains ${place}`);
   return configuration.replaceAll(place, value);
 }
 
 /**
- * Starts HAProxy with the configuration of docs/scaling, on a free port.
+ * Starts HAProxy on a free port, with the configuration from docs/scaling.
  *
- * @param gatewayPorts one port for each gateway in docs/scaling/gateways.cfg
+ * @param gatewayPorts the ports of the gateways, one for each gateway in docs/scaling/gateways.cfg
  */
 export async function startHaproxy(gatewayPorts: readonly number[]): Promise<Balancer> {
   if (!existsSync(haproxy)) throw new Error('The package haproxy is missing');

@@ -15,19 +15,19 @@ import {
   withDatabaseName,
 } from './scratch-database.ts';
 
-/** The list of all permissions, for tests that remove one permission from the list. */
+/** All permissions, for tests that create an API key without one of the permissions. */
 export const everyPermission = Object.values(Permission);
 
-/** A response with its parsed JSON body. */
+/** A response of the gateway with its parsed JSON body. */
 export interface Answer {
   status: number;
   headers: Headers;
-  // A test states the JSON shape that it expects, and fails when the response has another shape.
+  // Each test states the JSON shape of the response body that it expects, and fails when the body has another shape.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   body: any;
 }
 
-/** The permissions, scope and rate limits of a new API key. A test may omit every field. */
+/** The permissions, scope and rate limits of a new API key. */
 export interface KeyOptions {
   permissions?: readonly Permission[];
   companyIds?: readonly string[];
@@ -39,18 +39,23 @@ export interface KeyOptions {
   environment?: 'development' | 'staging' | 'production';
 }
 
-/** A test gateway with its own database, on the servers in DATABASE_URL and REDIS_URL when these variables are set. */
+/**
+ * A test gateway with its own database. The test gateway uses the servers in DATABASE_URL and REDIS_URL when these
+ * variables are set.
+ */
 export interface TestGateway extends Gateway {
   config: Config;
-  /** Sends a REST request to the gateway. A body that is not a string is sent as JSON. */
+  /**
+   * Sends a REST request to the gateway. When the request body is not a string, the function converts the body to JSON.
+   */
   rest(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** Sends a GraphQL operation. */
+  /** Sends a GraphQL operation to the gateway. */
   graph(query: string, options?: CallOptions & { variables?: Record<string, unknown> }): Promise<Answer>;
-  /** Creates a key and returns its secret. */
+  /** Creates an API key and returns its secret. */
   newKey(options?: KeyOptions): Promise<string>;
   newCompany(): Promise<string>;
   newLocation(companyId: string, fields?: { capacity?: number | null; slug?: string }): Promise<string>;
-  /** A company with a location, and a key that has every permission for the company. */
+  /** Creates a company with a location, and an API key that has every permission for the company. */
   newTenant(): Promise<{ companyId: string; locationId: string; key: string }>;
 }
 
@@ -62,11 +67,11 @@ interface CallOptions {
 
 let sequence = 0;
 
-/** A slug that no other test uses. */
+/** Returns a slug that no other test uses. */
 export const newSlug = () =>
   ['t', ...[process.pid, Date.now(), sequence++].map((number) => number.toString(36))].join('-');
 
-/** Returns the fields of a plate that no other test uses, in the form of a request. */
+/** Returns the request body for a whitelist entry whose plate no other test uses. */
 export function newEntry(overrides: Record<string, unknown> = {}) {
   sequence += 1;
   return {
@@ -86,7 +91,10 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** The configuration of a gateway that uses the database through a pooler, and migrates without the pooler. */
+/**
+ * Returns the environment variables of a gateway whose database is behind a pooler. The gateway runs migrations over a
+ * direct connection.
+ */
 function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, string> {
   const { pathname } = new URL(databaseUrl);
   return {
@@ -98,16 +106,19 @@ function throughPooler(poolerUrl: string, databaseUrl: string): Record<string, s
 
 /** Options that choose the database of a test gateway. */
 interface TestDatabase {
-  /** The URL of a pooler in front of the test's PostgreSQL. With POOLER_URL, all test files use this pooler. */
+  /**
+   * The URL of a connection pooler in front of the test's PostgreSQL server; by default, the value of the environment
+   * variable POOLER_URL.
+   */
   poolerUrl?: string | undefined;
-  /** An existing database for the test gateway, such as a database from an earlier release. */
+  /** An existing database for the test gateway, such as the database of an earlier release. */
   database?: ScratchDatabase;
 }
 
 /**
- * Opens a gateway with a new database for one test file, and closes the gateway after the last test. Only two kinds of
- * tests need their own gateway: tests with special variables, and tests that look at data beyond their tenant.
- * @param env variables of the gateway
+ * Opens a gateway with a new database for one test file, and closes the gateway after the last test. A test file needs
+ * its own gateway if it sets environment variables, or if its tests read data of several companies.
+ * @param env environment variables of the gateway
  */
 export async function openTestGateway(
   env: Record<string, string> = {},
@@ -125,8 +136,9 @@ export async function openTestGateway(
 let shared: Promise<TestGateway> | undefined;
 
 /**
- * Opens the gateway with default variables that all test files of a worker share. A test on this gateway looks only at
- * its own tenant. The gateway ends with the worker, and the end of the run removes its database.
+ * Opens the gateway that a Vitest worker shares among all its test files. The shared gateway has the default
+ * configuration. A test on the shared gateway may look only at the data of its own company. The shared gateway runs
+ * until its Vitest worker ends. The end of the test run removes its database.
  */
 export const sharedTestGateway = (): Promise<TestGateway> =>
   (shared ??= createScratchDatabase().then((scratch) => startTestGateway({}, scratch)));
@@ -152,7 +164,7 @@ async function startTestGateway(
     answerOf(
       await app.request(path, {
         ...init,
-        // Each request comes from its own client address, so that two tests never share a rate limit.
+        // Each request of a test has a new client address, so that two tests never share the rate limit of an address.
         headers: { ...(key && { 'X-API-Key': key }), 'X-Forwarded-For': newAddress(), ...headers },
       }),
     );
@@ -220,7 +232,10 @@ async function startTestGateway(
   return test;
 }
 
-/** Serves a test gateway on a free port and returns the URL. The server closes after the last test of the file. */
+/**
+ * Starts an HTTP server for a test gateway on a free port, and returns its URL. The HTTP server closes after the last
+ * test of the file.
+ */
 export async function serve(gateway: TestGateway): Promise<string> {
   const { url, close } = await listen(gateway.app, {
     refuseKnown: gateway.refuseKnown,

@@ -24,7 +24,10 @@ const hostileTexts = [
   Buffer.from('\u0000'.repeat(36)).toString('base64url'),
 ];
 
-/** Values that a client may send anywhere, as JSON text. JavaScript has no value for some of these texts. */
+/**
+ * Hostile values as JSON texts, which the tests send in place of valid values. The hostile values are JSON texts,
+ * because numbers such as 1e400 have no exact value in JavaScript.
+ */
 export const hostileValues: readonly string[] = [
   ...hostileTexts.map((text) => JSON.stringify(text)),
   '-1',

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Starts a server on a free port until the test ends, and returns its URL. */
+/** Starts an HTTP server on a free port, and returns its URL. The HTTP server closes at the end of the test. */
 export async function startHttpServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,10 +1,13 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** The fields of an API key that tests check. */
+/** The GraphQL fields of an API key that tests check. */
 const keyFields =
   'id name permissions companyIds locationIds unrestricted hourlyLimit burstLimit expiresAt revokedAt';
 
-/** The mutations of keys. Each function returns the value of the field, or the extensions of its error. */
+/**
+ * Creates functions that manage API keys. Each function that runs a GraphQL mutation returns the mutation's result, or
+ * the `extensions` of its error.
+ */
 export function keyOperations(gateway: TestGateway) {
   const outcome = ({ body }: Answer, field: string) => body.errors?.[0].extensions ?? body.data[field];
 
@@ -37,19 +40,19 @@ export function keyOperations(gateway: TestGateway) {
       });
       return outcome(answer, 'revokeApiKey');
     },
-    /** The ids of the keys that an administrator's key can see. */
+    /** Returns the ids of the API keys that an administrator can read with the API key `key`. */
     async list(key: string): Promise<string[]> {
       const { body } = await gateway.graph('{ apiKeys(first: 100) { nodes { id } } }', { key });
       return body.data.apiKeys.nodes.map(({ id }: { id: string }) => id);
     },
-    /** Returns the id of the key with the given secret. */
+    /** Returns the id of the API key with the given secret. */
     async idOf(secret: string): Promise<string> {
       const { body } = await gateway.graph('{ viewer { id } }', { key: secret });
       return body.data.viewer.id;
     },
-    /** The HTTP status of a request that any valid key may send. */
+    /** Sends a request that every valid API key may send, and returns the HTTP status of the response. */
     statusWith: async (secret: string) => (await gateway.rest('GET', '/health', { key: secret })).status,
-    /** The audit records about a key, oldest first. */
+    /** Returns the audit records about an API key, oldest first. */
     auditOf: (id: string) =>
       gateway.database.prisma.auditRecord.findMany({ where: { targetId: id }, orderBy: { id: 'asc' } }),
   };

@@ -2,7 +2,10 @@ import pg from 'pg';
 import { afterEach } from 'vitest';
 import type { TestGateway } from './harness.ts';
 
-/** Functions that lock rows and tables in the PostgreSQL of a test gateway. The locks end with the test. */
+/**
+ * Creates functions that lock rows and tables in the PostgreSQL database of a test gateway. Every lock ends at the
+ * latest when the test ends.
+ */
 export function locksOf({ config }: TestGateway) {
   const clients: pg.Client[] = [];
   afterEach(async () => {
@@ -17,7 +20,7 @@ export function locksOf({ config }: TestGateway) {
   }
 
   return {
-    /** Locks locations as an event does, and returns a function that unlocks the locations. */
+    /** Locks the rows of locations, as a new parking event does, and returns a function that releases the locks. */
     async lock(locationIds: readonly string[]): Promise<() => Promise<unknown>> {
       const client = await connectToDatabase();
       await client.query('BEGIN');
@@ -25,14 +28,17 @@ export function locksOf({ config }: TestGateway) {
       return () => client.query('COMMIT');
     },
 
-    /** Locks a table as ALTER TABLE does, and returns the function that unlocks it. */
+    /** Locks a table in the same way as ALTER TABLE, and returns a function that unlocks the table. */
     async lockTable(table: string): Promise<() => Promise<unknown>> {
       const client = await connectToDatabase();
       await client.query(`BEGIN; LOCK TABLE "${table}"`);
       return () => client.query('COMMIT');
     },
 
-    /** The number of connections that wait for a lock. With a text, only statements that contain the text count. */
+    /**
+     * Returns how many database connections wait for a lock. If a text is given, only SQL statements that contain this
+     * text count.
+     */
     async waitingConnections(textOfStatement = ''): Promise<number> {
       const client = await connectToDatabase();
       const { rows } = await client.query<{ count: number }>(
@@ -40,7 +46,7 @@ export function locksOf({ config }: TestGateway) {
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND position($1 IN query) > 0`,
         [textOfStatement],
       );
-      // Tests repeat the query until the expected number of connections waits for a lock.
+      // Tests call this function often, so it closes the database connection at once.
       clients.splice(clients.indexOf(client), 1);
       await client.end();
       return rows[0]!.count;

@@ -5,15 +5,18 @@ import { afterAll } from 'vitest';
 const typeA = 1;
 const nameError = 3;
 
-/** A DNS name server of a test. */
+/** A DNS name server that a test starts. */
 export interface NameServer {
   /** The address and port of the name server, in the format of WEBHOOK_DNS_SERVERS. */
   address: string;
-  /** The names in the queries that have arrived so far, in their order. */
+  /** The host names in the DNS queries that have arrived so far, in the order of arrival. */
   asked: string[];
 }
 
-/** Reads the name in a message with one question (RFC 1035, section 4.1.2), and the offset of its type. */
+/**
+ * Reads a DNS query with one question (RFC 1035, section 4.1.2). Returns the host name, and the offset at which the
+ * name ends.
+ */
 function readName(message: Buffer): { name: string; end: number } {
   const labels: string[] = [];
   let offset = 12;
@@ -24,7 +27,10 @@ function readName(message: Buffer): { name: string; end: number } {
   return { name: labels.join('.').toLowerCase(), end: offset + 1 };
 }
 
-/** The response to a DNS query: either some IPv4 addresses, or that the name does not exist. */
+/**
+ * Creates the response to a DNS query. The DNS response contains IPv4 addresses, or the error code for a name that does
+ * not exist.
+ */
 function responseTo(message: Buffer, questionEnd: number, addresses: string[] | undefined): Buffer {
   const isIpv4Question = message.readUInt16BE(questionEnd) === typeA;
   const found = isIpv4Question ? (addresses ?? []) : [];
@@ -39,8 +45,9 @@ function responseTo(message: Buffer, questionEnd: number, addresses: string[] | 
 }
 
 /**
- * Starts a DNS name server on loopback, which ends with the test file. The name server answers with the IPv4 addresses
- * of the given names, answers that other names do not exist, and never answers a query for `silent.test`.
+ * Starts a DNS name server on loopback. The name server closes after the last test of the file. For each given host
+ * name, the name server returns its IPv4 addresses. The name server never responds to a query for `silent.test` or for
+ * a name below `silent.test`. For every other name, the name server responds that the name does not exist.
  */
 export async function startNameServer(addresses: Record<string, string[]> = {}): Promise<NameServer> {
   const socket = createSocket('udp4');

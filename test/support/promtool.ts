@@ -5,8 +5,8 @@ const run = (args: readonly string[], input = '') =>
   spawnSync('promtool', args, { input, encoding: 'utf8', cwd: projectFolder });
 
 /**
- * Whether promtool is installed (Debian package `prometheus`). In CI the value is always true, so that a missing
- * promtool fails the tests.
+ * Whether promtool is installed (Debian package `prometheus`). In CI, a missing promtool is an error, so that the test
+ * run fails.
  */
 export const hasPromtool = run(['--version']).status === 0;
 
@@ -14,7 +14,10 @@ if (!hasPromtool && process.env.CI) throw new Error('No promtool: install the pa
 if (!hasPromtool)
   console.warn('NO PROMTOOL: the tests do not check metrics and alert rules. Install prometheus.');
 
-/** Returns the complaints of promtool about metrics or rules. The text is empty when promtool accepts the input. */
+/**
+ * Returns the errors that promtool reports for metrics or alert rules, or an empty text when promtool accepts its
+ * input.
+ */
 export function complaints(args: readonly string[], input?: string): string {
   const { status, stdout, stderr } = run(args, input);
   return status === 0 ? '' : stdout + stderr;

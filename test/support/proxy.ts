@@ -1,17 +1,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A network proxy between a gateway and one of its servers. The test can cut the connections of the proxy. */
+/**
+ * A network proxy between a gateway and its PostgreSQL or Redis server. A test can interrupt all connections through
+ * the proxy.
+ */
 export interface Proxy {
-  /** The address of the server through the proxy. */
+  /** The URL of the server, with the address of the proxy in place of the server's own address. */
   url: string;
-  /** Ends every connection and accepts no new connections. */
+  /** Closes all connections, and from then on closes every new connection at once. */
   cut(): void;
-  /** Passes no bytes on and keeps all connections open, like a firewall that lost its connection state. */
+  /** Keeps all connections open but forwards no bytes, like a firewall that has lost its connection state. */
   silence(): void;
-  /** Accepts new connections, and passes on the bytes that were held back during the silence. */
+  /**
+   * Ends the interruption by `cut` or `silence`, and forwards the bytes that the proxy has held back since `silence`.
+   */
   mend(): void;
-  /** Connects new clients to another server. */
+  /** Forwards new connections to another server. */
   turnTo(address: string): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether Python is installed. In CI the value is always true, so that a missing Python fails the tests. */
+/** Whether Python is installed. In CI, a missing Python makes the test run fail. */
 export const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 if (!hasPython && process.env.CI) throw new Error('No Python: install the package python3');

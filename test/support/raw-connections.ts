@@ -6,7 +6,7 @@ import { errorBody } from '../../rest/envelope.ts';
 import type { ConnectionLimits } from '../../src/http/listener/connections.ts';
 import { listen } from '../../src/http/listener/server.ts';
 
-/** An app that answers a request when the test allows the response. */
+/** Creates an HTTP app that responds to a request for /slow only after the test has called `release`. */
 export function newApp() {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -28,7 +28,7 @@ export function newApp() {
   return { app, release, arrival, arrivals: () => arrivals };
 }
 
-/** Serves an app on a free port until the end of a test. */
+/** Starts an HTTP server for an app on a free port. The HTTP server closes at the end of the test. */
 export async function serveApp(app: Hono, limits: Partial<ConnectionLimits> = {}) {
   const listener = await listen(app, {
     host: '127.0.0.1',
@@ -41,14 +41,14 @@ export async function serveApp(app: Hono, limits: Partial<ConnectionLimits> = {}
   return { ...listener, port: Number(new URL(listener.url).port) };
 }
 
-/** A connection on which the test writes raw bytes. */
+/** A TCP connection on which a test writes raw bytes. */
 export interface RawConnection {
   socket: Socket;
   received(): string;
   closed: Promise<unknown>;
 }
 
-/** Opens a connection and sends bytes. */
+/** Opens a TCP connection to a port and sends the given bytes. */
 export async function open(port: number, bytes = '', { allowHalfOpen = false } = {}): Promise<RawConnection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   let received = '';

@@ -8,22 +8,22 @@ interface ReceivedMessage {
   id: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** The HTTP status with which the receiver answered the message. */
+  /** The response of the receiver to the message. */
   answer: Receiver['answer'];
 }
 
 /** A webhook receiver. */
 export interface Receiver {
   url: string;
-  /** All messages in the order of their arrival. */
+  /** All messages that have arrived at the receiver, oldest first. */
   messages: ReceivedMessage[];
-  /** The largest number of requests that were in progress at the same time. */
+  /** The largest number of requests that the receiver has processed at the same time. */
   mostOpen: number;
-  /** The response of the receiver from now on: a status, no response, or a change of protocol. */
+  /** How the receiver responds from now on: with an HTTP status, not at all, or with a protocol change (status 101). */
   answer: number | 'nothing' | 'upgrade';
 }
 
-/** Starts a webhook receiver on loopback, which ends with the test file. */
+/** Starts a webhook receiver on loopback, which closes after the last test of the file. */
 export async function startReceiver(): Promise<Receiver> {
   let open = 0;
   const server = createServer(async (request, response) => {

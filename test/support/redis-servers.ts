@@ -12,12 +12,12 @@ import {
   type SystemServer,
 } from './system-servers.ts';
 
-// These functions start Redis as operators run Redis: as a cluster, or as a primary with replicas that sentinels watch.
-// Each test has its own servers.
+// The functions of this file start Redis servers for one test: a Redis cluster, or a primary server with replicas and
+// sentinels.
 
-/** The maximum time until the Redis servers have found each other. */
+/** The maximum time until all started Redis servers know each other. */
 const formTimeoutMs = 60_000;
-/** The time of silence, in milliseconds, after which the Redis servers count a server as lost. */
+/** How long a Redis server may be silent until other Redis servers treat it as lost, in milliseconds. */
 const lostAfterMs = 1_000;
 
 const portOf = (url: string) => Number(new URL(url).port);
@@ -37,7 +37,7 @@ async function ask<Answer>(
   }
 }
 
-/** Redis servers that a test may kill. */
+/** A group of Redis servers that a test may kill. */
 export interface RedisGroup {
   nodes: SystemServer[];
   remove(): Promise<void>;
@@ -47,8 +47,8 @@ export interface RedisGroup {
 const slotCount = 16_384;
 
 /**
- * Starts a Redis cluster with the given number of primaries, without replicas. The hash slots of a lost node are
- * unavailable, and the other nodes keep their slots.
+ * Starts a Redis cluster with the given number of primaries and without replicas. When a node fails, its hash slots are
+ * unavailable, but the other nodes still serve their own hash slots.
  */
 export async function startRedisCluster(count: number, access: RedisAccess = {}): Promise<RedisGroup> {
   const nodes = await Promise.all(
@@ -88,17 +88,20 @@ export async function startRedisCluster(count: number, access: RedisAccess = {})
 /** The name of the Redis primary in the configuration of the sentinels. */
 export const primaryName = 'limits';
 
-/** Redis sentinels with the nodes that the sentinels watch. The first node is the initial primary. */
+/**
+ * Redis sentinels, with the Redis servers that the sentinels monitor. At the start, the first Redis server in the list
+ * is the primary.
+ */
 export interface SentinelGroup extends RedisGroup {
   /** The addresses of the sentinels, in the format of REDIS_SENTINELS. */
   addresses: string;
-  /** The port of the server that the sentinels name as the primary. */
+  /** Returns the port of the Redis server that the sentinels regard as the primary. */
   primaryPort(): Promise<number>;
 }
 
 /**
- * Starts a Redis primary, two replicas and three sentinels with one password. The servers use TLS when a certificate is
- * given.
+ * Starts a Redis primary, two replicas and three sentinels. If `access` contains a password, all servers and
+ * sentinels have this password. If it contains a certificate, all of them use TLS.
  */
 export async function startSentinels(access: RedisAccess = {}): Promise<SentinelGroup> {
   const primary = await createRedis([], access);

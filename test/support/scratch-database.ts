@@ -12,28 +12,33 @@ import { openDatabase } from '../../src/database/open.ts';
 import type { Database } from '../../src/database/types.ts';
 import { applyMigrations, readMigrations } from '../../src/database/migrations.ts';
 
-/** The place of a database for one test file. Pass both values to `openDatabase`. */
+/** A new database for tests, with the options that `openDatabase` needs. */
 export interface ScratchDatabase {
   databaseUrl?: string;
   dataDir: string;
-  /** Timeouts of the database that are long enough for tests on a busy server. */
+  /** How long a gateway may wait at its start until the database server accepts a connection, in seconds. */
   startWaitSeconds: number;
-  /** Removes the database, even while connections are open. Close an embedded database before this call. */
+  /**
+   * Removes the database. PostgreSQL removes a database with open connections, but an embedded database must be closed
+   * before its removal.
+   */
   drop(): Promise<void>;
 }
 
-/** The URL of the PostgreSQL server for the test run. Without the URL, the tests run on embedded databases. */
+/**
+ * The URL of the PostgreSQL server for the test run. When DATABASE_URL is not set, the tests run on embedded databases.
+ */
 export const testServerUrl = process.env.DATABASE_URL || undefined;
 
 /** The folder with the migrations of the gateway. */
 export const migrationsFolder = new URL('../../prisma/migrations/', import.meta.url);
 
-/** The maximum time that a test waits for a busy PostgreSQL server to accept connections, in seconds. */
+/** The maximum time in seconds until a busy PostgreSQL server must accept a connection of a test. */
 const startWaitSeconds = 30;
 
 /**
- * The common prefix in the names of all databases of a test run. The workers inherit the variable from the global
- * setup.
+ * The identifier of a test run, which is a part of every database name. Test workers inherit the variable TEST_RUN_ID
+ * from the global setup, so all workers use the same identifier.
  */
 const runId = (process.env.TEST_RUN_ID ??= randomUUID().slice(0, 8));
 const databasePrefix = `parking_test_${runId}_`;
@@ -44,8 +49,10 @@ const TEMPLATES = fileURLToPath(new URL('../../node_modules/.cache/parking-gatew
 const log = pino({ level: 'warn' });
 
 /**
- * Creates a database for one test file, on the server in DATABASE_URL or embedded. The database is a copy of a template
- * with all migrations, which is created once and kept; `migrated: false` creates an empty database.
+ * Creates a database for one test file: on the server in DATABASE_URL if this variable is set, and otherwise an
+ * embedded database. The new database is a copy of a template database, to which all migrations have been applied.
+ * All later test runs copy the same template database. With the option `migrated: false`, the function creates an empty
+ * database without a template.
  */
 export async function createScratchDatabase({ migrated = true } = {}): Promise<ScratchDatabase> {
   return testServerUrl === undefined
@@ -54,7 +61,7 @@ export async function createScratchDatabase({ migrated = true } = {}): Promise<S
 }
 
 /**
- * Removes every database that the test run left behind. A database that several test files share ends with its worker.
+ * Removes all databases that still exist at the end of the test run, such as databases that several test files share.
  */
 export async function removeDatabasesOfRun(): Promise<void> {
   if (testServerUrl !== undefined) {
@@ -70,7 +77,7 @@ export async function removeDatabasesOfRun(): Promise<void> {
   await Promise.all(folders.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
 }
 
-/** Applies all migrations before the named migration, to create the database of an earlier release. */
+/** Applies all migrations before the named migration, so that the database has the schema of an earlier release. */
 export async function migrateUpTo(database: Database, first: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'parking-migrations-'));
   try {
@@ -103,8 +110,8 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
   await server.query('SELECT pg_advisory_lock($1)', [advisoryLocks.testTemplate]);
   const { rowCount } = await server.query('SELECT FROM pg_database WHERE datname = $1', [name]);
   if (rowCount === 0) {
-    // A template database gets its final name only when all migrations are applied, so a database with this name is
-    // never incomplete.
+    // A template database is renamed only after all migrations are applied, so a template with the final name is
+    // complete.
     await server.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
     await server.query(`CREATE DATABASE ${name}_unfinished TEMPLATE template1`);
     await makeTemplate({
@@ -120,7 +127,7 @@ async function ensureServerTemplate(server: pg.Client, serverUrl: string): Promi
 /** Creates an embedded database, even when the test run uses a PostgreSQL server. */
 export async function createEmbeddedDatabase(migrated = true): Promise<ScratchDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), folderPrefix));
-  // cp takes a quarter of the CPU time that Node needs to copy a thousand files.
+  // The program `cp` copies an embedded database with its thousand files in a quarter of the CPU time that Node needs.
   await promisify(execFile)('cp', ['-r', `${await ensureFolderTemplate(migrated)}/.`, dataDir]);
   return { dataDir, startWaitSeconds, drop: () => rm(dataDir, { recursive: true, force: true }) };
 }
@@ -132,7 +139,7 @@ async function ensureFolderTemplate(migrated: boolean): Promise<string> {
   const unfinished = await mkdtemp(join(TEMPLATES, 'unfinished-'));
   await makeTemplate({ dataDir: unfinished }, migrated);
   await rename(unfinished, template).catch(async (error: unknown) => {
-    // Another test process has already created the template database.
+    // `rename` fails if another test process has created the same template database in the meantime.
     if (!(await exists(template))) throw error;
     await rm(unfinished, { recursive: true });
   });
@@ -152,8 +159,8 @@ async function makeTemplate(
 }
 
 /**
- * Returns the name of the template database. The name depends on the migrations, so a new migration leads to a new
- * template.
+ * Returns the name of the template database. The name of the template contains a hash of all migrations, so a new
+ * migration leads to a new template.
  */
 async function templateName(): Promise<string> {
   const hash = createHash('sha256');
@@ -172,7 +179,7 @@ async function withServer(serverUrl: string, work: (server: pg.Client) => Promis
   }
 }
 
-/** The URL of a database on a server, or behind a pooler. */
+/** Returns the URL of a database, given its name and the URL of its server or pooler. */
 export function withDatabaseName(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

@@ -1,6 +1,6 @@
 /**
- * The lines that a terminal shows for a text with the control sequences of a progress bar: move to a column, move up by
- * lines, and clear a line.
+ * Returns the lines that a terminal shows for a text. The text may contain the control sequences of a progress bar,
+ * which move the cursor or clear a line.
  */
 export function screenOf(text: string): string[] {
   const lines: string[][] = [[]];

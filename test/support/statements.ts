@@ -2,10 +2,13 @@ import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** Texts that occur in the SQL statements that the gateway runs in the background every few seconds. */
+/** Texts by which tests recognize the SQL statements that the gateway runs in the background every few seconds. */
 const partsOfTimedStatements = ['SKIP LOCKED', 'SELECT DISTINCT s."locationId"'];
 
-/** Runs a function and returns the SQL statements that ran during the call, from Prisma and hand-written. */
+/**
+ * Runs a function, and returns the SQL statements that the gateway sends during the call: statements of Prisma and
+ * hand-written statements.
+ */
 export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
   const spies = [vi.spyOn(pg.Client.prototype, 'query'), vi.spyOn(PGlite.prototype, 'query')];
@@ -25,7 +28,7 @@ export async function statementsOf(work: () => Promise<unknown>): Promise<string
   );
 }
 
-/** Texts that occur in the SQL statements that look up a key or record its usage. */
+/** Texts by which tests recognize the SQL statements that look up an API key or record its usage. */
 const partsOfGuardStatements = ['"UsageRecord"', '"ApiKeySecret"', '."ApiKey"', '"_ApiKeyTo'];
 
 /**

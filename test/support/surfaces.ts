@@ -1,17 +1,20 @@
 import type { Answer, TestGateway } from './harness.ts';
 
-/** An operation on REST and GraphQL: a documented endpoint, and the equivalent graph operation. */
+/** An operation that exists as a documented REST endpoint and as the equivalent GraphQL operation. */
 export interface Operation {
   name: string;
-  /** The permission that the operation needs, or undefined when every key may call the operation. */
+  /** The permission that the operation needs, or `undefined` when every API key may call the operation. */
   permission?: string;
-  /** Whether the operation names a location, so that a location outside the scope is answered with NOT_FOUND. */
+  /**
+   * True if the request contains the id of a location. For a location outside the API key's scope, the gateway then
+   * responds with NOT_FOUND.
+   */
   location?: boolean;
   rest: { method: string; path: string; body?: unknown };
   graph: { query: string; variables?: Record<string, unknown> };
 }
 
-/** The status, code and message of an error on REST or GraphQL. */
+/** The status, code and message of an error response, over REST or GraphQL. */
 export interface Failure {
   status: number;
   code: string | undefined;
@@ -20,7 +23,10 @@ export interface Failure {
   headers: Headers;
 }
 
-/** The two ways to call an operation, which return errors in the same form. */
+/**
+ * Two functions that call the same operation, one over REST and one over GraphQL. Both functions return errors in the
+ * same form.
+ */
 export const surfaces = {
   rest: async (
     gateway: TestGateway,
@@ -51,6 +57,6 @@ export const surfaces = {
   },
 };
 
-/** The name of a surface: REST or GraphQL. */
+/** The name of an API surface: `rest` for REST, or `graph` for GraphQL. */
 export type SurfaceName = keyof typeof surfaces;
 export const surfaceNames = Object.keys(surfaces) as SurfaceName[];

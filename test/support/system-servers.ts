@@ -13,36 +13,39 @@ import pg from 'pg';
 import type { OwnCertificate } from './certificate.ts';
 import { removeWithThisProcess } from './guards.ts';
 
-// These functions start PostgreSQL and Redis servers for one test, from the programs of the system. A test can kill,
-// freeze and restart its servers without any effect on other servers.
+// The functions in this file start PostgreSQL and Redis servers for one test. They use the server programs that are
+// installed on the machine. A test can kill, freeze and restart its own servers without any effect on other servers.
 
 const run = promisify(execFile);
 
-/** The maximum time until a started PostgreSQL or Redis server answers. */
+/** The maximum time from the start of a PostgreSQL or Redis server until it responds. */
 const startTimeoutMs = 30_000;
 
-/** A PostgreSQL or Redis server that one test owns and may kill. */
+/** A PostgreSQL or Redis server that a test starts only for itself, and may kill. */
 export interface SystemServer {
   url: string;
-  /** Starts the server and waits until the server answers. A restarted server has its data on disk. */
+  /**
+   * Starts the server and waits until the server responds. A server that starts again still has the data that it wrote
+   * to disk before.
+   */
   start(): Promise<void>;
   /** Kills the server at once, like a power cut. */
   kill(): Promise<void>;
-  /** Stops every process of the server (SIGSTOP): connections stay open, and nothing answers. */
+  /** Pauses every process of the server with SIGSTOP, so that its connections stay open but it does not respond. */
   freeze(): void;
-  /** Continues a frozen server (SIGCONT). */
+  /** Lets the processes of a frozen server continue, with SIGCONT. */
   thaw(): void;
   /** Stops the server and removes its data. */
   remove(): Promise<void>;
 }
 
 /**
- * The range of ports for servers of the tests. The range lies below the ports that Linux gives to outgoing connections
- * (32768 and above). Otherwise, a connection could take a free port before its server listens.
+ * The range of ports for the servers of tests. Linux uses the ports from 32768 on for outgoing connections. The servers
+ * of tests use lower ports, which no outgoing connection can occupy first.
  */
 const serverPorts = { least: 10_000, most: 32_000 };
 
-/** Returns a free port on loopback. */
+/** Returns a free TCP port on loopback. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(serverPorts.least, serverPorts.most);
@@ -58,7 +61,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Repeats a function until it succeeds. */
+/** Calls a function again and again until it succeeds, or throws an error after the given time. */
 export async function eventually<Result>(
   what: string,
   work: () => Promise<Result>,
@@ -76,7 +79,7 @@ export async function eventually<Result>(
   }
 }
 
-/** The ids of a process and of all its descendants. */
+/** Returns the ids of a process and of all its descendants. */
 function processTree(pid: number): number[] {
   const parents = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -85,7 +88,7 @@ function processTree(pid: number): number[] {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         return [[Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])]];
       } catch {
-        return []; // The process has ended in the meantime.
+        return []; // The process ended after its name was read from /proc.
       }
     });
   const tree = [pid];
@@ -93,7 +96,10 @@ function processTree(pid: number): number[] {
   return tree;
 }
 
-/** Whether a process runs. A process that has ended stays in /proc as a zombie until its parent collects it. */
+/**
+ * Returns whether a process is running. A process that has ended stays in /proc as a zombie until its parent process
+ * reads its exit code.
+ */
 function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -108,12 +114,15 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // The process has ended in the meantime.
+      // `process.kill` throws an error when the process has already ended.
     }
   }
 }
 
-/** Finds a server program. Debian does not put the program on the PATH, and other systems do. */
+/**
+ * Returns the path of a PostgreSQL program on Debian, where the program is not on the PATH. On systems other than
+ * Debian, returns only the name of the PostgreSQL program, which is on the PATH there.
+ */
 function postgresProgram(name: string): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
@@ -121,24 +130,23 @@ function postgresProgram(name: string): string {
   return newest ? join(root, newest, 'bin', name) : name;
 }
 
-/** The operating system user that runs a server. An empty text means the user of the test process. */
+/**
+ * The operating system user that runs a server. When `uid` and `gid` are omitted, a server runs as the user of the test
+ * process.
+ */
 interface ServerUser {
   uid?: number;
   gid?: number;
 }
 
-/**
- * PostgreSQL and PgBouncer refuse to run as root. Therefore root runs both programs as the user of Debian's package.
- */
+/** PostgreSQL and PgBouncer refuse to run as root, so they run as the user `postgres` when root runs the tests. */
 async function serverUser(): Promise<ServerUser> {
   if (userInfo().uid !== 0) return {};
   const idOf = async (kind: '-u' | '-g') => Number((await run('id', [kind, 'postgres'])).stdout);
   return { uid: await idOf('-u'), gid: await idOf('-g') };
 }
 
-/**
- * Creates a folder for a server. The end of this process removes the folder, or the test removes the folder earlier.
- */
+/** Creates a folder for a server. If the test does not remove the folder, it is removed when the test process ends. */
 export async function newServerFolder(name: string, { uid }: ServerUser = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `own-${name}-`));
   removeWithThisProcess(folder);
@@ -148,9 +156,9 @@ export async function newServerFolder(name: string, { uid }: ServerUser = {}): P
 }
 
 /**
- * Creates a PostgreSQL server without starting it.
+ * Creates a PostgreSQL server, but does not start the server.
  *
- * @param settings lines of postgresql.conf
+ * @param settings the names and values of settings in postgresql.conf
  */
 export async function createPostgres(settings: Record<string, string> = {}): Promise<SystemServer> {
   const user = await serverUser();
@@ -167,7 +175,7 @@ export interface Standby extends SystemServer {
 }
 
 /**
- * Starts a streaming standby of a running PostgreSQL server.
+ * Starts a standby that replicates a running PostgreSQL server.
  * @param name the name of the standby in the primary's `synchronous_standby_names`
  */
 export async function startStandby(primary: SystemServer, name: string): Promise<Standby> {
@@ -188,7 +196,7 @@ export async function startStandby(primary: SystemServer, name: string): Promise
   };
 }
 
-/** A PostgreSQL server with its data in a folder. */
+/** Creates a PostgreSQL server whose data is in the given folder. */
 async function postgresOver(
   folder: string,
   user: ServerUser,
@@ -214,7 +222,7 @@ async function postgresOver(
       await eventually(
         'PostgreSQL answers',
         async () => {
-          // A PostgreSQL server refuses to start until the last process of the killed server has ended.
+          // After a kill, PostgreSQL refuses to start until the last process of the killed server has ended.
           if (child.exitCode !== null) child = spawnServer();
           const client = new pg.Client({ connectionString: url });
           client.on('error', () => undefined);
@@ -240,14 +248,14 @@ async function postgresOver(
   return server;
 }
 
-/** The password and the TLS certificate of a test's own Redis. */
+/** The password and the TLS certificate of a Redis server that a test starts. */
 export interface RedisAccess {
   password?: string;
-  /** With a certificate, the Redis server accepts only TLS connections. */
+  /** When a certificate is given, the Redis server accepts only TLS connections. */
   certificate?: OwnCertificate;
 }
 
-/** Creates a Redis client that tries once to connect to a server. */
+/** Creates a Redis client that tries only once to connect to its server. */
 export const redisClient = (url: string, { certificate }: RedisAccess = {}): Redis => {
   const client = new Redis(url, {
     lazyConnect: true,
@@ -258,7 +266,7 @@ export const redisClient = (url: string, { certificate }: RedisAccess = {}): Red
   return client;
 };
 
-/** The options of redis-server and of a sentinel for password and TLS. */
+/** Returns the command-line options that set the port, the password and TLS for a Redis server or a sentinel. */
 export function redisAccessOptions(port: number, { password, certificate }: RedisAccess): string[] {
   return [
     ...(certificate
@@ -271,8 +279,8 @@ export function redisAccessOptions(port: number, { password, certificate }: Redi
 }
 
 /**
- * Creates a Redis server without starting the server. The server keeps nothing on disk.
- * @param options options of redis-server, such as `--maxmemory`
+ * Creates a Redis server, but does not start the server. The server writes no data to disk.
+ * @param options command-line options of redis-server, such as `--maxmemory`
  */
 export async function createRedis(
   options: readonly string[] = [],
@@ -319,27 +327,30 @@ export async function createRedis(
   return server;
 }
 
-/** The path of PgBouncer in Debian's package, which is not on every user's PATH. */
+/** The path of PgBouncer in Debian, because its folder /usr/sbin is not on the PATH of every user. */
 const pgBouncer = '/usr/sbin/pgbouncer';
 
-/** Whether PgBouncer is installed. In CI the value is always true, so that a missing PgBouncer fails its tests. */
+/**
+ * Whether the tests that need PgBouncer run. These tests run if PgBouncer is installed, and always in CI, where a
+ * missing PgBouncer must fail the test run.
+ */
 export const hasPgBouncer = existsSync(pgBouncer) || Boolean(process.env.CI);
 
-/** A PgBouncer process of one test. */
+/** A PgBouncer process that one test starts. */
 export interface Pooler {
   /**
-   * The URL of the pooler, in the form of the server's URL. Every database of the server is available through the
-   * pooler.
+   * The URL of a database on the PostgreSQL server, with the address of the pooler. Every database of the server is
+   * available through the pooler.
    */
   url: string;
   remove(): Promise<void>;
 }
 
 /**
- * Starts a PgBouncer in transaction mode, where a client holds a connection of the server only for the duration of a
- * transaction. This PgBouncer refuses unknown startup parameters, as its default settings do.
+ * Starts PgBouncer in transaction mode, in which a client occupies a server connection only during a transaction. This
+ * PgBouncer refuses unknown startup parameters, as with its default settings.
  * @param serverUrl the URL of the PostgreSQL behind the pooler
- * @param serverConnections the number of connections to the server that the clients of the pooler share
+ * @param serverConnections the number of connections to the PostgreSQL server, which all clients of the pooler share
  */
 export async function startPgBouncer(serverUrl: string, serverConnections: number): Promise<Pooler> {
   const user = await serverUser();

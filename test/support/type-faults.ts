@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** The errors that TypeScript reports for a file in its strictest mode. */
+/** Returns the errors that TypeScript reports for a file in strict mode. */
 export function typeFaults(file: string): string[] {
   const program = ts.createProgram([file], {
     strict: true,

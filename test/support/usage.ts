@@ -1,7 +1,7 @@
 import { newId } from '../../src/ids.ts';
 import type { Usage } from '../../src/usage/recorder.ts';
 
-/** Returns the usage record of a request to `GET /health`, with the given values. */
+/** Returns a usage record of a request to `GET /health`, in which the given values replace the default values. */
 export const newUsage = (usage: Partial<Usage> = {}): Usage => ({
   apiKeyId: newId(),
   requestId: newId(),

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { newAddress } from './addresses.ts';
 
 /**
- * Opens a browser context for one user, and closes the context when the test ends. Otherwise, the open pages would slow
- * down later tests. The requests of the user have their own client address, so that users do not share a rate limit.
+ * Opens a browser context for one user. The context closes at the end of the test, because open pages slow down later
+ * tests. Each user has a different client address, so that users do not share the rate limit of an address.
  */
 export async function newUser(
   browser: Browser,

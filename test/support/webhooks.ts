@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { newEntry, type TestGateway } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** A webhook delivery with the fields that the API returns. */
+/** A webhook delivery, with the fields that the tests read over the API. */
 export interface DeliveryShown {
   id: string;
   type: string;
@@ -12,7 +12,7 @@ export interface DeliveryShown {
   attempts: { httpStatus: number | null; error: string | null; durationMs: number }[];
 }
 
-/** A webhook message as a reader of a pull webhook receives it. */
+/** A webhook message as the mutation pullWebhookMessages returns it. */
 export interface MessageShown {
   id: string;
   event: string;
@@ -22,27 +22,33 @@ export interface MessageShown {
   leaseEndsAt: string;
 }
 
-/** The time that a test waits for the webhook worker. */
+/**
+ * How long a test waits for the webhook worker (`timeout`), and its pause between two checks of the result
+ * (`interval`), in milliseconds.
+ */
 const soon = { timeout: 60_000, interval: 50 };
 
-/** Functions for webhooks on a gateway that may post to this machine (WEBHOOK_ALLOW_PRIVATE). */
+/**
+ * Creates functions for tests of webhooks, such as functions that create a webhook or wait for its messages. The
+ * gateway under test needs the setting WEBHOOK_ALLOW_PRIVATE, so that it can send messages to this machine.
+ */
 export function webhookTools(gateway: TestGateway) {
   const { prisma, sql } = gateway.database;
 
-  /** Runs one root field of the graph and returns its value. */
+  /** Runs a GraphQL operation with one root field, and returns the value of the field. */
   async function run<Value>(key: string, operation: string, variables: Record<string, unknown> = {}) {
     const { body } = await gateway.graph(operation, { key, variables });
     expect(body.errors).toBeUndefined();
     return Object.values(body.data)[0] as Value;
   }
 
-  /** Runs one root field of the graph and returns the extensions of its error. */
+  /** Runs a GraphQL operation that fails, and returns the `extensions` of its error. */
   async function refused(key: string, operation: string, variables: Record<string, unknown>) {
     const { body } = await gateway.graph(operation, { key, variables });
     return body.errors?.[0].extensions;
   }
 
-  /** Creates a webhook for some events at an address. */
+  /** Creates a webhook with the given input, such as its URL and its events. */
   const createWebhook = async (key: string, input: Record<string, unknown>) =>
     run<{ secret: string; webhook: { id: string } }>(
       key,
@@ -50,7 +56,7 @@ export function webhookTools(gateway: TestGateway) {
       { input },
     );
 
-  /** A company with a webhook for some events, and its own receiver. */
+  /** Creates a company with a webhook for the given events, and a receiver for this webhook. */
   async function newSubscriber(events: string[], as?: string) {
     const tenant = await gateway.newTenant();
     const receiver = await startReceiver();
@@ -58,7 +64,7 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, receiver, secret, webhookId: webhook.id };
   }
 
-  /** A company with a pull webhook, and a key that may only read its messages. */
+  /** Creates a company with a pull webhook, and an API key whose only permission is to receive webhook messages. */
   async function newReader(events: string[]) {
     const tenant = await gateway.newTenant();
     const { secret, webhook } = await createWebhook(tenant.key, { delivery: 'PULL', events });
@@ -69,7 +75,7 @@ export function webhookTools(gateway: TestGateway) {
     return { ...tenant, secret, webhookId: webhook.id, readerKey };
   }
 
-  /** Pulls messages of a pull webhook. */
+  /** Pulls messages of a webhook with pull delivery. */
   const pull = (key: string, id: string, options: { first?: number; leaseSeconds?: number } = {}) =>
     run<MessageShown[]>(
       key,
@@ -79,7 +85,7 @@ export function webhookTools(gateway: TestGateway) {
       { id, ...options },
     );
 
-  /** Acknowledges messages of a webhook and returns how many this call acknowledged. */
+  /** Acknowledges messages of a webhook, and returns the number of messages that this call acknowledged. */
   const acknowledge = (key: string, id: string, messages: readonly { id: string }[]) =>
     run<number>(
       key,
@@ -97,14 +103,14 @@ export function webhookTools(gateway: TestGateway) {
     return body.data;
   }
 
-  /** A reader whose webhook has the given number of waiting messages. */
+  /** Creates a company with a pull webhook that has the given number of waiting messages. */
   async function newReaderWith(messages: number) {
     const reader = await newReader(['WHITELIST_CREATED']);
     for (let count = 0; count < messages; count += 1) await addEntry(reader.key, reader.locationId);
     return reader;
   }
 
-  /** Returns the deliveries of a webhook from the API, newest first. */
+  /** Reads the deliveries of a webhook over the API, newest first. */
   async function deliveriesOf(key: string, id: string, filter = ''): Promise<DeliveryShown[]> {
     const { deliveries } = await run<{ deliveries: { nodes: DeliveryShown[] } }>(
       key,
@@ -115,13 +121,13 @@ export function webhookTools(gateway: TestGateway) {
     return deliveries.nodes;
   }
 
-  /** Waits for the given number of messages and returns their bodies. */
+  /** Waits until the receiver has the given number of messages, and returns the parsed bodies of its messages. */
   async function received(receiver: Receiver, count: number) {
     await expect.poll(() => receiver.messages.length, soon).toBeGreaterThanOrEqual(count);
     return receiver.messages.map(({ body }) => JSON.parse(body));
   }
 
-  /** Makes all waiting deliveries of a webhook due now, by the clock of the database. */
+  /** Makes all pending deliveries of a webhook due now, by the clock of the database. */
   async function skipRetryDelay(webhookId: string) {
     await sql.query(
       {
