@@ -6,21 +6,25 @@ const scalars = {
   JSON: { input: 'unknown', output: 'unknown' },
 };
 
-/** Returns the configuration for the typed documents of a folder. */
+/** Returns the configuration that generates typed documents from the GraphQL operations in a folder. */
 const documentsOf = (folder: string, options: object = {}) => ({
   documents: `${folder}/operations/*.graphql`,
   plugins: ['typescript-operations', 'typed-document-node'],
   config: { scalars, useTypeImports: true, avoidOptionals: { field: true }, ...options },
 });
 
-/** Generates enums whose values equal the values in requests. The command line lists these values in its options. */
+/**
+ * The generated enums keep the value names of the GraphQL schema. The command line lists these names as the allowed
+ * values of its options.
+ */
 const enumValues = {
   enumType: 'const',
   ignoreEnumValuesFromSchema: true,
   namingConvention: { enumValues: 'keep' },
 };
 
-// schema/schema.graphql is generated for reviewers. REST, the command line and the console send the typed documents.
+// The file schema/schema.graphql is generated only for reviewers. REST, the command line and the console use the
+// generated typed documents to run their GraphQL operations.
 const config: CodegenConfig = {
   schema: './schema/index.ts',
   generates: {

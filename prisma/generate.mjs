@@ -1,6 +1,7 @@
-// Generates prisma/generated/, the typed database client, from schema.prisma. The result is committed, so that an
-// installation does not need Prisma's command line.  --if-changed does nothing when the result was generated from the
-// current schema and versions. --check fails when the result differs from a new one.
+// Generates prisma/generated/, the typed database client, from schema.prisma. The generated client is committed to Git,
+// so that an installation does not need Prisma's command line. With --if-changed, the script generates the client only
+// if schema.prisma or the version of a generator package has changed. With --check, the script fails if the committed
+// client differs from a newly generated client.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ const schema = join(root, 'prisma/schema.prisma');
 const generated = join(root, 'prisma/generated');
 const stampName = '.made-from';
 
-/** Returns a hash of the Prisma schema and of the versions of the packages that generate the client. */
+/** Returns a hash of the Prisma schema and of the versions of the packages that generate the database client. */
 function stampOfSources() {
   const versionsOf = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).dependencies;
   const versions = [
@@ -24,15 +25,16 @@ function stampOfSources() {
 }
 
 /**
- * Runs `prisma generate` for the schema in a folder. The generated files are in the folder `generated` beside the
- * schema.
+ * Runs `prisma generate` for the Prisma schema in a folder. The generated files are written to the folder `generated`
+ * beside the schema.
  */
 function generateIn(folder) {
   installPackages('tools');
-  // Generating the client needs no schema engine, but Prisma's command line downloads one from a host that many
-  // networks cannot reach. If PRISMA_SCHEMA_ENGINE_BINARY names an existing executable, nothing is downloaded. The
-  // variable is set only for this child process. With it, `prisma migrate` and `prisma db push` would do nothing and
-  // report success.
+  // Prisma's schema engine is not needed to generate the client. By default, Prisma's command line downloads a schema
+  // engine from a host that many networks cannot reach. Prisma downloads no schema engine if
+  // PRISMA_SCHEMA_ENGINE_BINARY contains the path of any executable. The variable is set only in the child process
+  // that generates the Prisma client. If it were always set, `prisma migrate` and `prisma db push` would do nothing
+  // and still report success.
   const { status, error } = spawnSync(
     process.execPath,
     [
@@ -45,7 +47,7 @@ function generateIn(folder) {
       cwd: root,
       env: {
         ...process.env,
-        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // this folder has the generator of Pothos
+        PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, // Prisma looks for the Pothos generator in PATH
         PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
         PRISMA_HIDE_UPDATE_MESSAGE: '1',
         CHECKPOINT_DISABLE: '1',
@@ -57,7 +59,7 @@ function generateIn(folder) {
   writeFileSync(join(folder, 'generated', stampName), `${stampOfSources()}\n`);
 }
 
-/** Returns the texts of all files below a folder, by their paths. */
+/** Returns a map from the path of each file in a folder and its subfolders to the text of the file. */
 const filesOf = (folder) =>
   new Map(
     readdirSync(folder, { recursive: true, withFileTypes: true })

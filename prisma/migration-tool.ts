@@ -1,6 +1,7 @@
-// `npm run migration:create NAME` and `npm run migration:check` are for developers. Both apply all migrations to an
-// embedded database in memory and compare the result with schema.prisma. They need no server, and not the schema engine
-// that `prisma migrate dev` downloads.
+// This file implements `npm run migration:create NAME` and `npm run migration:check`, two commands for developers. Both
+// commands of this file apply all migrations to an embedded database in memory, and compare the resulting tables with
+// schema.prisma. Unlike `prisma migrate dev`, `migration:create` and `migration:check` need no database server and
+// download no schema engine.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
@@ -11,13 +12,13 @@ import { loadSchemaEngine, noFilters } from './schema-engine.ts';
 const migrationsFolder = new URL('migrations/', import.meta.url);
 const schemaFile = new URL('schema.prisma', import.meta.url);
 
-/** The text that the schema engine returns when there is no difference. */
+/** The text that the schema engine returns when the migrations and schema.prisma do not differ. */
 const EMPTY_DIFF = '-- This is an empty migration.';
 
 /**
- * Compares the migrations with schema.prisma.
+ * Compares the tables that the migrations create with the tables in schema.prisma.
  *
- * @returns the missing SQL, or '' when the migrations agree with schema.prisma
+ * @returns the SQL that a new migration needs; an empty text when the migrations agree with schema.prisma
  */
 async function missingSql(): Promise<string> {
   const pglite = await PGlite.create('memory://');

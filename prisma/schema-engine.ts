@@ -1,5 +1,6 @@
-// Developers and tests use Prisma's schema engine to compare schema.prisma with a database, and to check the history of
-// migrations. The gateway itself applies migrations without the schema engine (src/database/migrations.ts).
+// This file loads Prisma's schema engine, which only developers and tests use. The schema engine compares schema.prisma
+// with a database, and checks which migrations the database has. The gateway itself applies migrations without the
+// schema engine (src/database/migrations.ts).
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -9,10 +10,13 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import type { Migration } from '../src/database/migrations.ts';
 
-/** The filters for the comparison with schema.prisma. They are empty, so that no table or enum is excluded. */
+/** With these filters, the schema engine compares every table and every enum of the database with schema.prisma. */
 export const noFilters = { externalTables: [], externalEnums: [] };
 
-/** Starts the schema engine with connections of `adapters`. It runs as WebAssembly, so no executable is needed. */
+/**
+ * Starts the schema engine. The schema engine connects to the database through the driver adapters in `adapters`. The
+ * schema engine runs as WebAssembly, so no executable is needed.
+ */
 export async function loadSchemaEngine(
   adapters: SqlMigrationAwareDriverAdapterFactory,
 ): Promise<SchemaEngine> {
@@ -25,7 +29,8 @@ export async function loadSchemaEngine(
 }
 
 /**
- * The loaded code of the schema engine. Each process loads it only once, because it uses a single WebAssembly instance.
+ * The code of Prisma's schema engine, once it is loaded. A process can load the code of the schema engine only once,
+ * because the code uses a single WebAssembly instance.
  */
 let bindings: ReturnType<typeof loadBindings> | undefined;
 
@@ -34,7 +39,8 @@ async function loadBindings() {
   const packageFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm'));
   const wasm = await readFile(join(packageFolder, 'schema_engine_bg.wasm'));
   const imports = Object.entries(module).map(([name, value]) =>
-    // The engine never clears its timers, so the timers must not keep the process running.
+    // Prisma's schema engine never clears its timers. The replacement of its `setTimeout` creates timers that do not
+    // keep the process running.
     name.startsWith('__wbg_setTimeout') ? [name, unreferencedTimeout] : [name, value],
   );
   const { instance } = await WebAssembly.instantiate(wasm, {
@@ -49,7 +55,7 @@ function unreferencedTimeout(callback: () => void, milliseconds: number): NodeJS
   return setTimeout(callback, milliseconds).unref();
 }
 
-/** Returns the migrations of a folder in the form that the schema engine expects. */
+/** Returns the migrations in a folder as the data structure that the schema engine expects. */
 export function toMigrationList(migrations: Migration[], folder: URL): MigrationList {
   return {
     baseDir: fileURLToPath(folder),

@@ -3,42 +3,48 @@ import { deriveSessions } from '../src/parking/derive-sessions.ts';
 import type { Plate } from '../src/whitelist/plate.ts';
 import type { ParkingEvent, ParkingSession } from './generated/client/client.ts';
 
-// The events of the demo in the days before the first start. All times are relative to the start, and nothing is
-// random.
+// This file creates the past parking events of the demo data, in the days before the first start of the gateway. All
+// times in the demo data are relative to the first start of the gateway, and no value is random.
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The number of days before the start for which the demo has events. */
+/** The number of days before the first start for which the demo data has events. */
 const pastDays = 7;
 
-/** The difference between the local time in Dubai and UTC, in milliseconds. Dubai has no daylight saving time. */
+/**
+ * The difference between the local time in Dubai and UTC, in milliseconds, which is constant, because Dubai has no
+ * daylight saving time.
+ */
 const offsetMs = 4 * hourMs;
 
 /**
- * The minimum time between the last completed stay and the start, for a vehicle that is inside at the start. In this
- * time, the vehicle enters again.
+ * The last completed stay of a demo vehicle that is inside ended at least 12 hours before the first start of the
+ * gateway. The current stay of a demo vehicle begins less than 12 hours before the first start of the gateway.
  */
 const pauseMs = 12 * hourMs;
 
-/** Returns the end of the day in Dubai that contains a time. */
+/** Returns the next midnight in Dubai after the given time. */
 export const endOfDay = (at: number): Date => new Date(startOfDay(at) + dayMs);
 
 const startOfDay = (at: number) => Math.floor((at + offsetMs) / dayMs) * dayMs - offsetMs;
 
-/** A vehicle of the demo. If it has no whitelist entry, it is not in the whitelist. */
+/** A vehicle of the demo data. If `entryId` is null, the demo vehicle has no whitelist entry. */
 export interface DemoVehicle extends Plate {
   entryId: string | null;
 }
 
-/** The hours of the day at which a vehicle enters and leaves. A stay may end on the next day. */
+/** The hours of the day at which a vehicle enters and leaves. An hour above 24 is on the next day: 30 means 06:00. */
 interface Rhythm {
   arrives: number;
   leaves: number;
 }
 
-/** Vehicles with the same daily habits, and how many of them are inside at the start. */
+/**
+ * A group of vehicles that enter and leave at similar times. `inside` is the number of vehicles of the group that are
+ * inside when the gateway starts.
+ */
 export interface DemoGroup {
   vehicles: readonly DemoVehicle[];
   rhythm: Rhythm;
@@ -51,16 +57,22 @@ export const rhythms = {
   visitor: { arrives: 11, leaves: 14 },
 } as const satisfies Record<string, Rhythm>;
 
-/** A single stay that does not follow the daily habits, for example of a vehicle with a pass. */
+/**
+ * A single stay of a vehicle, for example of a vehicle with a pass (a whitelist entry with a limited number of
+ * entries).
+ */
 export interface DemoStay {
   vehicle: DemoVehicle;
   enteredAt: number;
   exitedAt: number | null;
-  /** The decision that the gate received. By default, a vehicle in the whitelist was allowed to enter. */
+  /**
+   * The decision that the gateway sent to the gate for this vehicle. If `decision` is omitted and the vehicle is in the
+   * whitelist, the vehicle was allowed to enter.
+   */
   decision?: ParkingEvent['decision'];
 }
 
-/** Returns visitors whose plates are in no whitelist. */
+/** Returns vehicles of visitors, whose plates are in no whitelist. */
 export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
   Array.from({ length: count }, (_, index) => ({
     plateType: ['DXB', 'SHJ', 'AUH'][index % 3]!,
@@ -69,7 +81,10 @@ export const visitors = (count: number, firstNumber: number): DemoVehicle[] =>
     entryId: null,
   }));
 
-/** Returns the stays of a group of vehicles in the past days, and the current stays of the vehicles that are inside. */
+/**
+ * Returns the stays of a group of vehicles: the completed stays of the past days, and the current stays of the vehicles
+ * that are inside.
+ */
 export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): DemoStay[] {
   const days = Array.from({ length: pastDays + 1 }, (_, index) => pastDays - index);
   const past = days.flatMap((daysAgo) =>
@@ -89,7 +104,10 @@ export function staysOf({ vehicles, rhythm, inside }: DemoGroup, now: number): D
   return [...past, ...current];
 }
 
-/** Returns the events of stays at a location, and the sessions that follow from these events. */
+/**
+ * Returns the parking events for the given stays at a location, and the parking sessions that the gateway derives from
+ * these parking events.
+ */
 export function activityOf(
   locationId: string,
   stays: readonly DemoStay[],

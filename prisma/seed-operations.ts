@@ -17,10 +17,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** The number of days before the start for which the demo has usage. */
+/** The number of days before the first start for which the demo data has usage records of API keys. */
 const usageDays = 7;
 
-/** The database rows of a webhook, its messages and their attempts. */
+/** The database rows of a webhook, of its messages, and of the attempts to deliver these messages. */
 export interface DemoWebhook {
   records: AuditRecord[];
   webhook: Webhook;
@@ -29,9 +29,9 @@ export interface DemoWebhook {
 }
 
 /**
- * Creates a webhook whose receiver accepted one message and has failed since then. Its messages report new whitelist
- * entries. The audit records of these entries must be written before the webhook, because a trigger creates a delivery
- * for each later audit record.
+ * Creates a webhook whose receiver accepted one message and has failed since then. The messages of the demo webhook
+ * report new whitelist entries. The seed script must insert the webhook after the audit records of the new whitelist
+ * entries. Otherwise, a database trigger would create a second delivery for each audit record of a new whitelist entry.
  */
 export function failingWebhook(options: {
   companyId: string;
@@ -96,19 +96,25 @@ interface DemoUse {
   apiKeyId: string;
   surface: 'rest' | 'graphql';
   operation: string;
-  /** The number of requests in the busiest hour of a day. */
+  /** The number of requests with this operation in the busiest hour of a day. */
   most: number;
-  /** One request out of this number gets the response `NOT_FOUND`. If omitted, all requests succeed. */
+  /**
+   * With `failsEvery: 50`, for example, one of 50 requests gets the error `NOT_FOUND`. If `failsEvery` is omitted, all
+   * requests of the demo data succeed.
+   */
   failsEvery?: number;
 }
 
 /**
- * Returns the number of requests in an hour of the day in Dubai, as a share of the busiest hour. There are few requests
- * at night.
+ * Returns how busy an hour of the day in Dubai is: its number of requests, divided by the number of requests in the
+ * busiest hour. The demo data has few requests at night.
  */
 const shareOfHour = (hour: number) => Math.max(0.1, Math.sin(((hour - 5) / 19) * Math.PI));
 
-/** Returns the usage totals of the past days. Later requests with the API keys are added to these totals. */
+/**
+ * Returns the demo usage of each API key in the past days, as rows of the table `UsageTotal`. Later, the gateway also
+ * writes the totals of real requests to this table.
+ */
 export function usageTotals(uses: readonly DemoUse[], now: number): UsageTotal[] {
   const lastHour = Math.floor(now / hourMs) * hourMs - hourMs;
   return Array.from({ length: usageDays * 24 }, (_, index) => lastHour - index * hourMs).flatMap((hour) =>

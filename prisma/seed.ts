@@ -16,7 +16,7 @@ import {
 } from './seed-activity.ts';
 import { failingWebhook, usageTotals } from './seed-operations.ts';
 
-/** The vehicles of the demo. Each has a reference and a plate as used in the Emirates. */
+/** The demo vehicles, each with a reference (such as a flat) and a plate of the United Arab Emirates. */
 const residents: readonly (readonly [referenceId: string, vehicleType: string, ...plates: string[]])[] = [
   ['unit-0101', 'sedan', 'DXB A 7', 'DXB White 4521'],
   ['unit-0102', 'suv', 'AUH 17 70012'],
@@ -33,7 +33,10 @@ const residents: readonly (readonly [referenceId: string, vehicleType: string, .
   ['staff', 'sedan', 'DXB Q 77120', 'AJM B 20456', 'SHJ 1 6060', 'DXB White 19800'],
 ];
 
-/** The reference with a quota. It has three vehicles, of which two may be inside. */
+/**
+ * The reference (a flat) that has a quota in the demo data. Three vehicles belong to the flat `unit-0510`, and its
+ * quota allows two vehicles inside at the same time.
+ */
 const limitedUnit = 'unit-0510';
 
 const locations = [
@@ -52,7 +55,7 @@ const locations = [
   },
 ];
 
-/** Creates a whitelist entry of the demo. Values that are not given are null. */
+/** Creates a whitelist entry of the demo data. Optional values that the caller omits become null. */
 function entry(
   locationId: string,
   referenceId: string,
@@ -75,8 +78,8 @@ const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
 /**
- * Creates the entries of the first location that show the rules: a half used pass, guests of one day, and a former
- * tenant.
+ * Creates demo whitelist entries that are limited in time or number: a half-used pass, guests for one day, and a former
+ * tenant. They belong to the first location.
  */
 function ruleEntries(locationId: string, now: number) {
   const today = { validFrom: new Date(now - dayMs), validUntil: endOfDay(now) };
@@ -96,7 +99,7 @@ function ruleEntries(locationId: string, now: number) {
   };
 }
 
-/** Returns the groups of vehicles for each location, in the order of `locations`. */
+/** Returns one list of vehicle groups for each location, in the order of the list `locations`. */
 function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] {
   const [marina = [], creek = [], corniche = []] = vehicles;
   return [
@@ -105,7 +108,7 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
       { vehicles: visitors(26, 31_005), rhythm: rhythms.visitor, inside: 19 },
     ],
     [
-      // All residents are inside, so that only one of 24 spaces is free.
+      // All vehicles of the residents are inside this location, so that only one of its 24 spaces is free.
       { vehicles: creek, rhythm: rhythms.resident, inside: creek.length },
       { vehicles: visitors(20, 52_210), rhythm: rhythms.visitor, inside: 23 - creek.length },
     ],
@@ -117,8 +120,8 @@ function groupsOf(vehicles: readonly (readonly DemoVehicle[])[]): DemoGroup[][] 
 }
 
 /**
- * The secret of the demo's API key, and a location of the demo. The secret is printed at the first start and not stored
- * anywhere.
+ * The secret of an API key for the demo data, and the id of a location. The gateway prints the secret at its first
+ * start, and does not store it anywhere.
  */
 export interface DemoData {
   demoSecret: string;
@@ -126,8 +129,8 @@ export interface DemoData {
 }
 
 /**
- * Fills an empty database with demo data. It has a company, its locations and whitelists, an API key for all of them,
- * and events of the days before the start.
+ * Fills an empty database with demo data. The demo data has a company, its locations and whitelists, an API key for all
+ * locations, and parking events of the days before the start.
  */
 export async function seedDemoData(
   prisma: PrismaClient,
@@ -153,7 +156,8 @@ export async function seedDemoData(
   const { pass, guests, former } = ruleEntries(marinaId, now);
   const entries = [...residentEntries.flat(), pass, ...guests, former];
 
-  // The vehicles of the reference with a quota come first, so that the quota is full.
+  // In each group, the vehicles at the start of the list are inside when the gateway starts. The list of the location
+  // Marina starts with two vehicles of the flat that has a quota, so that the quota is full.
   const limited = residentEntries[0]!.filter(({ referenceId }) => referenceId === limitedUnit);
   const [first, second, ...third] = limited;
   const others = residentEntries[0]!.filter(({ referenceId }) => referenceId !== limitedUnit);
@@ -178,7 +182,8 @@ export async function seedDemoData(
 
   const demoKeyId = newId();
   const portalKeyId = newId();
-  // nobody sees this secret, because its key only serves as another client in the usage
+  // the gateway does not show the secret of the portal's API key: this key exists only so that the usage records of the
+  // demo data contain a second client
   const portalSecret = newSecret(environment);
   const lastUsedAt = new Date(now - 20 * minuteMs);
   const keyOf = (id: string, name: string, secret: string, permissions: Permission[]) =>
@@ -193,8 +198,8 @@ export async function seedDemoData(
     ...{ companyId, apiKeyId: portalKeyId, entries: guests, secrets: webhookSecrets, now },
   });
   /**
-   * Inserts many rows with one statement. Prisma would need a second for so many rows. Each row must have a value for
-   * every column.
+   * Inserts many rows with one SQL statement, because Prisma would take a second for the same rows. Each inserted row
+   * must have a value for every column of the table.
    */
   const insert = (table: Prisma.ModelName, rows: readonly object[]) =>
     prisma.$executeRawUnsafe(

@@ -24,10 +24,13 @@ import type { ConnectionPage, RestRequest, Route } from './routes.ts';
 import { createTwin } from './twin.ts';
 import { firstJsonPart, partOfPage, wholeListBody } from './whole-list.ts';
 
-/** The page size with which REST reads a whole list from the graph. It is the maximum page size of the graph. */
+/** The page size with which REST reads a whole list over GraphQL. It is the maximum page size in GraphQL. */
 const graphPageSize = 100;
 
-/** The names that REST uses for some arguments of the graph. */
+/**
+ * Maps the name of a GraphQL argument to the REST query parameter or header with the same meaning, if their names
+ * differ.
+ */
 const restNames = new Map([
   ['first', 'limit'],
   ['after', 'cursor'],
@@ -35,11 +38,11 @@ const restNames = new Map([
 ]);
 
 /**
- * Creates the function that answers requests to one REST endpoint. The function reads the variables from the request,
- * runs the GraphQL document of the endpoint, and puts the data into an envelope. The document is prepared once, when
- * the process starts.
+ * Creates the function that handles the requests to one REST endpoint. For each request, this function reads the
+ * variables, runs the GraphQL document of the endpoint, and puts the data into the response envelope. The GraphQL
+ * document of the endpoint is prepared for execution only once, when the process starts.
  *
- * @param brownouts the times at which deprecated routes are switched off
+ * @param brownouts the periods in which deprecated routes are switched off
  */
 export function createRouteHandler(
   executor: GraphExecutor,
@@ -56,7 +59,7 @@ export function createRouteHandler(
   /**
    * Runs the GraphQL document of the endpoint and returns its data.
    *
-   * @throws {ServiceError} the first error, if the result has errors
+   * @throws {ServiceError} the first error, if the GraphQL result contains errors
    */
   async function execute(variables: Record<string, unknown>, context: Context): Promise<never> {
     const { data, errors } = await operation.run(variables, context);
@@ -97,14 +100,15 @@ export function createRouteHandler(
     return pageOf(request) ? answerPage(request, variables, context) : answerWhole(variables, context);
   }
 
-  /** Reads the page that the client asks for, and creates the response. */
+  /** Reads the page of the list that the client requests, and creates the response. */
   async function answerPage(
     request: RestRequest,
     variables: Record<string, unknown>,
     context: Context,
   ): Promise<Answer> {
-    // The entity tag is read before the list. If the list changes in the meantime, the tag is older than the list, and
-    // the client's next request gets the change.
+    // The gateway reads the entity tag of a list before the list. If the list changes between the two reads, the client
+    // gets the new list with an old entity tag. An old entity tag is harmless: the client's next conditional request
+    // returns the list again.
     const tag = await validator?.current(request, context);
     const own = { ...context, defersLargeValues: true };
     const page = route.list!(await execute({ ...variables, ...pageOf(request) }, own));
@@ -138,8 +142,7 @@ export function createRouteHandler(
 }
 
 /**
- * Returns the arguments of the graph for the page that a REST request asks for. The result is undefined when the
- * request asks for the whole list.
+ * Returns the GraphQL arguments for the requested page of a list, or `undefined` if the client requests the whole list.
  */
 function pageOf({
   query: { limit, cursor },
@@ -150,10 +153,11 @@ function pageOf({
 }
 
 /**
- * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. For an operation
- * without this variable, the result is undefined. Unknown fields are removed (docs/contract.md#unknown-body-fields),
- * because GraphQL would reject them. The resolver validates the values later. The function throws `VALIDATION_ERROR`
- * for a body that is not an object. It also does so for a number in place of an identifier, which GraphQL would accept.
+ * Creates the function that converts a REST body to the variable `input` of a GraphQL operation. Returns `undefined` if
+ * the GraphQL operation has no variable `input`. Unknown fields are removed (docs/contract.md#unknown-body-fields),
+ * because GraphQL would reject them. This function does not validate the values of the body fields, because the GraphQL
+ * resolver validates them. A body that is not an object causes `VALIDATION_ERROR`. If an identifier in the body is a
+ * number, the function throws `VALIDATION_ERROR`, because GraphQL itself would accept the number.
  */
 function createGraphBody({ plan }: PreparedOperation): ((body: unknown) => Promise<unknown>) | undefined {
   const argument = plan.variableArguments.find(({ variable }) => variable === 'input')?.argument;
@@ -185,8 +189,8 @@ export function renderRest(error: unknown, source: ErrorSource): Answer {
 }
 
 /**
- * Returns the details of an error with the REST name of the field. For example, the arguments of pages are query
- * parameters in REST, and the expected version is a header.
+ * Replaces the GraphQL name of the wrong field by its REST name in the details of an error. For example, the GraphQL
+ * argument `first` is the query parameter `limit` in REST.
  */
 function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   const name = details?.field && restNames.get(details.field);
@@ -195,7 +199,10 @@ function renamed(details: ErrorDetails | undefined): ErrorDetails | undefined {
   return { ...details, field: name, ...(errors && { errors }) };
 }
 
-/** Closes the connection of a response that cannot be completed. Returns false when the request has no connection. */
+/**
+ * Closes the connection of a response that cannot be completed, and returns whether there was a network connection to
+ * close.
+ */
 function breakOff(error: unknown, context: Context): boolean {
   const { message } = maskError(error, context);
   context.log.warn(
@@ -206,8 +213,9 @@ function breakOff(error: unknown, context: Context): boolean {
 }
 
 /**
- * Returns the headers of a list with an entity tag. Only a private cache may keep the list, and it must ask the gateway
- * before each use whether the list has changed.
+ * Returns the response headers for a list that has an entity tag. With these headers, only a private cache, such as the
+ * cache of a browser, may store the list. Before each use of the stored list, the cache must ask the gateway whether
+ * the list has changed.
  */
 function validatorHeaders(tag: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {

@@ -26,17 +26,21 @@ import {
   reference,
 } from './json-schema.ts';
 
-/** The data that a GraphQL document returns, with a JSON Schema in place of each value. */
+/** The structure of the data that a GraphQL document returns, with a JSON Schema for each value. */
 export interface DescribedData {
-  /** An object that can be read like the data. Each of its properties stands for the JSON Schema of that part. */
+  /**
+   * An object with the same properties as the data that the GraphQL document returns, but with a placeholder in place
+   * of each value. `schemaOf` returns the JSON Schema for each placeholder in `data`.
+   */
   data: object;
-  /** Returns the JSON Schema of a part of the data, or of an object that contains parts. */
+  /** Returns the JSON Schema of a value in `data`, or of an object that was built from values in `data`. */
   schemaOf(part: unknown): JsonSchema;
 }
 
 /**
- * Creates the JSON Schemas of the data that a GraphQL operation selects. The types come from the schema of the graph.
- * The selection of a fragment such as `CompanyFields` becomes a component, `Company`.
+ * Creates the JSON Schemas of the data that a GraphQL operation selects. The JSON types of the values come from the
+ * GraphQL schema. Each fragment becomes a component of the OpenAPI document: the fragment `CompanyFields` becomes the
+ * component `Company`.
  */
 export function describeData(
   schema: GraphQLSchema,
@@ -65,8 +69,8 @@ export function describeData(
       ...selections.map((selection) => {
         if (selection.kind === Kind.FIELD) {
           const field = type.getFields()[selection.name.value]!;
-          // The schema of a root field does not allow null. When a root field is null, the response is an error and has
-          // no data.
+          // The JSON Schema of a root field does not allow null, because REST returns an error without data when a root
+          // field is null.
           const shownType = type === rootType ? new GraphQLNonNull(getNullableType(field.type)) : field.type;
           return {
             [(selection.alias ?? selection.name).value]: typePart(shownType, selection, field.description),

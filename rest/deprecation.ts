@@ -3,23 +3,29 @@ import { errorAnswer } from './envelope.ts';
 import { type RestRequest, type Route, routeName, routes } from './routes.ts';
 
 /**
- * A period in which deprecated REST routes are switched off (a brownout). Clients that still use these routes then
- * notice it.
+ * A period in which deprecated REST routes are switched off (a brownout). During a brownout, clients that still use
+ * deprecated routes get errors, so that their owners notice the deprecation.
  */
 export interface Brownout {
   start: Date;
-  /** The end of the period. At this instant the routes are available again. */
+  /** The end of the brownout, from which the deprecated routes are available again. */
   end: Date;
 }
 
-/** When the resident routes were deprecated (version 1.3.0). At `sunsetAt` or later, a release can remove them. */
+/**
+ * The time at which the REST routes with `residents` in their path were deprecated (version 1.3.0). A release after
+ * `removedAt` can remove the routes with `residents`.
+ */
 const deprecatedAt = new Date('2025-09-03T00:00:00Z');
 const removedAt = new Date('2027-06-30T00:00:00Z');
 
-/** The address of the guide for replacing deprecated routes. It requires no API key. */
+/** The address of the guide for replacing deprecated routes. A client needs no API key to read this guide. */
 const guideAddress = '/reference#guide-moving-to-the-graph';
 
-/** The deprecated routes in the endpoint table, with their names in usage records and their replacements. */
+/**
+ * Lists the deprecated REST routes. Each item contains the name of the route in usage records, the earliest time of its
+ * removal, and the route that replaces it.
+ */
 export const deprecatedOperations = routes.flatMap((route) =>
   route.successor
     ? [{ operation: routeName(route), removedAt, replacement: `${route.method} ${route.successor}` }]
@@ -27,21 +33,21 @@ export const deprecatedOperations = routes.flatMap((route) =>
 );
 
 /**
- * Returns a period in the form of a header value: `"start/end"`, an interval of ISO 8601 as a string of a structured
- * field (RFC 9651).
+ * Returns a brownout as a text for a header: `"start/end"`. The header contains an ISO 8601 interval in quotation
+ * marks, because the header is a structured field (RFC 9651).
  */
 const interval = ({ start, end }: Brownout) => `"${start.toISOString()}/${end.toISOString()}"`;
 
-/** The additional headers and responses of a deprecated route. */
+/** The functions that create the additional headers and responses of a deprecated route. */
 interface Deprecation {
   headers(request: RestRequest): Record<string, string>;
-  /** Returns the response of the route while it is switched off, and undefined at all other times. */
+  /** Returns the error response if the route is switched off now, or `undefined` if the route is available. */
   brownoutAnswer(request: RestRequest): Answer | undefined;
 }
 
 /**
  * Creates the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), `Link` (RFC 8288), and
- * `Brownout`, a list of periods (RFC 9651). The result is undefined for a route that is not deprecated.
+ * `Brownout`, a list of brownouts (RFC 9651). Returns `undefined` for a route that is not deprecated.
  */
 export function createDeprecation(
   { method, path, successor }: Route,

@@ -11,7 +11,8 @@ interface RestError {
 /**
  * Returns the response body of an error (docs/contract.md#error-body).
  *
- * @param requestId the identifier of the request in the log; undefined for a request that never reached the app
+ * @param requestId the identifier of the request in the log, or `undefined` for a request that the HTTP server rejected
+ *   before the app received it
  */
 export const errorBody = ({ message, code, details }: RestError, requestId?: string): string =>
   JSON.stringify({ success: false, error: { code, message, details, requestId } });
@@ -19,7 +20,7 @@ export const errorBody = ({ message, code, details }: RestError, requestId?: str
 /**
  * Creates the response for an error.
  *
- * @param status replaces the usual status of the error code; used for 405, 413 and 415
+ * @param status the HTTP status to use instead of the usual status of the error code, for example 405, 413 or 415
  */
 export function errorAnswer(error: RestError, status: number = errorStatus[error.code]): Answer {
   return { status, body: (requestId) => errorBody(error, requestId), errorCode: error.code };

@@ -2,8 +2,8 @@ import { print } from 'graphql';
 import { routeName, routes } from './routes.ts';
 
 /**
- * Matches the section of an endpoint in the migration guide. The section consists of the text before the GraphQL
- * document, the document, and the end of the code block.
+ * Returns a regular expression for the section of one endpoint in the migration guide. The regular expression matches
+ * the heading, the text up to the GraphQL document, the document, and the end of its code block.
  */
 const sectionOf = (name: string) =>
   new RegExp(
@@ -12,12 +12,11 @@ const sectionOf = (name: string) =>
   );
 
 /**
- * Writes the current GraphQL documents of all endpoints into the guide for clients that move from REST to the graph
- * (docs/moving-to-graphql/).
+ * Updates the GraphQL documents of all endpoints in the migration guide from REST to GraphQL (docs/moving-to-graphql/).
  *
- * @param pages the texts of the pages by their paths
- * @returns the texts with the current documents
- * @throws {Error} when no page has a section for an endpoint
+ * @param pages maps the path of each page of the guide to the text of the page
+ * @returns the text of each page with the current GraphQL documents
+ * @throws {Error} when the guide has no section for one of the endpoints
  */
 export function withDocuments(pages: Readonly<Record<string, string>>): Record<string, string> {
   const texts = { ...pages };

@@ -4,19 +4,21 @@ import { slotLimits } from '../src/scheduling/limits.ts';
 import { createSlots } from '../src/scheduling/slots.ts';
 
 /**
- * A part of a response, which is either JSON text or a large value. A large value is read only when its place in the
- * response is reached.
+ * A part of a response, which is either JSON text or a large value. A large value is read from the database only when
+ * all earlier parts of the response have been sent.
  */
 export type Piece = string | DeferredJson;
 
 /**
- * How many characters are passed to the connection in one step. The next step follows when the client has read them.
+ * How many characters of JSON text the gateway writes to a connection in one step. The gateway writes the next
+ * characters only when the client has read the characters before them.
  */
 const charactersAtOnce = 64 * 1024;
 
 /**
- * Converts a value to JSON text in pieces. In the text, the character U+0000 marks the place of a large value that is
- * read later. The database cannot store this character, so it cannot occur otherwise.
+ * Converts a value to JSON text in pieces. During the conversion to JSON, the character U+0000 stands in place of each
+ * large value that is read later. PostgreSQL cannot store U+0000, so no value from the database contains this
+ * character.
  */
 export function piecesOf(value: unknown): Piece[] {
   const deferred: DeferredJson[] = [];
@@ -30,20 +32,27 @@ export function piecesOf(value: unknown): Piece[] {
 const writeSlots = createSlots(slotLimits.largeValueWrites);
 
 /**
- * Waits until no other request of the same API key writes a large value.
+ * Waits for the write slot, which a request needs in order to write a large value. Only one request of an API key can
+ * have the write slot at the same time.
  *
- * @returns a function that releases the slot
+ * @returns a function that releases the write slot for the next request
  */
 const takeWriteSlot = (keyId: string) =>
   new Promise<() => void>((begin) => {
     void writeSlots.run(keyId, () => new Promise<void>(begin));
   });
 
-/** Returns the end of a part of a text. If the part would split a character of two code units, the end moves by one. */
+/**
+ * Returns the index at which a part of a text ends. This is `index`, or `index + 1` if `index` is inside a character
+ * with two UTF-16 code units.
+ */
 const endOfPart = (text: string, index: number) =>
   /[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : Math.min(index, text.length);
 
-/** Yields a large value as bytes. Each part is encoded after the client has read the previous part. */
+/**
+ * Yields the bytes of a large value in parts. The function converts the next part of the text to bytes only after the
+ * client has read the previous part.
+ */
 async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<Uint8Array> {
   const releaseSlot = await takeWriteSlot(context.key.id);
   let held = 0;
@@ -66,10 +75,10 @@ async function* bytesOf(value: DeferredJson, context: Context): AsyncGenerator<U
 }
 
 /**
- * Writes a response piece by piece, as fast as the client reads it.
+ * Writes the pieces of a response one after another, as fast as the client reads them.
  *
- * @param breakOff receives the error of a failed piece and closes the connection, because the server would otherwise
- *   end the response as if it were complete. Returns whether there was a connection.
+ * @param breakOff a function that closes the connection after an error, and returns whether there was a connection to
+ *   close. Without this function, the client would treat an incomplete response as complete.
  */
 export function streamPieces(
   pieces: AsyncIterable<Piece> | Iterable<Piece>,
@@ -101,12 +110,16 @@ export function streamPieces(
         await made.return(undefined);
       },
     },
-    // The stream converts a piece to bytes only when the client reads it.
+    // With `highWaterMark: 0`, the stream converts a piece of the response to bytes only when the client is ready to
+    // read it.
     { highWaterMark: 0 },
   );
 }
 
-/** Returns the body of a response. The body is a stream if some values are read later, and otherwise a text. */
+/**
+ * Returns the body of a response: a stream if the response contains large values that are read later, and otherwise a
+ * text.
+ */
 export function bodyOfPieces(
   pieces: readonly Piece[],
   context: Context,

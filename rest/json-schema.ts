@@ -11,13 +11,15 @@ import { freeObject } from '../schema/rules.ts';
 import { argumentRule } from '../src/graphql/operation-plan.ts';
 import { restFieldsOf } from './rest-fields.ts';
 
-/** A JSON Schema of the 2020-12 dialect. */
+/** A JSON Schema of version 2020-12. */
 export type JsonSchema = Record<string, unknown>;
 
-/** The named schemas of the OpenAPI document, by their names. */
+/** The JSON Schemas that are components of the OpenAPI document, by name. */
 export type Components = Record<string, JsonSchema>;
 
-/** Creates the JSON Schema of an object. All properties are required, except those in `optional`. */
+/**
+ * Creates the JSON Schema of an object. The JSON Schema requires all properties except the properties in `optional`.
+ */
 export function objectSchema(
   properties: Record<string, JsonSchema>,
   { optional = [], description }: { optional?: readonly string[]; description?: string | undefined } = {},
@@ -32,8 +34,8 @@ export const reference = (kind: 'schemas' | 'responses' | 'headers', name: strin
 });
 
 /**
- * Converts the validation rule of an argument to JSON Schema, with the descriptions of the graph. The descriptions
- * explain what JSON Schema cannot express, such as a valid time zone.
+ * Converts the validation rule of a GraphQL argument to JSON Schema. The JSON Schema also contains the descriptions
+ * from the GraphQL schema. They explain rules that JSON Schema cannot express, such as a valid time zone.
  */
 export function argumentSchema(argument: GraphQLArgument): JsonSchema {
   const rule = argumentRule(argument);
@@ -64,21 +66,26 @@ type ToJsonSchema = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
 type Override = NonNullable<ToJsonSchema['override']>;
 
 /**
- * Returns a JSON Schema for Zod types that have none: a Date becomes a schema without a type, and an object with free
- * content becomes an object. Zod throws an error for all other such types.
+ * Returns the JSON Schema for the Zod types that Zod cannot convert. For a Date, the JSON Schema accepts no value. For
+ * a JSON object with free content, the JSON Schema accepts any object. For all other types that JSON Schema cannot
+ * express, Zod throws an error.
  */
 const unrepresentable: ToJsonSchema['unrepresentable'] = ({ zodSchema }) => {
   if (zodSchema._zod.def.type === 'date') return { not: {} };
   return zodSchema === freeObject ? { type: 'object' } : 'throw';
 };
 
-/** Removes the pattern that Zod adds to a format. The pattern has 300 characters and says the same as the format. */
+/**
+ * Removes the regular expression that Zod adds to a `format`. Such an expression has up to 300 characters and only
+ * repeats the meaning of the format.
+ */
 const override: Override = ({ jsonSchema }) => {
   if (jsonSchema.format) delete jsonSchema.pattern;
 };
 
 /**
- * Simplifies the JSON Schema of a union. Types that do not exist in JSON are removed, and null becomes a second type.
+ * Simplifies the JSON Schema of a union. Types that JSON does not have, such as Date, are removed from the union. A
+ * union with null becomes a single JSON Schema that also allows null.
  */
 function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   if (!Array.isArray(anyOf)) return schema;
@@ -89,7 +96,7 @@ function simplified({ anyOf, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, anyOf: members };
 }
 
-/** Adds a description to a JSON Schema if there is a description. */
+/** Adds a description to a JSON Schema, unless the description is empty or missing. */
 export const described = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
@@ -119,7 +126,7 @@ export function leafDescription(type: GraphQLLeafType, description: string | nul
     .join('\n');
 }
 
-/** Returns a JSON Schema that also allows null. */
+/** Returns a copy of a JSON Schema that also allows null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   if (typeof schema.type !== 'string') return schema.$ref ? { anyOf: [schema, { type: 'null' }] } : schema;
   const values = schema.enum as unknown[] | undefined;

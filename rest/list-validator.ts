@@ -4,44 +4,45 @@ import { FindWhitelistChangeDocument, GetWhitelistCursorDocument } from './gener
 import type { RestRequest } from './routes.ts';
 
 /**
- * The maximum length of an entity tag in characters. If a tag is longer, the response has no tag, because proxies limit
- * all headers to 4 to 8 KiB. A tag is long when many database transactions are open, because its cursor lists them.
+ * The maximum length of an entity tag in characters. The gateway does not send a longer entity tag, because many
+ * proxies limit the total size of the headers to 4 or 8 KiB. When many database transactions are open, the entity tag
+ * is long, because the cursor in the entity tag lists the open transactions.
  */
 const maxTagLength = 1024;
 
 /**
- * The maximum number of tags in `If-None-Match` that are checked. A client needs one tag for each filter that it uses
- * with a list.
+ * The maximum number of entity tags in `If-None-Match` that the gateway checks. A client that reads a list with several
+ * filters may send one entity tag for each filter.
  */
 const maxComparedTags = 3;
 
 /**
- * Returns the cursors that the entity tags in a header contain, without quotes and without `W/` (RFC 9110, "ETag":
- * compared weakly).
+ * Returns the cursors in the entity tags of a header, without quotes and without `W/`. The function ignores the
+ * prefix `W/`, because `If-None-Match` uses the weak comparison of entity tags (RFC 9110, "ETag").
  */
 const tagsOf = (header: string) =>
   [...header.matchAll(/(?:W\/)?"([\x21\x23-\x7e]*)"/g)]
     .map(([, opaque]) => opaque!)
     .slice(0, maxComparedTags);
 
-/** Checks with entity tags whether a whitelist has changed since a client read it. */
+/** The functions that use entity tags to check whether a whitelist has changed since a client read it. */
 export interface ListValidator {
   /**
-   * Returns the first entity tag in `If-None-Match` that is still current, for the header `ETag`. The result is
-   * undefined when no tag is current.
+   * Returns the first entity tag in `If-None-Match` that is still current, or `undefined` if no entity tag is current.
    */
   unchangedSince(request: RestRequest, context: Context): Promise<string | undefined>;
-  /** Returns the `ETag` of a list before the list is read. The result is undefined when the list gets no tag. */
+  /** Returns the current `ETag` of a whitelist, or `undefined` if the `ETag` cannot be read or would be too long. */
   current(request: RestRequest, context: Context): Promise<string | undefined>;
 }
 
-// The entity tag of a whitelist contains the cursor of its feed, so each change of the whitelist changes the tag. The
-// tag is weak, because compression changes the bytes of the list, and lists with different filters have the same tag.
+// The entity tag of a whitelist contains the cursor of the whitelist's feed, so that each change of the whitelist
+// changes the entity tag. The entity tag of a whitelist is weak, because compression changes the bytes of the response.
+// Responses with different filters also have the same entity tag.
 const entityTag = (cursor: string) => `W/"${cursor}"`;
 
 /**
- * Returns the `ETag` of a list that was read at a given cursor of the feed. The result is undefined when the tag would
- * be too long.
+ * Returns the `ETag` of a whitelist, which contains the cursor of the whitelist feed at the time of the read. Returns
+ * `undefined` if the `ETag` would be too long.
  */
 export function listTag(cursor: string): string | undefined {
   const tag = entityTag(cursor);
@@ -57,8 +58,8 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
     async unchangedSince({ params, ifNoneMatch }, context) {
       for (const after of tagsOf(ifNoneMatch ?? '')) {
         const { data, errors } = await findChange.run({ locationId: params.locationId, after }, context);
-        // An error means that the tag has no valid cursor. Any other cause of the error is reported when the list is
-        // read.
+        // An error is ignored here, because the entity tag that the client sent may contain an invalid cursor. An error
+        // with another cause occurs again when the gateway reads the list.
         if (errors) continue;
         const { upserts, removals, reset } = data!.whitelistChanges as {
           upserts: unknown[];
@@ -72,7 +73,7 @@ export function createListValidator(executor: GraphExecutor): ListValidator {
 
     async current({ params }, context) {
       const { data, errors } = await readCursor.run({ locationId: params.locationId }, context);
-      // the error is ignored, because reading the list reports it with its own message
+      // an error of the cursor query is ignored here, because the query for the list reports the same error
       if (errors) return undefined;
       return listTag(data!.whitelistCursor as string);
     },

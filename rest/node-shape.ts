@@ -2,13 +2,13 @@ import { type DocumentNode, type FieldNode, getOperationAST, Kind, type Selectio
 import type { JsonShape } from '../src/paging.ts';
 
 /**
- * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. All must be
- * plain fields, each with the name of a database column.
+ * Returns the fields that a GraphQL document selects for each item of a list, in the order of the response. Each
+ * selected field must have the name of a database column, and must have no arguments and no selection of its own.
  *
- * @throws {TypeError} for a field with arguments or with its own selection
+ * @throws {TypeError} when a selected field has arguments or a selection of its own
  */
 export function nodeShape(document: DocumentNode): JsonShape {
-  /** Returns the fields of a selection. The fields of a fragment replace the fragment. */
+  /** Returns all fields of a selection, including the fields of its fragments. */
   const fieldsIn = (set: SelectionSetNode | undefined): FieldNode[] =>
     (set?.selections ?? []).flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];

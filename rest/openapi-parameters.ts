@@ -18,13 +18,13 @@ const ifNoneMatchParameter: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   description:
-    'The `ETag` of an earlier response. If nothing has changed since, the response is 304 without a body.',
+    'The `ETag` of an earlier response. If the data has not changed since that response, the new response has status 304 and no body.',
   schema: { type: 'string' },
 };
 
 /**
- * Returns the parameters of an endpoint for OpenAPI: the parameters in its path, its filters, and the page parameters
- * of a list.
+ * Returns the parameters of an endpoint for the OpenAPI document: the parameters in its path, its filters, and, for a
+ * list, the parameters `limit` and `cursor`.
  */
 export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   const { variableArguments } = plan;
@@ -46,7 +46,7 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
       in: place,
       required: place === 'path',
       description: filled.argument.description,
-      // a query parameter cannot be null
+      // the JSON Schema of a parameter has no type `null`, because a query parameter cannot be null
       schema: { type: Array.isArray(type) ? type[0] : type, ...schema },
     };
   };
@@ -61,13 +61,16 @@ export function parametersOf(route: Route, plan: OperationPlan): Parameter[] {
   ];
 }
 
-/** Returns the parameters of a page. `limit` and `cursor` correspond to the GraphQL arguments `first` and `after`. */
+/**
+ * Returns the query parameters `limit` and `cursor` of a list. `limit` has the same meaning as the GraphQL argument
+ * `first`, and `cursor` the same meaning as `after`.
+ */
 const pageParameters = (first: JsonSchema, after: JsonSchema): Parameter[] => [
   {
     name: 'limit',
     in: 'query',
     description:
-      'Maximum number of items in the page. Without `limit` and `cursor` the response is the whole list.',
+      'Maximum number of items in the page. If `limit` and `cursor` are omitted, the response is the whole list.',
     schema: first,
   },
   { name: 'cursor', in: 'query', description: 'The `nextCursor` of the previous page.', schema: after },

@@ -2,16 +2,16 @@ import { type ErrorCode, errorCodes, errorStatus } from '../src/errors/error-tab
 import { type JsonSchema, objectSchema, reference } from './json-schema.ts';
 import { errorDescriptions } from './openapi-text.ts';
 
-/** Returns the OpenAPI description of a JSON body. */
+/** Returns the `content` of a request or response body in OpenAPI, for the JSON Schema of the body. */
 export const json = (content: JsonSchema) => ({ 'application/json': content });
 
-/** Creates the error responses that endpoints have in common, one for each error code. */
+/** Creates one error response for each error code. Several endpoints can use the same error response. */
 export const sharedErrorResponses = () =>
   Object.fromEntries(errorCodes.map((code) => [code, errorResponse([code])]));
 
 /**
- * Returns the error responses of an endpoint by HTTP status. If only one error code has the status, the endpoint refers
- * to a common response.
+ * Returns the error responses of an endpoint by HTTP status. If a status has only one error code, its response is a
+ * reference to the shared response of this error code.
  */
 export function errorResponses(codes: readonly ErrorCode[]): Record<string, JsonSchema> {
   const statuses = new Set(codes.map((code) => errorStatus[code]));
@@ -26,7 +26,7 @@ export function errorResponses(codes: readonly ErrorCode[]): Record<string, Json
   );
 }
 
-/** Creates the error response for several error codes with the same HTTP status. */
+/** Creates the OpenAPI description of an error response, for all error codes with the same HTTP status. */
 export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   const error = objectSchema(
     {
@@ -51,7 +51,7 @@ export function errorResponse(codes: readonly ErrorCode[]): JsonSchema {
   };
 }
 
-/** The JSON Schema for the details of an error, without its code (docs/contract.md#error-body). */
+/** The JSON Schema for the member `details` of an error (docs/contract.md#error-body). */
 export const errorDetails: JsonSchema = {
   ...objectSchema(
     {
@@ -103,12 +103,12 @@ export const everyHeaders = {
   'X-Request-Id': header('string', 'Identifier of the request in the log.'),
 };
 
-/** The additional headers of responses with status 429. */
+/** The additional header of responses with status 429 (rate limit exceeded). */
 export const retryHeaders = {
   'Retry-After': header('integer', 'Whole seconds until a request is allowed again.'),
 };
 
-/** The additional headers of a response that contains a whitelist. */
+/** The additional header of a response that contains a whitelist. */
 export const validatorHeaders = {
   ETag: header(
     'string',
@@ -116,12 +116,12 @@ export const validatorHeaders = {
   ),
 };
 
-/** The additional header of a response with a single entry or location. */
+/** The additional header of a response with a single whitelist entry or location. */
 export const versionHeaders = {
   ETag: header('string', 'The version of the entry or location, such as `"3"`, for `If-Match` (RFC 9110).'),
 };
 
-/** The additional headers of the responses of a deprecated route. */
+/** The response headers that only deprecated routes have, as OpenAPI. */
 export const deprecationHeaders = {
   Deprecation: header('string', 'When the path was deprecated: `@` and a Unix timestamp (RFC 9745).'),
   Sunset: header('string', 'When the path may be removed (RFC 8594).'),
@@ -131,7 +131,7 @@ export const deprecationHeaders = {
   ),
 };
 
-/** The header that announces when a deprecated route is switched off. */
+/** The response header `Brownout` announces the periods in which a deprecated route is switched off. */
 export const brownoutHeaders = {
   Brownout: header(
     'string',
@@ -139,6 +139,6 @@ export const brownoutHeaders = {
   ),
 };
 
-/** Returns references to the components of the OpenAPI document that describe the headers. */
+/** Returns, for each header, a reference to the component of the OpenAPI document that describes the header. */
 export const headerReferences = (headers: Record<string, JsonSchema>) =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, reference('headers', name)]));

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../src/errors/error-table.ts';
 import type { Route } from './routes.ts';
 
-/** The introduction of the API reference. It explains the rules that apply to all endpoints. */
+/** The introduction of the API reference, which explains the rules that apply to all endpoints. */
 export const introduction = `
 Companies, parking locations and, for each location, a whitelist of vehicles. The graph under \`/graphql\` serves the same
 data with the same rules, keys and limits.
@@ -66,7 +66,10 @@ A body may be up to 1 MiB, or 16 MiB on the graph. An unknown path answers 404, 
 in the error envelope.
 `.trim();
 
-/** Explains for each error code when the API returns it (docs/contract.md#error-codes). */
+/**
+ * The descriptions of the error codes, which explain when the API returns each error code
+ * (docs/contract.md#error-codes).
+ */
 export const errorDescriptions: Record<ErrorCode, string> = {
   UNAUTHORIZED: 'The key is missing or invalid.',
   FORBIDDEN: 'The key lacks the permission, or the company is outside its scope.',
@@ -80,7 +83,7 @@ export const errorDescriptions: Record<ErrorCode, string> = {
     'The service failed. Give `requestId` to the operator, who finds the request in the log by it.',
 };
 
-/** The groups of endpoints in the API reference, in their order. */
+/** The groups of endpoints, in the order in which the API reference shows them. */
 export const tags: Record<Route['tag'], string> = {
   Service: 'The state of the service.',
   Companies: 'The owners of locations.',
@@ -90,7 +93,7 @@ export const tags: Record<Route['tag'], string> = {
     'The former paths of the whitelist, deprecated since version 1.3.0. To be removed in version 2.0.0.',
 };
 
-/** Examples of valid request bodies. There are examples for each input type of the graph. */
+/** Examples of valid request bodies for the input types of the GraphQL schema. */
 export const examples: Record<string, Record<string, Record<string, unknown>>> = {
   RegisterCompanyInput: {
     company: {

@@ -3,10 +3,10 @@ import { messageRule, type MessageType, messageTypes } from '../src/webhooks/pay
 import { type Components, type JsonSchema, reference, ruleSchema } from './json-schema.ts';
 import { json } from './openapi-responses.ts';
 
-/** The name of the group of webhook messages in the API reference. */
+/** The name that the API reference shows for the group of all webhook messages. */
 export const webhookTag = 'Webhooks';
 
-/** The description of the group of webhook messages in the API reference. */
+/** The description of webhook messages in the API reference. */
 export const webhooksAbout =
   'Messages that the gateway posts to a webhook of a company. `createWebhook` of the graph creates a webhook. Messages follow ' +
   'Standard Webhooks: verify `webhook-signature` with the secret of the webhook, and ignore a `webhook-id` that was ' +
@@ -20,7 +20,9 @@ const header = (name: string, description: string, type: 'string' | 'integer' = 
   schema: { type },
 });
 
-/** The headers of every webhook message (Standard Webhooks, "Webhook Headers"). */
+/**
+ * The headers that every webhook message has, as the specification Standard Webhooks defines them ("Webhook Headers").
+ */
 const messageHeaders = [
   header('webhook-id', 'Identifier of the message. It is the same for every attempt.'),
   header('webhook-timestamp', 'When the message was sent, as a Unix timestamp in seconds.', 'integer'),
@@ -36,10 +38,10 @@ const messageDescription = (type: MessageType) =>
   isAuditAction(type) ? auditActions[type].description : 'A test message, sent by `testWebhook`.';
 
 /**
- * Returns the member `webhooks` of the OpenAPI document. It describes each type of message, with the schema of its
- * body.
+ * Returns the member `webhooks` of the OpenAPI document, which describes each type of webhook message and the JSON
+ * Schema of its body.
  *
- * @param schemas receives the schema of each body, by name
+ * @param schemas the object to which this function adds the JSON Schema of each message body, by name
  */
 export function describeWebhooks(schemas: Components): Record<string, Record<string, JsonSchema>> {
   return Object.fromEntries(

@@ -48,9 +48,9 @@ export interface OpenApiOperation {
 }
 
 /**
- * Creates the OpenAPI document of the REST API. It is made from the endpoint table, the error table, the validation
- * rules of the arguments, and the GraphQL documents of the endpoints. The descriptions come from the schema of the
- * graph.
+ * Creates the OpenAPI document of the REST API. The OpenAPI document is generated from the endpoint table, the error
+ * table, the validation rules of the arguments, and the GraphQL documents of the endpoints. The descriptions in the
+ * OpenAPI document come from the GraphQL schema.
  */
 export function createOpenApi(schema: GraphQLSchema): OpenApi {
   const schemas: Components = { ErrorDetails: errorDetails };
@@ -139,13 +139,14 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
         [preconditionFailed]: {
           ...reference('responses', 'CONFLICT'),
           description:
-            'The version has changed since the `ETag` in `If-Match`. `details.value` is the current version.',
+            'The version has changed since the `ETag` in `If-Match`. The field `details.value` of the error contains the current version.',
         },
       }),
       ...(successor && {
         410: {
           ...errorResponse(['NOT_FOUND']),
-          description: 'The path is switched off for a period. The header `Brownout` says until when.',
+          description:
+            'The path is switched off for a period. The header `Brownout` contains the end of this period.',
           headers: headerReferences({ ...everyHeaders, ...deprecationHeaders, ...brownoutHeaders }),
         },
       }),
@@ -160,7 +161,9 @@ function describeRoute(schema: GraphQLSchema, route: Route, schemas: Components)
   };
 }
 
-/** Returns the description of an endpoint. It is the description of the GraphQL operation that the endpoint runs. */
+/**
+ * Returns the description of an endpoint, which is the description of the GraphQL root fields that the endpoint uses.
+ */
 function describeRoots(schema: GraphQLSchema, { operation, rootFields }: OperationPlan): string {
   const fields = schema.getRootType(operation.operation)!.getFields();
   return rootFields.map((name) => fields[name]!.description).join('\n\n');
@@ -171,8 +174,8 @@ const camelCase = (words: string) =>
   words[0]!.toLowerCase() + words.slice(1).replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * Returns the error codes that an endpoint can return. Some codes are common to all endpoints. The others come from its
- * parameters, its body, and the GraphQL fields that it uses.
+ * Returns the error codes that an endpoint can return. All endpoints can return a few common error codes. The
+ * parameters, the body and the GraphQL fields of an endpoint determine its other error codes.
  */
 function codesOf({
   parameters,
@@ -215,7 +218,7 @@ function requestBody({ oldNames = {} }: Route, input: GraphQLArgument, schemas: 
   };
 }
 
-/** Returns the JSON Schema of a request body that accepts a required field under its current or its former name. */
+/** Returns the JSON Schema of a request body in which a required field may have its current name or its former name. */
 function withOldName(schema: JsonSchema, oldName: string, newName: string): JsonSchema {
   const properties = schema.properties as Record<string, JsonSchema>;
   return {
@@ -230,8 +233,9 @@ function withOldName(schema: JsonSchema, oldName: string, newName: string): Json
 }
 
 /**
- * Returns the JSON Schema for the body of a successful response. The endpoint table builds the body as for a real
- * response, from data that has a JSON Schema in place of each value.
+ * Returns the JSON Schema for the body of a successful response. `answerSchema` builds an example body with the
+ * endpoint's own function for response bodies. The example body contains a placeholder in place of each value. Then
+ * `answerSchema` replaces each placeholder by the JSON Schema of the value.
  */
 function answerSchema(schema: GraphQLSchema, route: Route, schemas: Components): JsonSchema {
   const { data, schemaOf } = describeData(schema, route.document, schemas);

@@ -1,36 +1,39 @@
 import { expectedVersionField, invalidField, type ServiceError } from '../src/errors/error-table.ts';
 
-// This file implements conditional requests (RFC 9110) for responses with a single entry or location. The entity tag of
-// such a response is the version of the entry or location.
+// This file implements conditional requests (RFC 9110) for responses with a single whitelist entry or location. The
+// entity tag of a single whitelist entry or location is its version.
 
-/** The request header `If-Match`, with the argument of the graph that has the same meaning. */
+/** The request header `If-Match`, and the name of the GraphQL argument that has the same meaning. */
 export const ifMatch = { header: 'If-Match', variable: expectedVersionField } as const;
 
 /**
- * The status when the version in `If-Match` is not the current version. In all other cases, `CONFLICT` has the status
- * 409.
+ * The HTTP status of the response when the version in `If-Match` is not the current version. For any other cause of the
+ * error `CONFLICT`, such as a location slug that already exists, the HTTP status is 409.
  */
 export const preconditionFailed = 412;
 
-/** The form of an entity tag (RFC 9110, section 8.8.3). */
+/** Matches an entity tag (RFC 9110, section 8.8.3). */
 const entityTagForm = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 /**
- * The form of an entity tag with a version. The version has at most nine digits, so that it fits the type `Int` of the
- * graph.
+ * Matches an entity tag that contains the version of a whitelist entry or location. The pattern accepts at most nine
+ * digits, so that each version fits into the GraphQL type `Int`.
  */
 const versionTagForm = /^"([1-9][0-9]{0,8})"$/;
-/** A version that never exists, because versions start at 1. It is used for entity tags that the gateway never sent. */
+/**
+ * A version number that no whitelist entry or location has, because versions start at 1. The version 0 represents every
+ * entity tag that the gateway has never sent.
+ */
 const noVersion = 0;
 
-/** Returns the entity tag for a version. */
+/** Returns the entity tag for a version of a whitelist entry or location. */
 export const versionTag = (version: number) => `"${version}"`;
 
 /**
- * Returns the version that a client expects, or null when it accepts any version.
+ * Returns the version that a client expects, or null if the client accepts any version.
  *
- * @param header the value of `If-Match`: `*`, or one entity tag. A tag that no response can have, such as a weak tag,
- *   matches no version.
- * @throws {ServiceError} `VALIDATION_ERROR` for any other text
+ * @param header the value of `If-Match`: `*`, or one entity tag. An entity tag that the gateway never sends, such as a
+ *   weak tag, matches no version.
+ * @throws {ServiceError} `VALIDATION_ERROR` if `If-Match` is neither `*` nor one entity tag
  */
 export function expectedVersion(header: string | undefined): number | null {
   const tag = header?.trim();

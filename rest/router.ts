@@ -18,14 +18,14 @@ const maxBodyBytes = 1024 * 1024;
 const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
 
 /**
- * Creates the error for a request that is rejected before execution. Its HTTP status is more specific than the usual
- * status of the error code.
+ * Creates the error for a request that is rejected before execution. The response has the given HTTP status, such as
+ * 413, in place of the usual status of the error code `VALIDATION_ERROR`.
  */
 const refusal = (status: number, message: string) =>
   errorAnswer({ code: 'VALIDATION_ERROR', message }, status);
 
 /**
- * Returns the query parameters of a request. If a parameter is repeated, only its first value counts
+ * Returns the query parameters of a request. If a query parameter is repeated, only its first value is used
  * (docs/contract.md#filters).
  */
 function firstValues(c: HonoContext): Record<string, string> {
@@ -33,8 +33,8 @@ function firstValues(c: HonoContext): Record<string, string> {
 }
 
 /**
- * Whether the client asks for the equivalent GraphQL request instead of the data. This is rare, so the header `Accept`
- * is parsed only if it may contain the media type.
+ * Whether the client wants the equivalent GraphQL request instead of the usual REST response. To save time,
+ * `asksForTwin` parses the header `Accept` only if the header contains the media type of an equivalent GraphQL request.
  */
 function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
   if (!requestHeader(c, 'accept')?.includes(twinMediaType)) return false;
@@ -43,16 +43,16 @@ function asksForTwin(c: HonoContext<GatewayEnv>): boolean {
 }
 
 /**
- * The header in which a client names the purpose of its request. The only purpose that the gateway knows is a
- * comparison of REST with GraphQL.
+ * The header in which a client can say for which purpose it sends a request. Only the value `parity` has a meaning: the
+ * client sends the request only to compare REST with GraphQL.
  */
 const purposeHeader = 'x-request-purpose';
 const parityPurpose = 'parity';
 
 /**
- * Returns the name of a request for usage records. If a client only asks for the equivalent GraphQL request, or
- * compares REST with GraphQL, the request gets another name. Otherwise the client would seem to still need the
- * endpoint.
+ * Returns the name of a request in usage records. The name differs from the operation name when the client requests
+ * only the equivalent GraphQL request, or compares REST with GraphQL. Otherwise, the usage records would suggest that
+ * the client still needs the REST endpoint.
  */
 function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
   if (asTwin) return `twin of ${operation}`;
@@ -60,8 +60,8 @@ function usageName(c: HonoContext, operation: string, asTwin: boolean): string {
 }
 
 /**
- * Creates the REST API. It consists of the Hono routes of the endpoint table, and of error responses for all other
- * paths and methods.
+ * Creates the router of the REST API. The router has a Hono route for each row of the table of endpoints. All other
+ * paths and methods get an error.
  */
 export function createRestRouter(executor: GraphExecutor, brownouts: readonly Brownout[]): Hono<GatewayEnv> {
   const router = new Hono<GatewayEnv>();

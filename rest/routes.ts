@@ -21,7 +21,7 @@ export interface RestRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
-  /** Whether the client asks for the equivalent GraphQL request instead of the data. */
+  /** Whether the client wants the equivalent GraphQL request as the response, instead of the data. */
   asTwin?: boolean;
   /** The value of the request header `If-None-Match`. */
   ifNoneMatch?: string | undefined;
@@ -29,15 +29,15 @@ export interface RestRequest {
   ifMatch?: string | undefined;
 }
 
-/** The parts of a GraphQL connection from which REST creates a list. */
+/** A page of a list in GraphQL (a connection), with only the fields that REST needs. */
 export interface ConnectionPage {
   nodes: readonly unknown[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
 /**
- * The data of a GraphQL operation without errors. A root field is null only when there is an error, so this type
- * excludes null.
+ * The data of a GraphQL operation without errors. A root field is null only when a GraphQL operation has an error, so
+ * the type `Answered` does not allow null.
  */
 type Answered<Data> = { [Field in keyof Data]: NonNullable<Data[Field]> };
 
@@ -46,46 +46,55 @@ interface RouteOf<Data, Variables> {
   /** The path of the endpoint, relative to `/api`. */
   path: string;
   document: TypedDocumentNode<Data, Variables>;
-  /** The title of the endpoint in the API reference. `tag` is the name of its group. */
+  /** The title of the endpoint in the API reference. `tag` is the name of the group of endpoints. */
   summary: string;
   tag: 'Service' | 'Companies' | 'Locations' | 'Whitelist' | 'Residents';
   /**
-   * Returns the GraphQL variables whose names are not path parameters. For a list, the adapter adds `first` and
-   * `after`.
+   * Returns the GraphQL variables that do not come from the path of the request. For an endpoint that returns a list,
+   * rest/adapter.ts adds the GraphQL variables `first` and `after`.
    */
   variables?: (request: RestRequest) => Partial<Record<keyof Variables, unknown>>;
   /**
-   * Returns the GraphQL connection with the list. The response is the whole list, or one page when the client sends
-   * `limit` or `cursor`.
+   * Returns the GraphQL connection (a page of a list) from the data of the GraphQL operation. If the client sends
+   * `limit` or `cursor`, the REST response contains one page; otherwise, it contains the whole list.
    */
   list?: (data: Answered<Data>) => ConnectionPage;
-  /** Whether the response is a whitelist with an `ETag`, and requests may have `If-None-Match`. */
+  /**
+   * Whether the response is a whitelist. A response with a whitelist has an `ETag`, which clients may send in
+   * `If-None-Match`.
+   */
   hasEntityTag?: true;
-  /** Returns the version of the entry or location in the response, which becomes the `ETag`. */
+  /** Returns the version of the whitelist entry or location in the response, which becomes the `ETag`. */
   versionOf?: (data: Answered<Data>) => number;
   /**
-   * Whether the value of `If-Match` is passed as the variable `expectedVersion`. If the object has another version, the
-   * response has status 412.
+   * Whether the value of the header `If-Match` becomes the GraphQL variable `expectedVersion`. If the whitelist entry
+   * or location has another version than `If-Match`, the response has status 412.
    */
   takesIfMatch?: true;
-  /** Returns the fields that the response has in its envelope. */
+  /** Returns the fields of the response envelope (the JSON object around the data). */
   envelope?: (data: Answered<Data>) => Record<string, unknown>;
   /** Returns the whole body of a response that has no envelope. */
   bare?: (data: Answered<Data>) => unknown;
   /** The HTTP status of a successful response; the default is 200. */
   status?: 201;
-  /** Former names of fields in the request body, with their current names. REST still accepts the former names. */
+  /**
+   * Former names of request body fields, with the current names of the fields. REST still accepts the former names.
+   */
   oldNames?: Readonly<Record<string, string>>;
-  /** For a deprecated route, the path of the route that replaces it, with parameters in braces. */
+  /** The path of the route that replaces a deprecated route, with parameters in braces. */
   successor?: string;
 }
 
 /**
- * A REST endpoint (docs/contract.md#endpoints), with the GraphQL document that it runs and the form of its response.
+ * A REST endpoint (docs/contract.md#endpoints), with the GraphQL document that the endpoint runs and the form of the
+ * response.
  */
 export type Route = RouteOf<never, never>;
 
-/** Creates a row of the endpoint table. TypeScript checks the row against the types of its GraphQL document. */
+/**
+ * Creates a row of the endpoint table. TypeScript checks that each row of the endpoint table fits the types of its
+ * GraphQL document.
+ */
 const route = <Data, Variables>(row: RouteOf<Data, Variables>) => row as unknown as Route;
 
 const body = ({ body: input }: RestRequest) => ({ input });
@@ -95,7 +104,10 @@ const filters = ({ query }: RestRequest) => ({
   plateType: query.plateType,
 });
 
-/** Converts the request body of a resident route. Before version 1.3.0, `referenceId` was called `residentId`. */
+/**
+ * Converts the request body of a REST route with `residents` in its path to the GraphQL variable `input`. These routes
+ * also accept `residentId`, which clients of versions before 1.3.0 send instead of `referenceId`.
+ */
 const residentBody = ({ body: input }: RestRequest) => ({
   input:
     typeof input === 'object' && input !== null && 'residentId' in input && !('referenceId' in input)
@@ -106,7 +118,7 @@ const residentBody = ({ body: input }: RestRequest) => ({
 /** Returns the name of a route in logs, metrics and usage records. */
 export const routeName = ({ method, path }: Pick<Route, 'method' | 'path'>) => `${method} ${path}`;
 
-/** The endpoint table. It has one row for each REST endpoint. */
+/** The endpoint table. The endpoint table has one row for each REST endpoint. */
 export const routes: readonly Route[] = [
   route({
     method: 'GET',

@@ -3,12 +3,12 @@ import type { PreparedOperation } from '../src/graphql/executor.ts';
 import type { Variables } from '../src/graphql/operation-plan.ts';
 import type { Answer } from '../src/http/responses/response.ts';
 
-/** The media type of a GraphQL request that can be posted to `/graphql` unchanged. */
+/** The media type of a GraphQL request that a client can post to `/graphql` without a change. */
 export const twinMediaType = 'application/graphql-request+json';
 
 /**
- * Creates the function that returns the GraphQL request (the twin) which is equivalent to a REST request. The request
- * is not executed, so the client needs no permission. The documents are not secret.
+ * Creates the function that returns the equivalent GraphQL request (the twin) of a REST request. A client needs no
+ * permission for this, because the gateway does not execute the request, and GraphQL documents are not secret.
  */
 export function createTwin({ plan }: PreparedOperation): (variables: Variables) => Answer {
   const query = print(plan.document);

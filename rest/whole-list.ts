@@ -6,35 +6,43 @@ import type { JsonShape, WholeList } from '../src/paging.ts';
 import { bodyOfPieces, type Piece, piecesOf, streamPieces } from './json-pieces.ts';
 import type { ConnectionPage } from './routes.ts';
 
-// This module writes whole lists as JSON, one part after the other. The memory that it needs does not grow with the
-// length of the list.
+// This module writes a whole list as JSON, one part after the other, so that a long list needs no more memory than a
+// short list.
 
 /**
- * The number of items in the first part of a list. A short list fits into this part, and the first bytes of a long list
- * are sent early.
+ * The number of items in the first part of a list. The gateway sends a long list in several parts, so that the client
+ * gets the first bytes early.
  */
 const firstPartItems = 250;
 
 /**
- * The number of items in each later part, which takes about 200 KiB. With ten slow clients, only a few parts for each
- * are in memory.
+ * A long list is sent in parts. This is the number of items in each part after the first part. A list part with 500
+ * items occupies about 200 KiB. Even if ten clients read slowly, the process keeps only a few parts of a list in memory
+ * for each client.
  */
 const furtherPartItems = 500;
 
 const partSlots = createSlots(slotLimits.listParts);
 
 /**
- * The pause between two pages that are read from the graph, in milliseconds. Other requests can run during the pause.
+ * When the gateway reads a list page by page, it pauses for this time between two pages, in milliseconds. During the
+ * pause, the process can run other requests.
  */
 const pauseBetweenPagesMs = 2;
 
-/** A part of a list. It has its items as JSON text, and a function that reads the next part if there are more items. */
+/**
+ * A part of a list response. Each item is JSON text. If the list has more items than this part, the part also contains
+ * a function that reads the next part.
+ */
 interface ListPart {
   items: Piece[];
   next: (() => Promise<ListPart>) | undefined;
 }
 
-/** Reads the first part of a list as JSON text from the database. The result also has the cursor for later changes. */
+/**
+ * Reads the first part of a list as JSON text from the database. The result also contains a cursor. From this cursor, a
+ * client can later read the changes of the list.
+ */
 export async function firstJsonPart(list: WholeList, shape: JsonShape) {
   async function read(after: string | undefined, limit: number) {
     const { items, count, lastId, changesCursor } = await list.jsonPage(shape, { after, limit });
@@ -49,9 +57,9 @@ export async function firstJsonPart(list: WholeList, shape: JsonShape) {
 }
 
 /**
- * Converts a page of the graph to a part of a list.
+ * Converts a page of a GraphQL connection to a part of a REST list.
  *
- * @param readPage reads the page after a cursor
+ * @param readPage a function that reads the page after a given cursor
  */
 export function partOfPage(
   { nodes, pageInfo: { hasNextPage, endCursor } }: ConnectionPage,
@@ -67,7 +75,7 @@ export function partOfPage(
   };
 }
 
-/** Returns items as JSON text, separated by commas and without brackets. */
+/** Returns the items of a list as JSON text, with commas between the items but without the brackets of the array. */
 function itemsOf(nodes: readonly unknown[]): Piece[] {
   if (nodes.length === 0) return [];
   const pieces = piecesOf(nodes);
@@ -80,12 +88,13 @@ const start = '{"success":true,"data":[';
 const end = ']}';
 
 /**
- * Returns the response body for a whole list. If the list has only one part, the body is a text. Otherwise, the body is
- * a stream that reads each part when the client has read the previous part. The stream stops when the API key is
- * revoked.
+ * Returns the response body for a whole list: a text if the list has only one part, and otherwise a stream. The stream
+ * reads each part of the list after the client has read the previous part. The response stream ends early when the API
+ * key of the request is revoked.
  *
- * @param breakOff receives the error of a failed part and closes the connection, because the server would otherwise end
- *   the response as if it were complete. Returns whether there was a connection.
+ * @param breakOff a function that closes the client's connection after an error. The function returns false if there
+ *   was no connection to close. If the connection stayed open after an error, the client would take the incomplete
+ *   response for a complete response.
  */
 export function wholeListBody(
   first: ListPart,
@@ -103,8 +112,8 @@ async function* piecesOfList(first: ListPart, context: Context): AsyncGenerator<
   for (let { next } = first; next;) {
     await context.reauthenticate();
     const part: ListPart = await partSlots.run(context.key.id, next);
-    // The next part can be empty. Either the previous part ended exactly at the end of the list, or the remaining items
-    // were deleted in the meantime.
+    // A part can be empty: either the previous part contained the last item, or the remaining items were deleted in the
+    // meantime.
     if (part.items.length > 0) yield ',';
     yield* part.items;
     ({ next } = part);

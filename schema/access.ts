@@ -15,7 +15,7 @@ import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './
 import { formedText, identifier, instant, wholeNumber } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** The reason for a gate decision. */
+/** The reason why a vehicle may enter or may not enter. */
 export const AccessReason = builder.enumType(reasons, {
   name: 'AccessReason',
   description: 'The reason for an access decision.',
@@ -25,7 +25,7 @@ export const AccessReason = builder.enumType(reasons, {
     NOT_YET_VALID: { description: 'The entry of the plate is not valid yet.' },
     EXPIRED: { description: 'The validity of the entry of the plate has ended.' },
     OUTSIDE_HOURS: {
-      description: 'The weekly hours of the entry do not include this time.',
+      description: 'The time of the decision is outside the weekly hours of the entry.',
     },
     QUOTA_REACHED: {
       description: 'The quota of the reference is full, so no other vehicle of the reference may enter.',
@@ -35,8 +35,8 @@ export const AccessReason = builder.enumType(reasons, {
 });
 
 /**
- * Validates the parts of a plate that a camera may have misread. The rule accepts digits in place of letters and
- * letters in place of digits.
+ * Validates the parts of a plate that a camera may have misread. The rule allows digits where letters are usual, and
+ * letters where digits are usual, because cameras confuse similar characters.
  */
 const tolerantPlateRule = z.object({
   plateType: formedText(/^[A-Z0-9]{2,4}$/, 'Invalid plate type format'),
@@ -51,14 +51,14 @@ const PlateDifferenceType = builder.objectRef<PlateDifference>('PlateDifference'
     position: t.exposeInt('position', {
       description: 'Position of the character in the field, counted from 1.',
     }),
-    read: t.exposeString('read', { description: 'The character that the camera read.' }),
-    listed: t.exposeString('listed', { description: 'The character that the entry has.' }),
+    read: t.exposeString('read', { description: 'The character that the camera read at this position.' }),
+    listed: t.exposeString('listed', { description: 'The character that the entry has at this position.' }),
   }),
 });
 
 const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implement({
   description:
-    'An entry that may be the vehicle that the camera read. Its plate matches the text or an alternative of the reading, or differs by one character that cameras confuse.',
+    'An entry that may be the vehicle that the camera read. The plate of the entry matches the text or an alternative of the reading, or differs in one character that cameras confuse.',
   fields: (t) => ({
     entry: t.expose('entry', { type: WhitelistEntry, description: 'The entry.' }),
     differences: t.expose('differences', {
@@ -68,7 +68,7 @@ const AccessCandidate = builder.objectRef<Candidate>('AccessCandidate').implemen
     readAs: t.exposeString('readAs', {
       nullable: true,
       description:
-        'The plate text with which the entry matches the reading, such as `A12345`. Null when the request gives the plate in parts.',
+        'The plate text of the whitelist entry that matches the reading of the camera, such as `A12345`. Null when the request gives the plate in parts.',
     }),
   }),
 });
@@ -122,7 +122,8 @@ const AccessDecision = builder.objectRef<Decision>('AccessDecision').implement({
 });
 
 export const PlateInput = builder.inputType('PlateInput', {
-  description: 'A plate in parts. The parts are compared exactly, unless the request gives a tolerance.',
+  description:
+    'A plate in parts. The type, code and number must match exactly, unless the request gives a tolerance.',
   fields: (t) => ({
     plateType: t.string({ required: true, description: 'Issuing authority or region, such as `DXB`.' }),
     plateCode: t.string({ required: true, description: '`White`, or 1 to 3 letters or digits.' }),
@@ -152,13 +153,13 @@ builder.queryField('plateAccess', (t) =>
       }),
       at: t.arg({
         type: 'DateTime',
-        description: 'The time for which to decide. Default: now.',
+        description: 'The time at which the vehicle wants to enter. Default: now.',
         validate: instant,
       }),
       tolerance: t.arg.int({
         defaultValue: 0,
         description:
-          'How many characters may differ: 0 or 1. With 1, a plate that the whitelist does not have may differ from an entry by one character that cameras confuse (0/O, 1/I, 8/B, 5/S, 2/Z). Each part of `plate` may then contain digits and capital letters.',
+          'How many characters may differ: 0 or 1. With the value 1, a plate without an entry also matches an entry in which one character differs, if cameras confuse the two characters (0/O, 1/I, 8/B, 5/S, 2/Z). With 1, each part of `plate` may contain digits and capital letters.',
         validate: wholeNumber(0, 1).nullish(),
       }),
     },

@@ -8,14 +8,15 @@ import { keysetConnection } from './pagination.ts';
 import { Permission } from './permission.ts';
 import { filledText, identifier, instant, wholeNumber } from './rules.ts';
 
+const maxNameLength = 100;
 const maxScopeIds = 1000;
 const maxLimit = 10_000_000;
 
 const ids = z.array(identifier).max(maxScopeIds, `Must be at most ${maxScopeIds} ids`);
 
-/** The validation rules for the fields of a new API key, in the order of the input types. */
+/** The validation rules for the fields of a new API key, in the same order as in the GraphQL input types. */
 const keyRules = {
-  name: filledText(100, 'Key name is required'),
+  name: filledText(maxNameLength, 'Key name is required'),
   permissions: z.array(z.enum(permissions)).min(1, 'At least one permission is required'),
   companyIds: ids.nullish(),
   locationIds: ids.nullish(),
@@ -44,7 +45,7 @@ const updateApiKeyRule = z
   );
 
 export const ApiKey = builder.prismaObject('ApiKey', {
-  description: 'An API key with its permissions, scope and limits. Its secret is shown only once.',
+  description: 'An API key with its permissions, scope and limits. The secret of a key is shown only once.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description: 'Identifier of the key. A rotation of the secret does not change the identifier.',
@@ -52,18 +53,19 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     name: t.exposeString('name', { description: 'Name of the key, for people.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the key.' }),
     unrestricted: t.exposeBoolean('unrestricted', {
-      description: "Whether this is an operator's key, whose scope is every company and location.",
+      description:
+        "Whether this API key is an operator's key. The scope of an operator's key is every company and every location.",
     }),
     companyIds: t.idList({
       description:
-        'The companies in the scope of the key, with all their locations. Companies that the requesting key may not see are omitted.',
+        'The companies in the scope of the key, with all their locations. The list omits companies outside the scope of the requesting key.',
       select: { companies: { select: { id: true }, orderBy: { id: 'asc' } } },
       resolve: ({ companies }, _, { key }) =>
         companies.map(({ id }) => id).filter((id) => reachesCompany(key, id)),
     }),
     locationIds: t.idList({
       description:
-        'The single locations in the scope of the key. Locations outside the scope of the requesting key are omitted.',
+        'The single locations in the scope of the key, without the locations that are outside the scope of the requesting key.',
       select: { locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } } },
       resolve: ({ locations }, _, { key }) =>
         locations.filter((location) => reachesLocation(key, location)).map(({ id }) => id),
@@ -76,8 +78,7 @@ export const ApiKey = builder.prismaObject('ApiKey', {
     }),
     hint: t.string({
       nullable: true,
-      description:
-        'The last characters of the newest secret. Users can distinguish keys by these characters.',
+      description: 'The last characters of the newest secret, by which users can distinguish keys.',
       select: { secrets: { select: { hint: true }, orderBy: { id: 'desc' }, take: 1 } },
       resolve: ({ secrets }) => secrets[0]?.hint,
     }),
@@ -109,7 +110,8 @@ const ApiKeyConnection = builder.connectionObject(
 const IssuedApiKey = builder
   .objectRef<{ secret: string; apiKey: typeof ApiKey.$inferType }>('IssuedApiKey')
   .implement({
-    description: 'A key with its new secret. The secret is shown only this once and is not stored.',
+    description:
+      'A key with its new secret. The gateway returns the secret only once, and stores only its hash.',
     fields: (t) => ({
       secret: t.exposeString('secret', { description: 'The secret, to send in the header `X-API-Key`.' }),
       apiKey: t.expose('apiKey', { type: ApiKey, description: 'The key.' }),
@@ -130,7 +132,7 @@ builder.queryFields((t) => ({
       type: ApiKey,
       permission: 'ADMIN',
       description:
-        'The keys that the requesting key administers, oldest first. Their scope shares a company or location with the scope of the requesting key.',
+        "The keys that the requesting key administers, oldest first. An operator's key administers all keys. Any other key administers the keys whose scope shares a company or location with its own scope, except operator's keys.",
       resolve: (_, args, { key, services: { apiKeys } }) => keysetConnection(args, apiKeys.list(key)),
     },
     ApiKeyConnection,
@@ -139,14 +141,14 @@ builder.queryFields((t) => ({
     type: ApiKey,
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
-    description: 'One key. The requesting key must administer the key.',
+    description: 'One API key. The requesting key must be allowed to administer this key.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, { key, services: { apiKeys } }) => apiKeys.find(key, id),
   }),
 }));
 
 const fieldDescriptions = {
-  name: 'Name of the key, for people: 1 to 100 characters.',
+  name: `Name of the key, for people: 1 to ${maxNameLength} characters.`,
   permissions: 'The permissions of the key.',
   companyIds: 'Companies for the scope of the key, with all their locations.',
   locationIds: 'Single locations for the scope of the key.',
@@ -154,7 +156,7 @@ const fieldDescriptions = {
 
 const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
   description:
-    "A key to issue. Its scope is the given companies and locations. A key without either has access to nothing until it registers a company; only an operator's key can issue one.",
+    "The values of a new API key. The scope of the new key is the given companies and locations. A key without companies and locations has access to nothing until it registers a company. Only an operator's key can issue such a key.",
   fields: (t) => ({
     name: t.string({ required: true, description: fieldDescriptions.name }),
     permissions: t.field({
@@ -177,14 +179,14 @@ const CreateApiKeyInput = builder.inputType('CreateApiKeyInput', {
     unrestricted: t.boolean({
       defaultValue: false,
       description:
-        "Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may do this. Companies and locations must then be omitted.",
+        "Whether to issue an operator's key, whose scope is every company and location. Only an operator's key may issue another operator's key. For an operator's key, omit `companyIds` and `locationIds`.",
     }),
   }),
 });
 
 const UpdateApiKeyInput = builder.inputType('UpdateApiKeyInput', {
   description:
-    'The fields of a key to change. Omitted fields and null change nothing; only `expiresAt` may be set to null.',
+    'The fields of a key to change. Omitted and null fields stay unchanged, but `expiresAt: null` removes the expiry.',
   fields: (t) => ({
     name: t.string({ description: fieldDescriptions.name }),
     permissions: t.field({ type: [Permission], description: fieldDescriptions.permissions }),
@@ -209,7 +211,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Issues a key. Its permissions, scope, limits and expiry cannot exceed the permissions, scope, limits and expiry of the issuing key.',
+      "Issues a key, which cannot have more permissions, a larger scope or a later expiry than the issuing key. Only an operator's key may issue a key with higher limits than its own.",
     args: {
       input: t.arg({
         type: CreateApiKeyInput,
@@ -225,7 +227,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      'Changes the given fields of a key, at once on every process. The requesting key must have at least the permissions, scope, limits and expiry of the changed key, before and after the change.',
+      "Changes the given fields of a key, at once on every process. Before and after the change, the key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. But an operator's key may change a key with higher limits, and may set higher limits than its own.",
     args: {
       id: t.arg.id(idArg),
       input: t.arg({
@@ -242,7 +244,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND', 'CONFLICT'],
     description:
-      'Issues a new secret for a key. Older secrets keep working for a grace period; limits and usage are unchanged. The requesting key must have at least the permissions, scope, limits and expiry of the rotated key.',
+      "Issues a new secret for a key. Older secrets keep working for a grace period. The limits and the usage of the key do not change. The rotated key must not have more permissions, a larger scope, higher limits or a later expiry than the requesting key. But an operator's key may rotate a key with higher limits.",
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({
@@ -258,7 +260,7 @@ builder.mutationFields((t) => ({
     permission: 'ADMIN',
     errors: ['NOT_FOUND'],
     description:
-      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers the revoked key may do this. Revoking a revoked key changes nothing.',
+      'Revokes a key with all its secrets, at once and permanently, on every process. Every key that administers a key may revoke that key. Revoking a revoked key changes nothing.',
     args: { id: t.arg.id(idArg) },
     resolve: (_, { id }, context) => context.services.apiKeys.revoke(context, id),
   }),

@@ -10,9 +10,10 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the record.' }),
     action: t.exposeString('action', { description: 'The action, such as `whitelist.created`.' }),
-    apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The key that made the change.' }),
+    apiKeyId: t.exposeID('apiKeyId', { nullable: true, description: 'The API key that made the change.' }),
     requestId: t.exposeString('requestId', {
-      description: 'The identifier of the request that made the change. The log has the same identifier.',
+      description:
+        'The identifier of the request that made the change. The log of the gateway contains the same identifier.',
     }),
     companyId: t.exposeID('companyId', {
       nullable: true,
@@ -27,7 +28,7 @@ const AuditRecord = builder.prismaObject('AuditRecord', {
       type: 'JSON',
       nullable: true,
       description:
-        'The new values after the change, or the old and new values. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
+        'The values of a created or removed object; for a changed object, its old and new values. Null when the key lacks the permission to read these values, such as READ_WHITELIST for `whitelist.created`.',
       complexity: 50,
       resolve: ({ id, action }, _, context) =>
         mayReadChanges(context.key.permissions, action) ? context.services.auditChangesOf(context, id) : null,

@@ -15,8 +15,8 @@ import CountOncePlugin from './count-once-plugin.ts';
 import FieldOptionsPlugin from './field-options-plugin.ts';
 
 /**
- * The Pothos builder of the GraphQL schema, with its plugins and scalars, and with the only place where inputs are
- * validated. The types of the domain are defined in other files.
+ * The Pothos builder of the GraphQL schema, with its plugins and scalar types. The builder validates all GraphQL
+ * arguments. Object types such as Location are defined in other files.
  */
 export const builder = new SchemaBuilder<{
   Context: Context;
@@ -51,13 +51,15 @@ export const builder = new SchemaBuilder<{
       nullable: { list: false, items: false },
     },
     nodeFieldOptions: { description: 'The item.', nullable: false },
-    cursorFieldOptions: { description: 'The position of the item, for `after` and `before`.' },
+    cursorFieldOptions: { description: 'The position of the item, for the arguments `after` and `before`.' },
     pageInfoFieldOptions: { description: 'Whether the list has more items, and the cursors of the page.' },
     hasNextPageFieldOptions: { description: 'Whether there are items after the page.' },
     hasPreviousPageFieldOptions: { description: 'Whether there are items before the page.' },
     startCursorFieldOptions: { description: 'The cursor of the first item; null for an empty page.' },
     endCursorFieldOptions: { description: 'The cursor of the last item; null for an empty page.' },
-    pageInfoTypeOptions: { description: 'Whether a list has more items, and the cursors of the page.' },
+    pageInfoTypeOptions: {
+      description: 'Whether the list has items before or after the page, and the cursors of the page.',
+    },
     firstArgOptions: {
       description: `How many items from the start of the list, or after \`after\`: 1 to 100. Default, without \`last\`: ${defaultPageSize}.`,
       validate: pageSize,
@@ -71,7 +73,7 @@ export const builder = new SchemaBuilder<{
   },
 });
 
-/** Parses a DateTime that a client sent, and validates it as an instant. */
+/** Parses a DateTime value that a client sent, and checks that the value is a valid instant. */
 function parseInstant(value: unknown, nodes?: ValueNode): Date {
   const parsed = instant.safeParse(value);
   if (!parsed.success || value instanceof Date) {
@@ -89,7 +91,7 @@ builder.addScalarType(
   }),
   {
     description:
-      'An instant in the years 1970 to 9999: ISO 8601 with an offset. Responses use UTC, such as `2026-01-31T08:00:00.000Z`.',
+      'An instant in the years 1970 to 9999: ISO 8601 with an offset. In responses, instants are in UTC, such as `2026-01-31T08:00:00.000Z`.',
   },
 );
 builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
@@ -97,15 +99,15 @@ builder.addScalarType('JSON', jsonScalar, { description: 'Any JSON value.' });
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
     description: 'Number of items in the whole list now.',
-    // The cost of `totalCount` is high, because counting reads the whole list.
+    // The cost of `totalCount` is high, because PostgreSQL must read the whole list to count its items.
     complexity: 50,
     resolve: (connection) => connection.totalCount(),
   }),
 );
 
-builder.queryType({ description: 'Queries: they read data.' });
+builder.queryType({ description: 'The operations that read data.' });
 builder.subscriptionType({
   description:
-    'Subscriptions: they send data as it changes, as server-sent events. A subscription ends when its key is revoked or expires.',
+    'The operations that send changed data, as server-sent events. A subscription ends when its key is revoked or expires.',
 });
-builder.mutationType({ description: 'Mutations: they change data. Each change writes an audit record.' });
+builder.mutationType({ description: 'The operations that change data. Each change writes an audit record.' });

@@ -11,6 +11,7 @@ import {
   freeObject,
   identifier,
   slug,
+  slugDescription,
   text,
   urlText,
 } from './rules.ts';
@@ -18,13 +19,16 @@ import {
 const companyName = /^[\p{L}\p{M}\p{Nd} \-&.,()]*$/u;
 
 /**
- * The pattern of a company name for JSON Schema. Regular expressions of other languages may not know `\p{L}`, so the
- * pattern restricts only characters up to U+009F.
+ * The regular expression for a company name in JSON Schema. The regular expression restricts only characters up to
+ * U+009F. The regular expression does not use `\p{L}` (any letter), which other programming languages may not support.
  */
 const portableCompanyName =
   '^[^\\x00-\\x1F\\x21-\\x25\\x27\\x2A-\\x2B\\x2F\\x3A-\\x40\\x5B-\\x60\\x7B-\\x9F]*$';
 
-/** The maximum lengths of texts in characters, for the validation rules and the descriptions. */
+/**
+ * The maximum lengths of a company's text fields, in characters. The validation rules and descriptions of the text
+ * fields use these lengths.
+ */
 const maxLength = { name: 100, address: 200, externalCompanyId: 50, description: 500, phone: 20 };
 
 const webAddress = emptyOr('uri', urlText(2048), {
@@ -32,7 +36,7 @@ const webAddress = emptyOr('uri', urlText(2048), {
   message: 'Must be a valid http or https URL, or empty',
 });
 
-/** The validation rules of a company (docs/contract.md#company), in the order of its field table. */
+/** The validation rules of a company, in the order of the field table (docs/contract.md#company). */
 const registerCompanyRule = z.object({
   name: filledText(maxLength.name, 'Company name is required')
     .regex(companyName, 'Company name contains invalid characters')
@@ -51,7 +55,7 @@ const registerCompanyRule = z.object({
   settings: freeObject.nullish(),
 });
 
-/** Validates the changed fields of a company. At least one field is required. */
+/** Validates a change of a company, which must contain at least one field. */
 const updateCompanyRule = atLeastOneField(registerCompanyRule.omit({ slug: true }).partial());
 
 const Company = builder.objectRef<ReadCompany>('Company').implement({
@@ -81,7 +85,7 @@ const Company = builder.objectRef<ReadCompany>('Company').implement({
     settings: t.field({
       type: 'JSON',
       nullable: true,
-      // `settings` is read separately for each company, because its value may be large.
+      // The field `settings` costs 5, because the settings of each company need a separate read and can be large.
       complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Settings of the company: any JSON object.',
       resolve: ({ id }, _, context) => context.services.companies.settingsOf(context, id),
@@ -147,7 +151,7 @@ const fieldDescriptions = {
   settings: 'Any JSON object of at most 10 levels and 16 KiB.',
 };
 
-/** The optional texts of a company. Both input types have them. */
+/** The optional text fields in the inputs for registering and for changing a company, with their descriptions. */
 const optionalTexts = {
   externalCompanyId: `The client's own reference, at most ${maxLength.externalCompanyId} characters.`,
   description: `At most ${maxLength.description} characters.`,
@@ -163,8 +167,7 @@ const RegisterCompanyInput = builder.inputType('RegisterCompanyInput', {
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({
       required: true,
-      description:
-        '1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique among all companies.',
+      description: `${slugDescription} Unique among all companies.`,
     }),
     address: t.string({ required: true, description: fieldDescriptions.address }),
     ...mapValues(optionalTexts, (description) => t.string({ description })),

@@ -5,7 +5,7 @@ import { isCountable } from './pagination.ts';
 const pluginName = 'countOnce';
 
 declare global {
-  // The name and parameter repeat those that Pothos declares, as merging interfaces must.
+  // TypeScript merges `Plugins` with the Pothos interface of the same name, so both need the same type parameter.
   // eslint-disable-next-line @typescript-eslint/no-namespace
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
@@ -14,10 +14,13 @@ declare global {
   }
 }
 
-/** The results of the reads in each request, by the name of the read. */
+/** The results of the database reads of each request, by the name of the read. */
 const answersOf = new WeakMap<object, Map<string, Promise<unknown>>>();
 
-/** Runs a read only once in a request. If the same name is read again, the caller gets the earlier result. */
+/**
+ * Runs the database read with a given name only once in a request. Later calls with the same name return the result of
+ * the first read.
+ */
 function once<Answer>(request: object, name: string, ask: () => Promise<Answer>): Promise<Answer> {
   const answers = answersOf.get(request) ?? new Map<string, Promise<unknown>>();
   answersOf.set(request, answers);
@@ -27,9 +30,10 @@ function once<Answer>(request: object, name: string, ask: () => Promise<Answer>)
 }
 
 /**
- * A plugin that counts a list only once in a request, because counting reads the whole list. A client can request
- * `totalCount` several times by using aliases. Pages with equal arguments are also read only once. Mutations always
- * read and count again.
+ * A plugin that counts each list only once in a request, because PostgreSQL must read the whole list to count it. By
+ * using aliases, a client can select `totalCount` of the same list several times. A page that a client selects several
+ * times with equal arguments is also read only once. In a mutation, the plugin has no effect: the gateway reads and
+ * counts every selected list separately.
  */
 class CountOncePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(

@@ -13,7 +13,9 @@ const DeprecatedUse = builder.objectRef<Use>('DeprecatedUse').implement({
     }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'DateTime', description: 'The time of the last request.' }),
     removedAt: t.expose('removedAt', { type: 'DateTime', description: 'When the operation may be removed.' }),
-    replacement: t.exposeString('replacement', { description: 'The operation to use instead.' }),
+    replacement: t.exposeString('replacement', {
+      description: 'The operation that replaces a deprecated operation.',
+    }),
   }),
 });
 
@@ -21,8 +23,9 @@ builder.objectField(ApiKey, 'deprecations', (t) =>
   t.field({
     type: [DeprecatedUse],
     description: `The deprecated operations that the key used in the last ${deprecatedUseDays} days. A request is counted within a few seconds.`,
-    // The cost is as high as for `usage`, because the field reads all usage records in the time range. The multiplier
-    // is low, because the result has few rows.
+    // The field `deprecations` costs as much as the field `usage`, because both fields read all usage totals in a time
+    // range. The cost of each field within `deprecations` is multiplied only by 5, because the list `deprecations` has
+    // few rows.
     complexity: { field: 200, multiplier: 5 },
     resolve: ({ id }, _, { services: { usage } }) => usage.deprecatedUse(id),
   }),

@@ -3,13 +3,13 @@ import { expectedVersion, identifier } from './rules.ts';
 import { WeeklyHoursInput, weeklyHoursRule } from './weekly-hours.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-// This file defines the GraphQL fields for two rules of a whitelist entry: its weekly hours, and how often its vehicle
-// may enter.
+// This file defines the GraphQL fields for two rules of a whitelist entry: at which weekly hours its vehicle may enter,
+// and how many times.
 
 builder.objectField(WhitelistEntry, 'entriesRecorded', (t) =>
   t.int({
     description:
-      'How many times the vehicle was recorded entering with this whitelist entry. A repeated or corrected event counts once. When the number reaches `maxEntries`, the vehicle may not enter again.',
+      'How many times the vehicle was recorded entering with this whitelist entry. A repeated or corrected event counts once. After `maxEntries` entries, the vehicle may not enter again.',
     resolve: ({ id }, _, { services: { whitelist } }) => whitelist.entriesRecorded(id),
   }),
 );
@@ -19,7 +19,7 @@ builder.mutationField('setEntryHours', (t) =>
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets the weekly hours in which the vehicle of an entry may enter. The other values of the entry are unchanged. `CONFLICT` when the version is not `expectedVersion`.',
+      'Sets the weekly hours in which the vehicle of an entry may enter. The other values of the entry are unchanged. Fails with `CONFLICT` when the version of the entry is not `expectedVersion`.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -33,7 +33,8 @@ builder.mutationField('setEntryHours', (t) =>
         validate: weeklyHoursRule.nullish(),
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the entry must still have. If omitted, any version is accepted.',
+        description:
+          'The version that the entry must have; with another version, the change fails. Without `expectedVersion`, any version is accepted.',
         validate: expectedVersion,
       }),
     },

@@ -13,7 +13,8 @@ import { defaultPageSize } from './pagination.ts';
 const pluginName = 'fieldOptions';
 
 declare global {
-  // TypeScript merges these interfaces with the interfaces of Pothos, so their names and type parameters must be equal.
+  // TypeScript merges the interfaces below with Pothos interfaces, so both must have the same names and type
+  // parameters.
   /* eslint-disable @typescript-eslint/no-namespace, @typescript-eslint/no-unused-vars */
   export namespace PothosSchemaTypes {
     export interface Plugins<Types extends SchemaTypes> {
@@ -28,16 +29,16 @@ declare global {
       ResolveShape,
       ResolveReturnShape,
     > {
-      /** The permission that an API key needs to select the field. */
+      /** The permission that an API key must have to select the field. */
       permission?: Permission;
       /**
-       * The error codes that the field may return. The codes of its permission and its arguments are added
-       * automatically.
+       * The error codes that the field may return. The error codes for a missing permission and for invalid arguments
+       * are added automatically.
        */
       errors?: readonly ErrorCode[];
       /** The cost of the field (docs/contract.md#cost-of-a-request); the default is 1. */
       complexity?: number | FieldCost;
-      /** For a root field that takes a list of rows: how many rows one rate limit point covers. */
+      /** For a root field whose argument is a list of rows: the number of rows that cost one rate limit point. */
       rowsPerPoint?: number;
     }
   }
@@ -45,47 +46,49 @@ declare global {
 }
 
 /**
- * The cost of a field. It consists of the cost of the field itself and, for a list without a page size, the multiplier
- * for the fields in its selection.
+ * The cost of a field. The number `field` is the cost of this field without its selected fields. For a field without
+ * a page size, the gateway multiplies the cost of the selected fields by `multiplier`.
  */
 interface FieldCost {
   field: number;
-  /** Computes the cost of the field from its arguments. The result is used instead of `field`. */
+  /** If the cost of the field is not the constant `field`: computes the cost from the arguments of the field. */
   fieldOf?: (values: Readonly<Record<string, unknown>>) => number;
   multiplier: number;
   /**
-   * Whether each field in the selection that reads the database counts for every item of the page or every row of the
-   * request. Other fields may count for fewer items, but never for more items than the list has.
+   * With `wholeReads`, the cost of a subfield that reads the database counts once for every item of the page, or every
+   * row of the request. The cost of any other subfield counts once for every item or row, but at most `multiplier`
+   * times.
    */
   wholeReads?: boolean;
   /**
-   * Whether the field reads the database for each of its items. The default is true for objects and false for other
-   * fields. The fields of an object that reads nothing count as if they belonged to the parent object.
+   * Whether the field reads the database for each of its items. If `reads` is omitted, the field counts as a read of
+   * the database only if it returns an object. If a field returns an object without a database read, the fields of this
+   * object cost as much as fields of the parent object.
    */
   reads?: boolean;
   /**
-   * Whether a query with this field always waits for a slot. This is needed if the field can read many rows at a low
-   * cost.
+   * Whether a query with this field always waits for a slot of the concurrency limit, even if its cost is low. Set
+   * `isHeavy` for a field that has a low cost but can read many rows.
    */
   isHeavy?: boolean;
   /**
-   * Returns the maximum number of items of a list whose length depends on the arguments. The result is used instead of
-   * `multiplier`.
+   * Returns the maximum number of items of a list, if the number depends on the arguments. It replaces `multiplier`.
    */
   itemsOf?: (values: Readonly<Record<string, unknown>>) => number;
-  /** The default page size of a field that returns pages whose items count by `multiplier`. */
+  /** The default page size of a field that returns pages and defines its own cost. */
   pageSize?: number;
 }
 
 /**
- * A plugin that copies the options of a field into the schema, where src/graphql/ reads them. An operation is rejected
- * before execution if the API key lacks the permission for one of its fields. The rate limit points of an operation
- * depend on the costs of its fields, and the REST reference lists the errors. If a field has the argument `first`, it
- * returns pages, and each item of the page counts unless the field defines its own cost.
+ * A plugin that copies the options of a field into the GraphQL schema, where the code in src/graphql/ reads the
+ * options. An operation is rejected before execution if the API key lacks the permission for one of its fields. From
+ * the costs of the fields, the gateway computes how many rate limit points an operation costs. The REST reference lists
+ * the error codes of the fields that an endpoint uses. If a field with the argument `first` does not define its own
+ * cost, its cost depends on the page size.
  *
- * The plugin also makes the root fields of queries and mutations nullable, so that an error in one field does not
- * remove the data of the other fields. A resolver cannot return null; null always comes with an error
- * (docs/contract.md#nullability-of-root-fields).
+ * The plugin also makes the root fields of queries and mutations nullable. An error in one root field then does not
+ * remove the data of the other fields. A root field is null only when it has an error, because its resolver never
+ * returns null (docs/contract.md#nullability-of-root-fields).
  */
 class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(fieldConfig: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {

@@ -3,8 +3,9 @@ import { JSONResolver } from 'graphql-scalars';
 import { holdInexactNumber, isExact } from '../src/json/exact-numbers.ts';
 
 /**
- * The scalar for any JSON value. A JSON value in a document may have members with any name. Its numbers are checked
- * like the numbers in a request body.
+ * The GraphQL scalar type for any JSON value. A JSON object that is written in a GraphQL document may have members with
+ * any name, even `__proto__`. The gateway checks the precision of a number in a GraphQL document in the same way as in
+ * the JSON body of a request.
  */
 export const jsonScalar = new GraphQLScalarType({ ...JSONResolver.toConfig(), parseLiteral: valueOfLiteral });
 
@@ -41,7 +42,10 @@ function valueOfLiteral(literal: ValueNode, variables?: Readonly<Record<string, 
   }
 }
 
-/** Marks an object or array in a document if it directly contains a number that JavaScript cannot represent exactly. */
+/**
+ * Marks an object or array of a GraphQL document if one of its members is a number that JavaScript cannot represent
+ * exactly.
+ */
 function holderOf<Holder extends object>(literals: readonly ValueNode[], holder: Holder): Holder {
   const isInexact = (literal: ValueNode) =>
     (literal.kind === Kind.INT || literal.kind === Kind.FLOAT) && !isExact(literal.value);

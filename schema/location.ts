@@ -8,6 +8,7 @@ import {
   identifier,
   listedName,
   slug,
+  slugDescription,
   text,
   wholeNumber,
 } from './rules.ts';
@@ -20,10 +21,13 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** The maximum lengths of texts in characters, for the validation rules and the descriptions. */
+/**
+ * The maximum lengths of the text fields of a location, in characters. The validation rules enforce these maximum
+ * lengths, and the descriptions of the fields show them.
+ */
 const maxLength = { name: 100, address: 200, description: 500 };
 
-/** The maximum value of `longestStayHours`. It equals ten years. */
+/** The maximum value of `longestStayHours`, which is ten years. */
 const maxLongestStayHours = 87_600;
 
 const locationFields = {
@@ -36,14 +40,14 @@ const locationFields = {
   longestStayHours: wholeNumber(1, maxLongestStayHours).nullish(),
 };
 
-/** The validation rules of a location (docs/contract.md#location), in the order of its fields. */
+/** The validation rules of a location, in the order of its fields (docs/contract.md#location). */
 const createLocationRule = z.object({
   companyId: identifier.nullish(),
   ...locationFields,
   timezone: locationFields.timezone.nullish(),
 });
 
-/** Validates the changed fields of a location. At least one field is required. */
+/** Validates a change of a location, which must contain at least one field. */
 const updateLocationRule = atLeastOneField(
   z.object({
     name: locationFields.name.optional(),
@@ -81,7 +85,7 @@ export const Location = builder.prismaObject('Location', {
     longestStayHours: t.exposeInt('longestStayHours', {
       nullable: true,
       description:
-        'The longest stay of a vehicle, in hours. After this time, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
+        'The maximum stay of a vehicle, in hours. After this time, the vehicle no longer counts as inside (`UNSEEN_EXIT`). Null means no limit.',
     }),
     version: t.exposeInt('version', {
       description:
@@ -132,11 +136,11 @@ builder.queryFields((t) => ({
 
 const fieldDescriptions = {
   name: `1 to ${maxLength.name} characters, at least one of them not white space.`,
-  slug: '1 to 50 characters: lowercase letters, digits and single hyphens between them. Unique within the company.',
+  slug: `${slugDescription} Unique within the company.`,
   address: `At most ${maxLength.address} characters.`,
   description: `At most ${maxLength.description} characters.`,
   capacity: 'Number of parking spaces, 0 or more; null when unknown.',
-  longestStayHours: `The longest stay of a vehicle, 1 to ${maxLongestStayHours} hours; null for no limit.`,
+  longestStayHours: `The maximum stay of a vehicle, 1 to ${maxLongestStayHours} hours; null for no limit.`,
 };
 
 const CreateLocationInput = builder.inputType('CreateLocationInput', {
@@ -144,7 +148,7 @@ const CreateLocationInput = builder.inputType('CreateLocationInput', {
   fields: (t) => ({
     companyId: t.id({
       description:
-        'The company that will own the location. May be omitted when the scope of the key has exactly one company.',
+        'The company that will own the new location. May be omitted when the scope of the key has exactly one company.',
     }),
     name: t.string({ required: true, description: fieldDescriptions.name }),
     slug: t.string({ required: true, description: fieldDescriptions.slug }),
@@ -175,10 +179,13 @@ const UpdateLocationInput = builder.inputType('UpdateLocationInput', {
   }),
 });
 
-/** The cost of changing the maximum stay. It is high, because all sessions of the location are computed again. */
+/**
+ * The cost of changing the maximum stay of vehicles at a location. A change of the maximum stay is expensive, because
+ * all parking sessions of the location are computed again.
+ */
 const longestStayCost = 8_000;
 
-/** Returns the cost of changing a location. It depends on which fields the client changes. */
+/** Returns the cost of a change of a location, which depends on the changed fields. */
 const updateCost = ({ input }: Readonly<Record<string, unknown>>) =>
   typeof input === 'object' && input !== null && 'longestStayHours' in input ? longestStayCost : 1;
 
@@ -214,7 +221,8 @@ builder.mutationFields((t) => ({
         validate: updateLocationRule,
       }),
       expectedVersion: t.arg.int({
-        description: 'The version that the location must still have. If omitted, any version is accepted.',
+        description:
+          'The version that the client has read. `CONFLICT` when the location has another version now. If omitted, the version is not checked.',
         validate: expectedVersion,
       }),
     },

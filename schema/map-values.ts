@@ -1,4 +1,7 @@
-/** Returns an object with the same keys. Each new value is computed from the old value and its key. */
+/**
+ * Returns a new object with the same property names as the given object. The caller's function computes each new value
+ * from the old value and its property name.
+ */
 export function mapValues<Key extends string, Value, Result>(
   object: Readonly<Record<Key, Value>>,
   map: (value: Value, key: Key) => Result,

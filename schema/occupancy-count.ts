@@ -11,7 +11,10 @@ const platesRule = z
   .array(plateRule)
   .max(maxPlatesInside, `At most ${maxPlatesInside} vehicles are allowed in one count`);
 
-/** The maximum number of vehicles that a client can report in a count. No location holds more vehicles. */
+/**
+ * The maximum number of vehicles that a client can report in one count of the vehicles inside. No parking location has
+ * space for more than 1,000,000 vehicles.
+ */
 const maxOccupied = 1_000_000;
 
 const countedAtDescription =
@@ -23,7 +26,7 @@ builder.mutationFields((t) => ({
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 250,
     description:
-      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. A session is opened for each given vehicle without a session. Events that arrive later are applied before or after the count, according to their time.',
+      'Sets which vehicles are inside, after a person has checked the location. Open sessions of other vehicles are closed as `CORRECTED`. Each given vehicle without an open session gets a new session. Events that arrive later are applied before or after the count, according to their time.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -47,7 +50,7 @@ builder.mutationFields((t) => ({
     type: LocationStatus,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Sets how many vehicles are inside, when only the number is known. The difference between this number and the open sessions becomes `adjustment` of the status, and shrinks as sessions are corrected. The next count replaces the adjustment.',
+      'Sets how many vehicles are inside, when only the number is known. In the status of the location, `adjustment` then shows the difference between the counted number and the open sessions. The difference becomes smaller when the gateway corrects sessions. The next count of the vehicles inside replaces the adjustment.',
     args: {
       locationId: t.arg.id({
         required: true,

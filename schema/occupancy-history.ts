@@ -12,7 +12,10 @@ import { instant } from './rules.ts';
 
 const defaultInterval = 'HOUR' satisfies HistoryIntervalName;
 
-/** The cost of reading the sessions for an occupancy history. The number of its points is added to this cost. */
+/**
+ * The cost of reading the parking sessions for an occupancy history. The total cost of an occupancy history is
+ * `readingCost` plus the number of its data points.
+ */
 const readingCost = 20;
 
 const HistoryInterval = builder.enumType('HistoryInterval', {
@@ -22,7 +25,7 @@ const HistoryInterval = builder.enumType('HistoryInterval', {
     HOUR: { description: 'One hour, aligned to the full hour in local time.' },
     DAY: {
       description:
-        "One day in the location's time zone. The day has 23 or 25 hours when daylight saving time starts or ends.",
+        "One day in the location's time zone. A day on which daylight saving time starts or ends has 23 or 25 hours.",
     },
   } satisfies Record<HistoryIntervalName, unknown>,
 });
@@ -32,11 +35,11 @@ const OccupancyPoint = builder.objectRef<Point>('OccupancyPoint').implement({
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'The start of the interval that begins at this point.',
+      description: 'The time of this point, at which its interval starts.',
     }),
     occupied: t.exposeInt('occupied', {
       description:
-        'Number of vehicles inside at the start of the interval, as known now. Late events and corrections are included.',
+        'Number of vehicles inside at the start of the interval. The number includes late events and later corrections.',
     }),
     entries: t.exposeInt('entries', { description: 'Number of vehicles that entered in the interval.' }),
     exits: t.exposeInt('exits', { description: 'Number of vehicles that left in the interval.' }),
@@ -57,10 +60,10 @@ const tooManyPoints = ({ from, interval }: HistoryPeriod) =>
   );
 
 /**
- * Returns the instants of the points in an occupancy history up to now, and the end of the last interval. For a time
- * range in the future, the list is empty.
+ * Returns the times of the data points in an occupancy history, followed by the end of the last interval. An occupancy
+ * history has no data points in the future, so the list is empty for a time range in the future.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a time range that is empty or has too many points
+ * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty, or would contain too many data points
  */
 function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
   const { from, to, interval } = period;
@@ -74,8 +77,8 @@ function boundsOf(period: HistoryPeriod, timezone: string): Date[] {
 }
 
 /**
- * Returns the number of points in an occupancy history, which is its cost. If the history would be rejected, the result
- * is 0.
+ * Returns the approximate number of data points in an occupancy history. The cost of the history depends on it. For an
+ * invalid time range, the number of data points is 0.
  */
 function pointsOf({ from, to, interval }: Readonly<Record<string, unknown>>): number {
   const period = [from, to].map((value) => new Date(String(value)));
@@ -98,19 +101,21 @@ builder.objectField(Location, 'occupancyHistory', (t) =>
       from: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'Start of the period. The interval that contains this time counts in full.',
+        description:
+          'Start of the period. The history begins with the start of the interval that contains this time.',
         validate: instant,
       }),
       to: t.arg({
         type: 'DateTime',
         required: true,
-        description: 'End of the period. An interval that starts before this time counts in full.',
+        description:
+          'End of the period. An interval that starts before the end of the period counts in full.',
         validate: instant,
       }),
       interval: t.arg({
         type: HistoryInterval,
         defaultValue: defaultInterval,
-        description: 'The interval between the points.',
+        description: 'The interval between two points of the history.',
       }),
     },
     resolve({ id, timezone }, { from, to, interval }, { services: { parking } }) {

@@ -4,9 +4,9 @@ import { isId } from '../src/ids.ts';
 import type { PagedList } from '../src/paging.ts';
 import { wholeNumber } from './rules.ts';
 
-/** The default page size. */
+/** The default number of items on a page of a connection. */
 export const defaultPageSize = 20;
-/** The maximum page size. */
+/** The maximum number of items on a page of a connection. */
 const maxPageSize = 100;
 
 /** Validates the arguments `first` and `last`. */
@@ -14,13 +14,13 @@ export const pageSize = wholeNumber(1, maxPageSize);
 
 const encodeCursor = (id: string) => Buffer.from(id).toString('base64url');
 
-/** The form of a cursor. `encodeCursor` encodes the 36 characters of an id in base64url. */
+/** Matches a cursor, which is an id of 36 characters in base64url encoding. */
 const cursorForm = /^[\w-]{48}$/;
 const notACursor = 'Must be a cursor that this list returned';
 
 /**
- * Validates the arguments `after` and `before`. A cursor contains the id of the item at its position, but clients must
- * treat it as opaque.
+ * Validates the arguments `after` and `before`. A cursor contains the id of an item in the list, but clients must not
+ * rely on the content of a cursor.
  */
 export const cursor = z
   .string()
@@ -29,7 +29,7 @@ export const cursor = z
   .transform((value) => Buffer.from(value, 'base64url').toString())
   .refine((id) => isId(id) && id === id.toLowerCase(), notACursor);
 
-/** The arguments that all connections have. */
+/** The arguments that all GraphQL connections (lists with pages) have. */
 export interface ConnectionArguments {
   first?: number | null | undefined;
   last?: number | null | undefined;
@@ -38,12 +38,12 @@ export interface ConnectionArguments {
 }
 
 /**
- * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id and no
- * position, so inserted or removed items do not shift the other items.
+ * Returns a page of a list that is sorted by id, which is the order of creation. A cursor contains an id, not a number
+ * of items. So the next page is correct even if items were added or removed after the previous page.
  *
- * @param args the connection's arguments, with `after` and `before` already decoded
- * @param list counts its items only when `totalCount` is selected
- * @param newestFirst for lists that start with the newest item
+ * @param args the arguments of the connection; the ids in the cursors `after` and `before` are already decoded
+ * @param list the list of the connection; its items are counted only when the client selects `totalCount`
+ * @param newestFirst true for a list that starts with the newest item
  */
 export async function keysetConnection<Item extends { id: string }>(
   args: ConnectionArguments,
@@ -76,10 +76,13 @@ export async function keysetConnection<Item extends { id: string }>(
   };
 }
 
-/** An empty list. A resolver returns a page of it when REST reads the whole list itself. */
+/**
+ * An empty list, for REST requests that read a whole list directly from the database. The GraphQL resolver then returns
+ * an empty page.
+ */
 export const emptyList: PagedList<never> = { page: async () => [], count: async () => 0 };
 
-/** Whether a resolver has returned a connection whose items can be counted. */
+/** Whether the result of a resolver is a connection with the function `totalCount`. */
 export function isCountable(value: unknown): value is { totalCount(): Promise<number> } {
   return (
     typeof value === 'object' &&

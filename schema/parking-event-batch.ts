@@ -8,15 +8,15 @@ import { ImportError } from './whitelist-import.ts';
 import { identifier } from './rules.ts';
 
 /**
- * The events in a batch are not validated with the other arguments. Each event is validated separately later, so that
- * an invalid event does not reject the valid events.
+ * The validation rule of the argument `events` checks only the number of parking events. The gateway later validates
+ * each parking event separately, so that one invalid event does not prevent the recording of the valid events.
  */
 const eventsRule = z
   .array(z.unknown())
   .min(1, 'At least one event is required')
   .max(maxEventsPerCall, `At most ${maxEventsPerCall} events are allowed in one call`);
 
-/** Validates one event of a batch with the rules of a single event. */
+/** Validates one event of a batch with the same rules as an event that is sent alone. */
 const readEvent = (row: unknown) => readingOf(parseInput(parkingEventRule, row));
 
 const ParkingEventRow = builder.objectRef<RejectedReading>('ParkingEventRow').implement({
@@ -44,8 +44,9 @@ const ParkingEventsResult = builder.objectRef<ReadingsResult>('ParkingEventsResu
     }),
     rows: t.field({
       type: [ParkingEventRow],
-      description: 'The rejected events, in the order of the call.',
-      // The multiplier is lower than the maximum of 1,000 events, because few events are rejected in practice.
+      description: 'The rejected events, in the order of the request.',
+      // The cost counts 100 rejected events. A batch may contain 1,000 events, but in practice the gateway rejects few
+      // of them.
       complexity: { field: 1, multiplier: 100 },
       resolve: ({ rejected }) => createChunkedList(rejected),
     }),
@@ -58,7 +59,7 @@ builder.mutationField('recordParkingEvents', (t) =>
     permission: 'WRITE_ACTIVITY',
     rowsPerPoint: 100,
     description:
-      'Records many events of a location, for example after a gate was offline. The result is the same as with one `recordParkingEvent` after the other. Invalid events are reported, and the other events are recorded. Each batch of 200 events (25 on the embedded database) is one transaction. A failed call can be sent again.',
+      'Records many events of a location, for example after a gate was offline. The result is the same as one call of `recordParkingEvent` for each event. The gateway reports invalid events, and records the other events. Each batch of 200 events (25 on the embedded database) is one transaction. If a call fails, the client can send the same call again.',
     args: {
       locationId: t.arg.id({
         required: true,

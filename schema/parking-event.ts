@@ -12,19 +12,24 @@ import { hasOnePlate, onePlateMessage, plateReadingRule, ReadingInput } from './
 import { filledText, identifier, instant, listedName } from './rules.ts';
 import { plateRule, WhitelistEntry } from './whitelist.ts';
 
-/** How far the clock of a gate may be ahead of the gateway's clock: one day. */
+/** The maximum time by which the clock of a gate may be ahead of the gateway's clock: one day. */
 const maxClockAheadMs = 24 * 3_600_000;
 
-/** Validates the time of an observation. The clock of the gate sets this time. */
+/**
+ * Validates the time at which a gate saw a vehicle. The time at which a gate saw a vehicle comes from the clock of the
+ * gate.
+ */
 export const seenInstant = instant.refine(
   (value) => value.getTime() <= Date.now() + maxClockAheadMs,
   'Must not be more than a day in the future',
 );
 
+const maxEventIdLength = 100;
+
 /** The validation rules of a parking event. */
 export const parkingEventRule = z
   .object({
-    eventId: filledText(100, 'Event id must not be blank'),
+    eventId: filledText(maxEventIdLength, 'Event id must not be blank'),
     kind: z.enum(kinds),
     plate: plateRule.nullish(),
     reading: plateReadingRule.nullish(),
@@ -35,8 +40,8 @@ export const parkingEventRule = z
   .refine(hasOnePlate, { path: ['plate'], message: onePlateMessage });
 
 /**
- * Converts a valid event to the form that the parking functions expect. The event has either the parts of the plate or
- * the text that a camera read.
+ * Converts a valid event to the type `Reading`, which contains either the parts of the plate or the text that a camera
+ * read.
  */
 export const readingOf = ({ plate, reading, ...seen }: z.output<typeof parkingEventRule>): Reading =>
   reading ? { ...seen, reading } : { ...seen, plate: plate! };
@@ -69,11 +74,12 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     plateCode: t.exposeString('plateCode', { description: 'Code of the plate.' }),
     plateNumber: t.exposeString('plateNumber', {
       description:
-        'Number of the plate. For a reading that matches no entry, this is the normalised text. The code is then empty, and the type is empty unless the camera sent it.',
+        'Number of the plate. If a reading matches no entry, the plate number is the normalised text and the plate code is empty. The plate type is then empty, too, unless the camera sent it.',
     }),
     text: t.exposeString('text', {
       nullable: true,
-      description: 'The text that the camera read, as sent. Null when the plate was sent in parts.',
+      description:
+        'The text that the camera read, exactly as the gate sent it. Null when the plate was sent in parts.',
     }),
     confidence: t.exposeFloat('confidence', {
       nullable: true,
@@ -91,11 +97,11 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist entry admitted the vehicle at `occurredAt`. This is decided when the event is recorded.',
+        'Whether the vehicle was on the whitelist and its entry admitted it at `occurredAt`. The gateway decides this when it records the event; later changes of the whitelist do not change the value.',
     }),
     overQuota: t.exposeBoolean('overQuota', {
       description:
-        'Whether more vehicles of the reference than its quota allows were inside when this entry was recorded.',
+        'Whether more vehicles of the reference were inside than its quota allows when this event was recorded.',
     }),
     entry: t.field({
       type: WhitelistEntry,
@@ -110,7 +116,10 @@ const ParkingEvent = builder.prismaObject('ParkingEvent', {
   }),
 });
 
-/** Returns the whitelist entry of an event or session. The result is null when the entry no longer exists. */
+/**
+ * Returns the whitelist entry of a parking event or parking session. Returns null if the event or session has no
+ * whitelist entry, or if its whitelist entry no longer exists.
+ */
 export function entryOf(
   { locationId, whitelistEntryId }: Pick<ParkingEventRow, 'locationId' | 'whitelistEntryId'>,
   { services: { whitelist } }: Context,
@@ -142,7 +151,7 @@ builder.queryField('parkingEvents', (t) =>
       type: ParkingEvent,
       permission: 'READ_ACTIVITY',
       description:
-        'The events of a location, last recorded first. This field is for keys that may read activity but not locations.',
+        'The events of a location, last recorded first. Use this field with a key that may read activity but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -162,13 +171,12 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
   fields: (t) => ({
     eventId: t.string({
       required: true,
-      description:
-        "The gate's own identifier of the event, unique within the location, 1 to 100 characters. Resending the same event changes nothing. Different values with the same identifier correct the event.",
+      description: `The gate's own identifier of the event, unique within the location, 1 to ${maxEventIdLength} characters. Resending the same event changes nothing. Different values with the same identifier correct the event.`,
     }),
     kind: t.field({ type: ParkingEventKind, required: true, description: 'Entry or exit.' }),
     plate: t.field({
       type: PlateInput,
-      description: 'The plate in parts. An event must have either `plate` or `reading`.',
+      description: 'The plate in parts. Every event must have either `plate` or `reading`, but not both.',
     }),
     reading: t.field({
       type: ReadingInput,
@@ -179,15 +187,15 @@ export const ParkingEventInput = builder.inputType('ParkingEventInput', {
       type: 'DateTime',
       required: true,
       description:
-        'When the vehicle entered or left. Events may arrive late and in any order. The time may be at most one day in the future.',
+        'When the vehicle entered or left. Events may arrive late and in any order. An event may be at most one day in the future.',
     }),
     decision: t.field({
       type: AccessReason,
-      description: 'The decision of `plateAccess`, if the gate asked for a decision.',
+      description: 'The decision of `plateAccess`, if the gate requested a decision.',
     }),
     entryId: t.id({
       description:
-        'The whitelist entry under which the gate opened, for example a candidate found with a tolerance. If the identifier is omitted or unknown at the location, the entry of the plate is used.',
+        'The whitelist entry for which the gate opened, for example an entry whose plate is only similar to the reading of the camera. If the identifier is omitted or unknown at the location, the gateway uses the entry with the plate of the event.',
     }),
   }),
 });
@@ -197,7 +205,7 @@ builder.mutationField('recordParkingEvent', (t) =>
     type: ParkingEvent,
     permission: 'WRITE_ACTIVITY',
     description:
-      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. Repeating the call is safe. The status of the location changes at once.',
+      'Records that a vehicle entered or left, without deciding whether the vehicle may enter. A client can safely send the same event again. The call changes the status of the location immediately.',
     args: {
       locationId: t.arg.id({
         required: true,

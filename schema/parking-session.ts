@@ -7,7 +7,7 @@ import { WhitelistEntry } from './whitelist.ts';
 import { identifier } from './rules.ts';
 
 const ParkingSessionState = builder.enumType('ParkingSessionState', {
-  description: 'How much of a stay is known.',
+  description: 'The state of a parking session. The state depends on which events of the stay were recorded.',
   values: {
     OPEN: { description: 'The vehicle is inside.' },
     COMPLETED: { description: 'The vehicle entered and left.' },
@@ -17,7 +17,7 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
     MISSED_ENTRY: { description: 'The vehicle left. The entry was not recorded.' },
     UNSEEN_EXIT: {
       description:
-        'The longest stay of the location has passed without an exit. A later exit of the same plate completes the session.',
+        'The maximum stay is over, and the exit was not recorded. If an exit of the same plate is recorded later, the exit belongs to this session.',
     },
     CORRECTED: { description: 'A count of the vehicles inside did not include this vehicle (`setInside`).' },
   } satisfies Record<SessionState, unknown>,
@@ -25,11 +25,11 @@ const ParkingSessionState = builder.enumType('ParkingSessionState', {
 
 const ParkingSession = builder.prismaObject('ParkingSession', {
   description:
-    'A stay of a vehicle, derived from events and counts in the order of their times. Late and corrected events correct sessions. An exit of a plate that is not inside ends the only open session whose plate differs by one character that cameras confuse.',
+    'A stay of a vehicle, derived from events and counts in the order of their times. When an event arrives late or is corrected, the gateway corrects the sessions. An exit of a plate that is not inside ends the only open session whose plate differs by one character that cameras confuse.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'Identifier of the session. It is the identifier of the event that starts the session, or of the vehicle in a count.',
+        'Identifier of the session: the identifier of the event that starts the session, or of the vehicle in a count.',
     }),
     location: t.field({
       type: Location,
@@ -43,7 +43,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
     plateNumber: t.exposeString('plateNumber', { description: 'Number of the plate.' }),
     state: t.field({
       type: ParkingSessionState,
-      description: 'How much of the stay is known.',
+      description: 'The state of the stay.',
       resolve: sessionState,
     }),
     open: t.exposeBoolean('open', { description: 'Whether the vehicle is inside.' }),
@@ -56,7 +56,7 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When a count (`setInside`) found the vehicle inside although its entry was not recorded; null otherwise.',
+        'When a count (`setInside`) found the vehicle inside, if no gate recorded its entry; null otherwise.',
     }),
     exitedAt: t.expose('exitedAt', {
       type: 'DateTime',
@@ -67,18 +67,18 @@ const ParkingSession = builder.prismaObject('ParkingSession', {
       type: 'DateTime',
       nullable: true,
       description:
-        'When the longest stay of the vehicle ends, so that the vehicle no longer counts as inside. Null when the location has no longest stay.',
+        'When the maximum stay of the vehicle is over, and the vehicle no longer counts as inside. Null when the location has no maximum stay.',
     }),
     listed: t.exposeBoolean('listed', {
       description:
-        'Whether the whitelist entry admitted the vehicle. This is decided when the first event of the session is recorded.',
+        'Whether the whitelist entry admitted the vehicle. The gateway sets `listed` when it records the first event of the session.',
     }),
     entry: t.field({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
       description:
-        'The whitelist entry of the vehicle. Null when the vehicle has no entry, or when the entry was removed.',
+        'The whitelist entry of the vehicle. Null when the whitelist has no entry of the vehicle, or when the entry was removed.',
       resolve: (session, _, context) => entryOf(session, context),
     }),
   }),
@@ -112,7 +112,7 @@ builder.queryField('parkingSessions', (t) =>
       type: ParkingSession,
       permission: 'READ_ACTIVITY',
       description:
-        'The sessions of a location, last recorded first. This field is for keys that may read activity but not locations.',
+        'The sessions of a location, last recorded first. Use this field with a key that may read activity but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -7,8 +7,8 @@ import { plateRule } from './whitelist.ts';
 const readText = text(maxPlateTextLength);
 
 /**
- * Validates the text that a camera read. The text must contain more than spaces, dashes and dots, and must not become
- * too long when it is normalized.
+ * Validates the text that a camera read. The text that a camera read must not consist only of spaces, dashes and dots.
+ * After its normalization (`plateText`), the text may have at most `maxPlateTextLength` characters.
  */
 export const plateReadingRule = z.object({
   text: readText
@@ -27,7 +27,7 @@ export const plateReadingRule = z.object({
 
 export const ReadingInput = builder.inputType('ReadingInput', {
   description:
-    'The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when its code and number, or its type, code and number, give the same text.',
+    'The text that a camera read, instead of a plate in parts. The text is compared in capital letters, without spaces, dashes and dots, and with Arabic-Indic digits as ASCII digits (NFKC). An entry matches when the text equals the code and number of its plate, or the type, code and number of its plate.',
   fields: (t) => ({
     text: t.string({
       required: true,
@@ -35,7 +35,7 @@ export const ReadingInput = builder.inputType('ReadingInput', {
     }),
     plateType: t.string({
       description:
-        'The type of the plate, when the camera or its site knows it. Only entries of this type match.',
+        'The type of the plate, when the camera or its site knows the type. With a type, the text matches only entries with this plate type.',
     }),
     confidence: t.float({ description: 'The confidence of the camera, from 0 to 1.' }),
     alternatives: t.stringList({
@@ -44,9 +44,9 @@ export const ReadingInput = builder.inputType('ReadingInput', {
   }),
 });
 
-/** The error message for a request that has both the parts of a plate and the text of a camera, or neither. */
+/** The error message for a request that contains both `plate` and `reading`, or neither of them. */
 export const onePlateMessage = 'Exactly one of plate and reading is required';
 
-/** Whether a request has either the parts of a plate or the text that a camera read, and not both. */
+/** Whether a request contains exactly one of two things: the parts of a plate, or the text that a camera read. */
 export const hasOnePlate = ({ plate, reading }: { plate?: unknown; reading?: unknown }) =>
   Boolean(plate) !== Boolean(reading);

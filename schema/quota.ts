@@ -16,8 +16,8 @@ const quotaRule = z.object({
 });
 
 /**
- * Validates the quotas in a request. Each reference may occur only once, because otherwise it would not be clear which
- * quota applies.
+ * Validates the quotas of references (such as apartments) in a request. Each reference may occur only once in the
+ * request. If a request had two quotas for one reference, it would not be clear which quota applies.
  */
 const quotasRule = z
   .array(quotaRule)
@@ -35,7 +35,7 @@ const QuotaEnforcement = builder.enumType(enforcements, {
   description: 'The effect of a quota that is full.',
   values: {
     HARD: { description: '`plateAccess` denies entry with the reason `QUOTA_REACHED`.' },
-    REPORT: { description: '`plateAccess` allows entry and sets `overQuota`.' },
+    REPORT: { description: '`plateAccess` allows entry although the quota is full, and sets `overQuota`.' },
   },
 });
 
@@ -56,7 +56,8 @@ const Quota = builder.objectRef<QuotaRow>('Quota').implement({
       description: `${descriptions.enforcement}.`,
     }),
     used: t.int({
-      complexity: { field: 5, multiplier: 1, reads: true }, // `used` costs more, because it counts vehicles
+      // `used` costs more than other fields, because PostgreSQL must count the vehicles inside.
+      complexity: { field: 5, multiplier: 1, reads: true },
       description: 'Number of vehicles of the reference that are inside now.',
       resolve: (quota, _, { services: { whitelist } }) => whitelist.quotas.used(quota),
     }),
@@ -95,7 +96,7 @@ builder.queryField('quotas', (t) =>
       type: Quota,
       permission: 'READ_WHITELIST',
       description:
-        'The quotas of a location, oldest first. This field is for keys that may read whitelists but not locations.',
+        'The quotas of a location, oldest first. Use this field with a key that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,
@@ -129,7 +130,7 @@ builder.mutationFields((t) => ({
     type: Quota,
     permission: 'WRITE_WHITELIST',
     description:
-      'Sets or removes the quota of a reference. Removing a quota returns its last values. `NOT_FOUND` when there is no quota to remove.',
+      'Sets or removes the quota of a reference. When the call removes a quota, it returns the last values of this quota. Fails with `NOT_FOUND` when the reference has no quota to remove.',
     args: {
       locationId: t.arg.id({
         required: true,

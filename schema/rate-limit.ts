@@ -17,7 +17,7 @@ const RateLimitWindow = builder.objectRef<Window>('RateLimitWindow').implement({
     resetAt: t.expose('resetAt', {
       type: 'DateTime',
       description:
-        'When the oldest counted point leaves the window, so that a point becomes available. If no point is counted, the time is now.',
+        'The time at which the oldest used point leaves the window, so that the key can use a point again. If no point is used, the value is the current time.',
     }),
   }),
 });
@@ -26,7 +26,7 @@ builder.objectField(ApiKey, 'rateLimit', (t) =>
   t.field({
     type: [RateLimitWindow],
     description:
-      "Both windows of the key's rate limit now: `hour`, then `burst`. The state of the requesting key includes this request. Reading the state of another key costs the other key nothing.",
+      "Both windows of the key's rate limit now: `hour`, then `burst`. When a key reads its own rate limit, the result includes this request. The request uses only points of the key that sends it, not of the other keys in the response.",
     resolve: async (key, _args, { services: { rateLimitOf } }) => {
       const { hour, burst } = await rateLimitOf(key);
       return [hour, burst];

@@ -3,7 +3,7 @@ import { hasInexactNumber } from '../src/json/exact-numbers.ts';
 import { shown } from '../src/errors/error-table.ts';
 import { isId } from '../src/ids.ts';
 
-/** The maximum value of a GraphQL `Int`, and of its database column. */
+/** The maximum value of a GraphQL `Int`, and also of an integer column in the database. */
 const maxGraphInt = 2_147_483_647;
 
 // Texts may contain tabs and newlines, but no other control characters, such as NUL (docs/contract.md#strings).
@@ -11,18 +11,20 @@ const maxGraphInt = 2_147_483_647;
 const controlCharacter = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
 /**
- * Whether every database and client can store a text. It must be well-formed Unicode and have no control characters
- * except tab and newline.
+ * Whether every database and every client can store a text. A text that can be stored is well-formed Unicode and has no
+ * control characters except tab and newline.
  */
 function isText(value: string): boolean {
   return value.isWellFormed() && !controlCharacter.test(value);
 }
 
-// JSON Schema cannot show a check that a rule does in code, so the rule describes the check in `meta`. Patterns use
-// only syntax that regular expressions of other languages also have.
+// A validation rule can contain a check in code (`refine`). The generated JSON Schema cannot contain checks in code, so
+// `meta` describes them. The regular expressions of the validation rules use only syntax that other programming
+// languages also support.
 
 /**
- * Creates the rule for a text with at most `max` characters (UTF-16 units). The text is stored as the client sent it.
+ * Creates the rule for a text with at most `max` characters (UTF-16 units). The gateway stores the text exactly as the
+ * client sent it.
  */
 export const text = (max: number) =>
   z
@@ -32,9 +34,9 @@ export const text = (max: number) =>
     .meta({ pattern: '^[^\\x00-\\x08\\x0B-\\x1F\\x7F-\\x9F]*$' });
 
 /**
- * Validates an identifier. The rule accepts any text, because the response for a malformed identifier is the same as
- * for an unknown identifier. A long text is cut to the length of `details.value`, and each character that the database
- * cannot store becomes U+FFFD.
+ * Validates an identifier. An identifier may be any text, because the gateway responds to a malformed identifier in the
+ * same way as to an unknown identifier. Validation cuts a malformed identifier to the maximum length of
+ * `details.value`. In a malformed identifier, each character that the database cannot store becomes U+FFFD.
  */
 export const identifier = z
   .string()
@@ -42,12 +44,15 @@ export const identifier = z
     isId(value) ? value : String(shown(value)).replace(new RegExp(controlCharacter, 'g'), '\ufffd'),
   );
 
-/** Validates the value of a list filter. An empty value means no filter (docs/contract.md#filters). */
+/**
+ * Validates the value of a list filter. If the filter value is empty, the list is not filtered
+ * (docs/contract.md#filters).
+ */
 export const textFilter = text(500)
   .transform((value) => value || undefined)
   .nullish();
 
-/** Creates the rule for a text with at least one character that is not white space. */
+/** Creates the validation rule for a text that is not empty and does not consist only of white space. */
 export const filledText = (max: number, message: string) =>
   text(max)
     .refine((value) => value.trim() !== '', message)
@@ -59,11 +64,11 @@ export const filledText = (max: number, message: string) =>
 export const formedText = (form: RegExp, message: string) =>
   z.string().regex(form, message).meta({ minLength: 1 });
 
-/** Creates the rule for a name from a list that the contract does not contain, such as the list of time zones. */
+/** Creates the rule for a text that the function `isListed` accepts, such as the name of a time zone. */
 export const listedName = (isListed: (value: string) => boolean, message: string) =>
   z.string().refine(isListed, message).meta({ minLength: 1, pattern: '\\S' });
 
-/** Creates the rule for a text that is either empty or has a given format. */
+/** Creates the rule for a text that either is empty or has a given format, such as an email address. */
 export const emptyOr = (
   format: 'email' | 'uri',
   rule: z.ZodString,
@@ -80,27 +85,36 @@ export const atLeastOneField = <Rule extends z.ZodObject>(rule: Rule) =>
     .meta({ minProperties: 1 });
 
 /**
- * Creates the rule for the text of a URL. White space is not allowed, because URL parsers remove it silently, and two
- * different texts could then mean the same URL.
+ * Creates the validation rule for a text that contains a URL. White space is not allowed in a URL, because URL
+ * parsers remove white space silently. Otherwise, a text with white space and a text without white space could mean
+ * the same URL.
  */
 export const urlText = (max: number) =>
   text(max).refine((value) => !/\s/.test(value), 'Must not contain white space');
 
 const slugForm = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+const maxSlugLength = 50;
 
 /**
- * Creates the rule for a slug, which has 1 to 50 characters: lowercase letters, digits, and single hyphens between them
- * (docs/contract.md#company).
+ * Creates the rule for a slug (docs/contract.md#company). A slug has 1 to 50 characters. The characters of a slug are
+ * lowercase letters and digits, with single hyphens between them.
  */
 export const slug = (message: string) =>
-  z.string().max(50, 'Must be at most 50 characters').regex(slugForm, message).meta({ minLength: 1 });
+  z
+    .string()
+    .max(maxSlugLength, `Must be at most ${maxSlugLength} characters`)
+    .regex(slugForm, message)
+    .meta({ minLength: 1 });
+
+/** The description of a slug in the GraphQL schema, for descriptions of fields. */
+export const slugDescription = `1 to ${maxSlugLength} characters: lowercase letters, digits and single hyphens between them.`;
 
 const earliestInstant = new Date(0);
 const latestInstant = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Validates an instant in the years 1970 to 9999 of UTC (docs/contract.md#instants). The value is an ISO 8601 text with
- * an offset, or the Date that the DateTime scalar has made from such a text.
+ * Validates an instant from the year 1970 to the year 9999 in UTC (docs/contract.md#instants). An instant is an ISO
+ * 8601 text with a UTC offset, or a `Date` that the scalar `DateTime` has created from this text.
  */
 export const instant = z
   .union(
@@ -120,25 +134,28 @@ export const wholeNumber = (minimum: number, maximum = maxGraphInt) =>
     .min(minimum, `Must be ${minimum} or more`)
     .max(maximum, `Must be ${maximum} or less`);
 
-/** Validates the version that a client has read. The first version is 1. */
+/**
+ * Validates the argument `expectedVersion`, which is the version that the client has read. A new object has the version
+ * 1.
+ */
 export const expectedVersion = wholeNumber(0).nullish();
 
 /**
- * The limits of a JSON object with free content (docs/contract.md#settings). The limits are low, because a list of
- * companies contains one object for each company.
+ * The limits of a JSON object with free content (docs/contract.md#settings). The JSON objects must be small, because a
+ * list of companies contains the object `settings` of each company.
  */
 const maxObjectLevels = 10;
 const maxObjectKibibytes = 16;
 
 /**
- * Validates a JSON object with free content. Its depth and size are limited, and the gateway must be able to return
- * exactly the same members and values.
+ * Validates a JSON object with free content. The depth and the size of the object are limited. A valid object has only
+ * members and values that the gateway can later return unchanged.
  */
 export const freeObject = z.custom<Record<string, unknown>>((value) => freeObjectFault(value) === undefined, {
   error: ({ input }) => freeObjectFault(input),
 });
 
-/** Returns what is wrong with a JSON object with free content, or undefined when the object is valid. */
+/** Returns the error message for an invalid JSON object with free content, or `undefined` if the object is valid. */
 function freeObjectFault(value: unknown): string | undefined {
   const isStorableObject =
     typeof value === 'object' &&
@@ -153,15 +170,15 @@ function freeObjectFault(value: unknown): string | undefined {
   return 'Must not contain numbers that a 64-bit floating point number cannot represent exactly, such as 12345678901234567890: send them as text';
 }
 
-/** Whether each number in a JSON value stays the same when the value is stored and returned. */
+/** Whether the gateway can store and return each number in a JSON value without changing the number. */
 function hasExactNumbers(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return !hasInexactNumber(value) && Object.values(value).every(hasExactNumbers);
 }
 
 /**
- * Whether a JSON value has at most the given number of nesting levels, and contains only strings that the database can
- * store.
+ * Whether a JSON value has at most the given number of nesting levels. The database must also be able to store all
+ * strings in the value.
  */
 function isStorable(value: unknown, levels: number): boolean {
   if (typeof value === 'string') return isText(value);

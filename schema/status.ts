@@ -31,7 +31,7 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     }),
     adjustment: t.exposeInt('adjustment', {
       description:
-        'The difference between the last `adjustOccupancy` and the open sessions. A positive number counts vehicles inside without a session. A negative number counts open sessions without a vehicle.',
+        'The correction of `occupied` by the last `adjustOccupancy`, which comes closer to 0 when the gateway corrects sessions. If `adjustment` is positive, vehicles without a session are inside. If `adjustment` is negative, the vehicles of some open sessions are no longer inside.',
     }),
     available: t.exposeInt('available', {
       nullable: true,
@@ -48,12 +48,12 @@ export const LocationStatus = builder.objectRef<Status>('LocationStatus').implem
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
       description:
-        'When the status last changed: the latest time of the last activity, the last count and the last change of the location.',
+        'When the status last changed: the time of the last activity, the last count or the last change of the location, whichever is the latest.',
     }),
   }),
 });
 
-/** Reads the status of a location. The location must be in the scope of the API key. */
+/** Reads the status of a location, which must be in the scope of the API key. */
 export async function findStatus(
   locationId: string,
   { key, services: { locations } }: Context,
@@ -76,7 +76,7 @@ builder.subscriptionField('locationStatusChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, the end of a longest stay, a count, or a change of the location. Changes in quick succession may be sent as one status.',
+      'Sends the status of a location at once, and again after each change. A change is an entry, an exit, the end of a maximum stay, a count, or a change of the location. Changes in quick succession may be sent as one status.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -90,7 +90,10 @@ builder.subscriptionField('locationStatusChanged', (t) =>
   }),
 );
 
-/** The maximum number of locations in one subscription. It equals the maximum page size. */
+/**
+ * The maximum number of locations that a client can watch with one subscription. A page of locations has the same
+ * maximum.
+ */
 const maxWatchedLocations = 100;
 
 const watchedLocations = z
@@ -103,7 +106,7 @@ builder.subscriptionField('locationStatusesChanged', (t) =>
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'Sends the status of each given location at once, and again after each change of that location, like `locationStatusChanged`.',
+      'Sends the status of each given location immediately, and again after each change of the location. The same changes count as for `locationStatusChanged`.',
     args: {
       locationIds: t.arg.idList({
         required: true,
@@ -134,7 +137,7 @@ builder.queryFields((t) => ({
     type: LocationStatus,
     permission: 'READ_STATUS',
     description:
-      'The status of one location. This field is for keys that may read the status but not locations.',
+      'The status of one location. Use this field with a key that may read the status but not locations.',
     args: {
       locationId: t.arg.id({
         required: true,

@@ -17,28 +17,29 @@ const UsageBucket = builder.objectRef<Bucket>('UsageBucket').implement({
     surface: t.exposeString('surface', { description: 'The API: `graphql` or `rest`.' }),
     operation: t.exposeString('operation', {
       description:
-        'The operation, such as `GET /companies` or `query viewer`. `unknown` for a request that was rejected or broken before its operation was known.',
+        'The operation, such as `GET /companies` or `query viewer`. The value is `unknown` when a request failed before the gateway knew its operation.',
     }),
     requests: t.exposeInt('requests', { description: 'Number of requests, with any outcome.' }),
     refused: t.exposeInt('refused', {
       description:
-        'Number of these requests that were refused: over a rate limit (429), without a valid key (401) or without the permission (403).',
+        'Number of requests that were refused: over a rate limit (429), without a valid key (401) or without the permission (403).',
     }),
     errors: t.exposeInt('errors', {
       description:
-        'Number of these requests that ended in any other error. Errors in a GraphQL response count although the HTTP status is 200.',
+        'Number of requests that ended in an error other than a refusal. A GraphQL response with errors counts, even if its HTTP status is 200.',
     }),
   }),
 });
 
 /**
- * Returns the time range that a client requested. By default, `to` is now, and `from` is 24 hours before `to`.
+ * Returns the time range that a client requested. If the client omits `to`, the time range ends now. If the client
+ * omits `from`, the time range starts 24 hours before its end.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` for a time range that is empty or too long
+ * @throws {ServiceError} `VALIDATION_ERROR` when the time range is empty or too long
  */
 function usagePeriod(args: { from?: Date | null | undefined; to?: Date | null | undefined }) {
-  // The current time is rounded up to the next second. All fields without a time range in one request then read the
-  // same range.
+  // Without `to`, the time range ends at the current time, rounded up to the next second. So all usage fields of a
+  // request that omit the time range usually get the same time range.
   const to = args.to ?? new Date(Math.ceil(Date.now() / second) * second);
   const from = args.from ?? new Date(to.getTime() - defaultHours * hour);
   if (from >= to) throw invalidField('from', 'Must be before `to`', from.toISOString());
@@ -53,8 +54,8 @@ builder.objectField(ApiKey, 'usage', (t) =>
     type: [UsageBucket],
     description:
       'The number of requests of the key by hour, operation and API, in this order. A request is counted within a few seconds. A request with an unknown key does not count for any key.',
-    // One field can return 31 days of hours, with several rows for each hour. The high cost limits how many such fields
-    // an operation can have.
+    // A single field `usage` can return several rows for every hour of 31 days. The high cost of the field `usage`
+    // limits how many times one operation can select this field.
     complexity: { field: 200, multiplier: defaultHours, isHeavy: true },
     args: {
       from: t.arg({
@@ -64,7 +65,8 @@ builder.objectField(ApiKey, 'usage', (t) =>
       }),
       to: t.arg({
         type: 'DateTime',
-        description: 'End of the period. An hour that starts before this time counts in full. Default: now.',
+        description:
+          'End of the period. The last hour counts completely if it starts before the end of the period. Default: now.',
         validate: instant,
       }),
     },

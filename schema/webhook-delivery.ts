@@ -14,15 +14,19 @@ const WebhookDeliveryStatus = builder.enumType(statuses, {
   values: {
     PENDING: {
       description:
-        'The message waits for its next attempt. With pull delivery, a reader may hold a lease on it.',
+        'The message waits for its next attempt. With pull delivery, a reader may have a lease on the message.',
     },
     DELIVERED: {
-      description: 'The receiver accepted the message with a 2xx status, or a reader acknowledged it.',
+      description:
+        'The receiver accepted the message with a 2xx status, or a reader acknowledged the message.',
     },
     FAILED: {
       description: `The receiver did not accept the message for ${retryDays} days, or the gateway disabled the webhook after this attempt.`,
     },
-    CANCELLED: { description: 'The webhook was disabled before the receiver accepted the message.' },
+    CANCELLED: {
+      description:
+        'The gateway cancelled the delivery, because the webhook was disabled before the receiver accepted the message.',
+    },
   },
 });
 
@@ -34,7 +38,7 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
     httpStatus: t.exposeInt('httpStatus', {
       nullable: true,
       description:
-        'The HTTP status of the response. Null when there was no response, and always with pull delivery.',
+        'The HTTP status of the response. Null when there was no response. With pull delivery, it is always null.',
     }),
     error: t.exposeString('error', {
       nullable: true,
@@ -46,9 +50,9 @@ const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
   }),
 });
 
-/** The approximate number of attempts that the gateway makes before a delivery fails. */
+/** The approximate number of attempts after which the gateway gives a message up. */
 const usualAttempts = 20;
-/** The cost of the field `body`. */
+/** The cost of the field `body` of a webhook delivery. */
 const bodyComplexity = 20;
 
 const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement({
@@ -64,8 +68,8 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The state of the delivery.' }),
     body: t.string({
       nullable: true,
-      // Each body is charged separately, because it is read from an audit record. The audit record of an import lists
-      // thousands of identifiers.
+      // The field `body` costs more than other text fields, because the gateway reads each body from an audit record.
+      // The audit record of an import can contain thousands of identifiers.
       complexity: bodyComplexity,
       description:
         'The body of the message: JSON with `type`, `timestamp` and `data`. Null when the key lacks the permission to read the event.',
@@ -80,7 +84,7 @@ const WebhookDelivery = builder.objectRef<Delivery>('WebhookDelivery').implement
       type: 'DateTime',
       nullable: true,
       description:
-        'The earliest time of the next attempt, or from when the message can be pulled. Null when there is no further attempt.',
+        'The earliest time of the next attempt; with pull delivery, the time from which the message can be pulled. Null when there is no further attempt.',
       resolve: ({ status, nextAttemptAt }) => (status === 'PENDING' ? nextAttemptAt : null),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the event happened.' }),
@@ -112,9 +116,11 @@ builder.objectField(Webhook, 'deliveries', (t) =>
 );
 
 const WebhookRecovery = builder.objectRef<{ deliveries: number }>('WebhookRecovery').implement({
-  description: 'The result of a recovery.',
+  description: 'The result of `recoverWebhook`.',
   fields: (t) => ({
-    deliveries: t.exposeInt('deliveries', { description: 'Number of deliveries that are sent again.' }),
+    deliveries: t.exposeInt('deliveries', {
+      description: 'Number of webhook deliveries that the gateway sends again.',
+    }),
   }),
 });
 
@@ -124,12 +130,12 @@ builder.mutationFields((t) => ({
     permission: 'MANAGE_WEBHOOKS',
     errors: ['CONFLICT'],
     description:
-      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample has `sample: true` in its `data` and describes no real change. `CONFLICT` when the webhook is disabled.',
+      'Sends a message of the type `webhook.test` or, with `event`, a sample of that event. The webhook need not be subscribed to the event. A sample describes no real change, and its `data` contains `sample: true`. `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       event: t.arg({
         type: WebhookEvent,
-        description: 'The event of which to send a sample.',
+        description: 'The event for which the gateway sends a sample message.',
         validate: z.enum(webhookEvents).nullish(),
       }),
     },
@@ -154,7 +160,7 @@ builder.mutationFields((t) => ({
     type: WebhookRecovery,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Sends again the messages that the receiver did not accept in a period. This includes messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
+      'Sends again the messages that the receiver did not accept in a period. These are messages with a failed attempt in the period, and failed or cancelled messages about changes in the period. `CONFLICT` when the webhook is disabled.',
     args: {
       id: t.arg.id({ required: true, description: 'Identifier of the webhook.', validate: identifier }),
       since: t.arg({

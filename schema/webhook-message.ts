@@ -6,24 +6,27 @@ import {
   minLeaseSeconds,
   type PulledMessage,
 } from '../src/webhooks/pull.ts';
-import { maxCountedWaiting } from '../src/webhooks/waiting-messages.ts';
+import { maxCountedWaiting } from '../src/webhooks/statements.ts';
 import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 
-/** The default length of a lease on messages, in seconds. */
+/**
+ * The default length of the lease of webhook messages, in seconds. A reader leases the webhook messages that it pulls:
+ * until the lease ends, no other reader may process these messages.
+ */
 const defaultLeaseSeconds = 60;
 
 /**
- * The cost of the field `body`. One SQL statement reads the bodies of all messages, and a request for the maximum
- * number of messages costs one rate limit point.
+ * The cost of the field `body` of a webhook message. The field `body` costs little, because one SQL statement reads the
+ * bodies of all messages. Even a request for the maximum number of messages costs only one rate limit point.
  */
 const bodyComplexity = 10;
-/** The cost of the field `headers`. Each message has five headers. */
+/** The cost of the field `headers` of a webhook message, which has five headers. */
 const headersComplexity = { field: 1, multiplier: 5, reads: false };
 
 /**
- * Returns the maximum number of messages that a request asks for. The validation rule of the argument rejects numbers
- * out of range.
+ * Returns how many messages the client requests. The cost of the request depends on this number. If `first` is out of
+ * range, the function returns the nearest allowed value. The validation rule of the argument rejects the request later.
  */
 const pulledMessages = ({ first }: Readonly<Record<string, unknown>>) =>
   typeof first === 'number' ? Math.min(Math.max(first, 0), maxPulledMessages) : maxPulledMessages;
@@ -42,11 +45,11 @@ const WebhookHeader = builder.objectRef<{ name: string; value: string }>('Webhoo
 
 const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implement({
   description:
-    'A message of a webhook with pull delivery. The message is equal to the request that push delivery would post. The reader has a lease on the message, which ends after some time.',
+    'A message of a webhook with pull delivery. The message has the same content as the request that push delivery would post. The message belongs to the reader until its lease ends.',
   fields: (t) => ({
     id: t.exposeID('id', {
       description:
-        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. It is the same each time the message is pulled.',
+        'The `webhook-id` of the message, for `acknowledgeWebhookMessages`. Each time a reader pulls the same message, its `webhook-id` is the same.',
     }),
     event: t.exposeString('event', {
       description: 'The event, such as `whitelist.created`; `webhook.test` for a test message.',
@@ -62,18 +65,19 @@ const WebhookMessage = builder.objectRef<PulledMessage>('WebhookMessage').implem
     body: t.exposeString('body', {
       complexity: bodyComplexity,
       description:
-        'The body: JSON with `type`, `timestamp` and `data`. The signature covers exactly these bytes.',
+        'The body: JSON with `type`, `timestamp` and `data`. The webhook signature covers exactly the bytes of the body.',
     }),
     leaseEndsAt: t.expose('leaseEndsAt', {
       type: 'DateTime',
       description:
-        'When the lease ends. Before this time, no other reader gets the message, and the reader should acknowledge the message.',
+        'When the lease ends. Until then, no other reader gets the message. Acknowledge the message before the lease ends.',
     }),
   }),
 });
 
 const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>('WebhookNotice').implement({
-  description: 'A notice that messages of a webhook are waiting. Call `pullWebhookMessages` to get them.',
+  description:
+    'A notice that messages of a webhook wait for a reader. Call `pullWebhookMessages` to get the messages.',
   fields: (t) => ({
     webhookId: t.exposeID('webhookId', { description: 'Identifier of the webhook.' }),
     waiting: t.exposeInt('waiting', {
@@ -84,7 +88,8 @@ const WebhookNotice = builder.objectRef<{ webhookId: string; waiting: number }>(
 
 const webhookId = {
   required: true,
-  description: "Identifier of a webhook with pull delivery, of a company in the key's scope.",
+  description:
+    "Identifier of a webhook with pull delivery. The webhook's company must be in the key's scope.",
   validate: identifier,
 } as const;
 
@@ -117,7 +122,7 @@ builder.mutationFields((t) => ({
   acknowledgeWebhookMessages: t.int({
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Acknowledges pulled messages, so that they are not delivered again. This also works after the lease has ended. Returns how many messages this call acknowledged. Unknown messages and messages that were already acknowledged do not count.',
+      'Acknowledges pulled messages, so that they are not delivered again. A reader can acknowledge a message even after its lease has ended. Returns how many messages this call acknowledged. The number does not include unknown messages, or messages that a reader had already acknowledged.',
     args: {
       webhookId: t.arg.id(webhookId),
       ids: t.arg.idList({
@@ -136,7 +141,7 @@ builder.subscriptionField('webhookMessagesWaiting', (t) =>
     type: WebhookNotice,
     permission: 'RECEIVE_WEBHOOKS',
     description:
-      'Sends a notice when messages of a webhook with pull delivery wait. The first notice is sent at once if messages wait. Further notices follow within about a second after more messages arrive or a lease ends. The subscription ends when the webhook is deleted.',
+      'Sends a notice when messages of a webhook with pull delivery wait. The gateway sends the first notice at once if messages already wait. When more messages arrive or a lease ends, the gateway sends another notice within about a second. The subscription ends when the webhook is deleted.',
     args: { webhookId: t.arg.id(webhookId) },
     subscribe: async (_, { webhookId: id }, { key, services: { webhooks, waitingMessages } }) => {
       await webhooks.findPulled(key, id);

@@ -12,7 +12,8 @@ import { identifier, urlText, wholeNumber } from './rules.ts';
 
 const maxLocationIds = 100;
 
-const url = urlText(2000);
+const maxUrlLength = 2000;
+const url = urlText(maxUrlLength);
 const events = z
   .array(z.enum(webhookEvents, 'Must be an event, such as WHITELIST_CREATED'))
   .min(1, 'At least one event is required');
@@ -38,7 +39,7 @@ const updateWebhookRule = z
     'At least one field to change is required',
   );
 
-/** An event to which a webhook can subscribe. */
+/** An event that a webhook can report. */
 export const WebhookEvent = builder.enumType('WebhookEvent', {
   description: 'An event that a webhook can subscribe to.',
   values: Object.fromEntries(
@@ -59,7 +60,7 @@ const WebhookDeliveryKind = builder.enumType(kinds, {
     PUSH: { description: 'The gateway posts messages to the URL of the webhook.' },
     PULL: {
       description:
-        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. This is for receivers without a public address.',
+        'A reader takes messages with `pullWebhookMessages` and completes them with `acknowledgeWebhookMessages`. Use `PULL` for a receiver without a public address.',
     },
   },
 });
@@ -91,7 +92,7 @@ export const Webhook = builder.prismaObject('Webhook', {
         'The locations whose events the webhook receives. If the list is empty, the webhook receives the events of all locations.',
     }),
     enabled: t.boolean({
-      description: 'Whether messages are sent.',
+      description: 'Whether the receiver gets messages.',
       resolve: ({ disabledAt }) => disabledAt === null,
     }),
     disabledAt: t.expose('disabledAt', {
@@ -108,7 +109,7 @@ export const Webhook = builder.prismaObject('Webhook', {
     formerSecretEndsAt: t.expose('formerSecretEndsAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Until when messages also carry a signature by the secret before the last rotation.',
+      description: 'The time until which messages also have a signature with the previous secret.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the webhook was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the webhook last changed.' }),
@@ -119,7 +120,7 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
   t.field({
     type: [WebhookEvent],
     description:
-      'The events to which webhooks of this key can subscribe. The permissions of the key must allow the key to read these events.',
+      'The webhook events that the permissions of the key allow it to read. Webhooks of the key can subscribe only to these events.',
     resolve: ({ permissions }) => {
       const held = new Set(permissions);
       return webhookEvents.filter((event) => mayReadChanges(held, event));
@@ -130,11 +131,11 @@ builder.objectField(ApiKey, 'webhookEvents', (t) =>
 const IssuedWebhook = builder
   .objectRef<{ secret: string; webhook: typeof Webhook.$inferType }>('IssuedWebhook')
   .implement({
-    description: 'A webhook with its new secret. The secret is shown only this once.',
+    description: 'A webhook with its new secret. No later response contains the secret.',
     fields: (t) => ({
       secret: t.exposeString('secret', {
         description:
-          'The secret: `whsec_` and base64. Libraries of Standard Webhooks verify messages with it.',
+          'The secret: `whsec_` and base64. Libraries of Standard Webhooks verify messages with the secret.',
       }),
       webhook: t.expose('webhook', { type: Webhook, description: 'The webhook.' }),
     }),
@@ -166,12 +167,11 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const urlDescription =
-  'An https URL on the public Internet, at most 2000 characters, without user name and password.';
+const urlDescription = `An https URL on the public Internet, at most ${maxUrlLength} characters, without user name and password.`;
 const locationIdsDescription = `Receive only events of these locations of the company, at most ${maxLocationIds}; if the list is empty, of all locations. Events that belong to no location are always received.`;
 
 const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
-  description: 'A webhook to create.',
+  description: 'The values of a new webhook.',
   fields: (t) => ({
     delivery: t.field({
       type: WebhookDeliveryKind,
@@ -185,11 +185,11 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
       type: [WebhookEvent],
       required: true,
       description:
-        'The events to subscribe to. `FORBIDDEN` when the key lacks the permission to read one of these events.',
+        'The events that the receiver gets. `FORBIDDEN` when the key may not read one of the given events.',
     }),
     companyId: t.id({
       description:
-        "The company. May be omitted when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted.",
+        "The company that owns the webhook. You can omit `companyId` when the scope of the key has exactly one company. With an operator's key, the webhook receives the events of every company if the company is omitted.",
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
   }),
@@ -197,17 +197,17 @@ const CreateWebhookInput = builder.inputType('CreateWebhookInput', {
 
 const UpdateWebhookInput = builder.inputType('UpdateWebhookInput', {
   description:
-    'The fields of a webhook to change. Omitted fields are unchanged. A key that may not read the events of the webhook can only disable it.',
+    'The fields of a webhook to change. Omitted fields are unchanged. With a key that may not read the events of the webhook, a client can only disable the webhook.',
   fields: (t) => ({
     url: t.string({ description: `Not allowed for pull delivery. ${urlDescription}` }),
     events: t.field({
       type: [WebhookEvent],
-      description: 'The events to subscribe to. They replace the current events.',
+      description: 'The events to subscribe to. The given events replace the current events.',
     }),
     locationIds: t.idList({ description: locationIdsDescription }),
     enabled: t.boolean({
       description:
-        'Whether to send messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent.',
+        'Whether the webhook gets messages. Disabling cancels waiting deliveries. Events that happen while the webhook is disabled are never sent.',
     }),
   }),
 });
@@ -253,7 +253,7 @@ builder.mutationFields((t) => ({
     type: IssuedWebhook,
     permission: 'MANAGE_WEBHOOKS',
     description:
-      'Issues a new secret. During a grace period, messages carry a signature by the new and the former secret, so that receivers can change over.',
+      'Issues a new secret. During a grace period, each message is signed with the new and the former secret, so that receivers can switch to the new secret.',
     args: {
       id: t.arg.id(idArg),
       graceSeconds: t.arg.int({

@@ -14,13 +14,15 @@ const to = formedText(
   'Must be a time of day, such as 19:00 or 24:00',
 );
 
-/** Validates the days of weekly hours. Repeated days are removed, and the days are sorted in the order of the week. */
+/**
+ * Validates the days of the week in weekly hours. Removes repeated days, and sorts the days in the order of the week.
+ */
 const days = z
   .array(z.enum(weekdays))
   .min(1, 'At least one day is required')
   .transform((named) => weekdays.filter((day) => named.includes(day)));
 
-/** Validates weekly hours. An empty list means the same as null: the vehicle may enter at all times. */
+/** Validates weekly hours. An empty list of weekly hours means, like null, that the vehicle may enter at all times. */
 export const weeklyHoursRule = z
   .array(
     z.object({ days, from, to }).refine((hours) => hours.from !== hours.to, {
@@ -53,7 +55,7 @@ export const WeeklyHours = builder.objectRef<Hours>('WeeklyHours').implement({
 });
 
 export const WeeklyHoursInput = builder.inputType('WeeklyHoursInput', {
-  description: "A weekly time span, in the location's local time. Daylight saving time applies.",
+  description: "A weekly time span, in the location's local time, which includes daylight saving time.",
   fields: (t) => ({
     days: t.field({ type: [Weekday], required: true, description: descriptions.days }),
     from: t.string({ required: true, description: descriptions.from }),

@@ -7,12 +7,13 @@ import { builder } from './builder.ts';
 import { identifier, wholeNumber } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** The default number of changes on a page of the feed. */
+/** The default number of changes on a page of the whitelist feed, which is the list of changes of a whitelist. */
 const defaultFeedPageSize = 1000;
 
 /**
- * The cost of a page of the whitelist feed. A page of any size costs one rate limit point, even if the client selects
- * all plain fields of the entries.
+ * The cost of one page of the whitelist feed, in the form that the cost function needs. A page of any size costs one
+ * rate limit point. The page costs more only when the query selects fields of whitelist entries that need a separate
+ * database read.
  */
 const pageComplexity = { field: 1, multiplier: 110, wholeReads: true };
 
@@ -33,7 +34,7 @@ const WhitelistRemoval = builder.objectRef<Removal>('WhitelistRemoval').implemen
 
 const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implement({
   description:
-    'A page of the changes of a whitelist. Apply removals before upserts, by the identifier of the entry. A change may occur more than once.',
+    'A page of the changes of a whitelist. Apply removals before upserts, and find the entries in your copy by their identifiers. The whitelist feed may return the same change more than once.',
   fields: (t) => ({
     upserts: t.field({
       type: [WhitelistEntry],
@@ -49,12 +50,12 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
     }),
     cursor: t.exposeString('cursor', {
       description:
-        'The cursor for `after` of the next page. When there is no next page, use it for later changes.',
+        'The cursor for `after` of the next page. The cursor of the last page is for the next request for changes.',
     }),
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more changes are available now.' }),
     reset: t.exposeBoolean('reset', {
       description:
-        'Whether to discard your copy of the whitelist. If true, this page is the first page of the whole list. The reason is that the cursor was too old or came from a release before 1.6.0, or that the database was restored.',
+        'Whether to discard your copy of the whitelist. If true, this page is the first page of the whole list. A reset happens when the cursor was too old or came from a release before 1.6.0, or when the database was restored.',
     }),
     timezone: t.exposeString('timezone', {
       description: "IANA name of the location's time zone, in which `hours` apply.",
@@ -65,12 +66,13 @@ const WhitelistChanges = builder.objectRef<Changes>('WhitelistChanges').implemen
 const WhitelistNotice = builder
   .objectRef<{ locationId: string; cursor: string }>('WhitelistNotice')
   .implement({
-    description: 'A notice that a whitelist may have changed. Call `whitelistChanges` to get the changes.',
+    description:
+      'A notice that a whitelist may have changed. The field `whitelistChanges` returns the changes.',
     fields: (t) => ({
       locationId: t.exposeID('locationId', { description: 'Identifier of the location.' }),
       cursor: t.exposeString('cursor', {
         description:
-          'The cursor at the time of the notice. A client whose last cursor is equal has every change up to the notice.',
+          'The cursor of the whitelist at the time of the notice. If your last cursor is equal to this cursor, you already have all changes.',
       }),
     }),
   });
@@ -79,9 +81,10 @@ builder.queryField('whitelistChanges', (t) =>
   t.field({
     type: WhitelistChanges,
     permission: 'READ_WHITELIST',
-    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize }, // `pageComplexity` explains this cost
+    // The comment of `pageComplexity` explains the cost of the field `whitelistChanges`.
+    complexity: { field: 1, multiplier: 1, pageSize: defaultFeedPageSize },
     description:
-      'The changes of a whitelist, for gates that keep a copy. Without `after`, the pages contain the whole list. With `after`, the pages contain only the changes since this cursor.',
+      'The changes of a whitelist, for gates that keep a copy. Without `after`, the pages contain the whole whitelist. With `after`, the pages contain only the changes since this cursor.',
     args: {
       locationId: t.arg.id({
         required: true,
@@ -124,7 +127,7 @@ builder.subscriptionField('whitelistChanged', (t) =>
     type: WhitelistNotice,
     permission: 'READ_WHITELIST',
     description:
-      'Sends a notice whenever the whitelist of a location may have changed. Changes in quick succession may be sent as one notice.',
+      'Sends a notice whenever the whitelist of a location may have changed. Several changes in quick succession may cause only one notice.',
     args: {
       locationId: t.arg.id({
         required: true,

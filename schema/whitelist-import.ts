@@ -13,8 +13,9 @@ import { entryValues, WhitelistEntry, WhitelistEntryInput, whitelistEntryRule } 
 import { identifier } from './rules.ts';
 
 /**
- * The rows of an import are not validated with the other arguments. Each row is validated separately later, so that an
- * invalid row does not reject the valid rows.
+ * The validation rule of the argument `entries` checks only the number of rows in an import. Later, the gateway
+ * validates each row separately. So an import stores its valid rows even if other rows are invalid, except in the mode
+ * REPLACE.
  */
 const entriesRule = z
   .array(z.unknown())
@@ -38,20 +39,20 @@ const ImportOutcome = builder.enumType('ImportOutcome', {
   description: 'The result of a row.',
   values: {
     CREATED: { description: 'The row became a new entry.' },
-    UPDATED: { description: 'The row replaced the values of an entry.' },
+    UPDATED: { description: 'The row replaced the values of an existing entry.' },
     UNCHANGED: { description: 'The whitelist already had the entry with the same values.' },
-    REJECTED: { description: 'The row was rejected. The field `error` says why.' },
+    REJECTED: { description: 'The row was rejected. The field `error` contains the reason.' },
   } as const,
 });
 
-/** A rejected row, with the id of the location for which the import is. */
+/** A row that the gateway rejected during an import, with the id of the location of the whitelist. */
 type ReportedRow = RejectedRow & { locationId: string };
 
-/** Validates one row with the rules of a single entry. */
+/** Validates one row of an import with the same rules as a single whitelist entry. */
 const readEntry = (row: unknown) => entryValues(parseInput(whitelistEntryRule, row));
 
 export const ImportError = builder.objectRef<RowError>('ImportError').implement({
-  description: 'Why a row was rejected, with the same message as a call for this row alone.',
+  description: 'Why a row was rejected. A request with only this row would get the same error message.',
   fields: (t) => ({
     code: t.string({
       description: 'The error code: `VALIDATION_ERROR` or `DUPLICATE_VEHICLE`.',
@@ -66,7 +67,7 @@ export const ImportError = builder.objectRef<RowError>('ImportError').implement(
     value: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The invalid value, as sent; null when missing.',
+      description: 'The invalid value that the client sent; null when the value is missing.',
       resolve: ({ details }) => details?.value,
     }),
   }),
@@ -85,7 +86,7 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
       type: WhitelistEntry,
       nullable: true,
       permission: 'READ_WHITELIST',
-      complexity: { field: 10, multiplier: 1, reads: false }, // one SQL statement reads a thousand of these entries
+      complexity: { field: 10, multiplier: 1, reads: false }, // cheap: one SQL statement reads 1,000 whitelist entries
       description: 'The existing entry with the same plate, if the row was rejected because of this entry.',
       resolve: ({ locationId, takenPlate }, _, { services: { whitelist } }) =>
         takenPlate && whitelist.entryOfPlate(locationId, takenPlate),
@@ -93,21 +94,22 @@ const ImportRow = builder.objectRef<ReportedRow>('ImportRow').implement({
     error: t.field({
       type: ImportError,
       nullable: true,
-      complexity: { field: 1, multiplier: 1, reads: false }, // the rejected row already contains the entry
-      description: 'Why the row was rejected.',
+      complexity: { field: 1, multiplier: 1, reads: false }, // no database read, because each row contains its error
+      description: 'The error because of which the gateway rejected the row.',
       resolve: ({ error }) => error,
     }),
   }),
 });
 
 const ImportResult = builder.objectRef<Result>('ImportResult').implement({
-  description: 'The result of an import. With `dryRun`, the result that the import would have.',
+  description:
+    'The result of an import. With `dryRun`, nothing is imported, and the result is that of a real import.',
   fields: (t) => ({
     total: t.exposeInt('total', { description: 'Number of rows in the call.' }),
     created: t.exposeInt('created', { description: 'Number of rows that became new entries.' }),
     updated: t.exposeInt('updated', { description: 'Number of rows that changed an entry.' }),
     unchanged: t.exposeInt('unchanged', {
-      description: 'Number of rows that were already in the whitelist with the same values.',
+      description: 'Number of rows whose values are equal to the values of an existing entry.',
     }),
     deleted: t.exposeInt('deleted', {
       description: 'Number of entries that REPLACE removed because their plate is in no row.',
@@ -115,9 +117,10 @@ const ImportResult = builder.objectRef<Result>('ImportResult').implement({
     rejected: t.int({ description: 'Number of rejected rows.', resolve: ({ rejected }) => rejected.length }),
     rows: t.field({
       type: [ImportRow],
-      description: 'The rejected rows, in the order of the call.',
-      // The multiplier is lower than the maximum of 10,000 rows, because few rows are rejected in practice. Fields that
-      // read the database still count for every row.
+      description: 'The rejected rows, in the order in which the request contains them.',
+      // The cost assumes at most 200 rejected rows. In practice, an import rejects only few of its up to 10,000 rows.
+      // Because of `wholeReads`, a selected field that reads the database still costs points for every row of the
+      // import.
       complexity: { field: 1, multiplier: 200, wholeReads: true },
       resolve: ({ locationId, rejected }) =>
         createChunkedList(rejected.map((row) => ({ ...row, locationId }))),
@@ -131,7 +134,7 @@ builder.mutationField('importWhitelistEntries', (t) =>
     permission: 'WRITE_WHITELIST',
     rowsPerPoint: 1000,
     description:
-      'Imports many vehicles at once. Invalid rows are reported and the other rows are imported; REPLACE imports all rows or none. Each batch of 2,500 rows (250 on the embedded database) is one transaction. REPLACE is a single transaction.',
+      'Imports many vehicles at once. The gateway reports invalid rows and imports the other rows. With REPLACE, the gateway imports all rows or none. The gateway imports each batch of 2,500 rows (250 on the embedded database) in one transaction. REPLACE is a single transaction.',
     args: {
       locationId: t.arg.id({
         required: true,

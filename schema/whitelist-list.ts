@@ -6,22 +6,25 @@ import { type ConnectionArguments, defaultPageSize, emptyList, keysetConnection 
 import { identifier, instant, textFilter } from './rules.ts';
 import { WhitelistEntry } from './whitelist.ts';
 
-/** The arguments that filter a whitelist. Both fields that return a whitelist have them. */
+/** The filter arguments of the GraphQL fields that return a whitelist. */
 const filterArguments = builder.args((t) => ({
   referenceId: t.string({
-    description: 'Only entries with this reference id. If omitted or empty, there is no such filter.',
+    description:
+      'Only entries with this reference id. If omitted or empty, entries with any reference id match.',
     validate: textFilter,
   }),
   plateType: t.string({
-    description: 'Only entries with this plate type. If omitted or empty, there is no such filter.',
+    description: 'Only entries with this plate type. If omitted or empty, entries with any plate type match.',
     validate: textFilter,
   }),
   plateCode: t.string({
-    description: 'Only entries with this plate code. If omitted or empty, there is no such filter.',
+    description:
+      'Only entries with this plate code. If omitted or empty, entries are not filtered by plate code.',
     validate: textFilter,
   }),
   plateNumber: t.string({
-    description: 'Only entries with this plate number. If omitted or empty, there is no such filter.',
+    description:
+      'Only entries with this plate number. If omitted or empty, entries with any plate number match.',
     validate: textFilter,
   }),
   validAt: t.field({
@@ -32,12 +35,13 @@ const filterArguments = builder.args((t) => ({
 }));
 
 /**
- * The additional cost of the filter `validAt`. No index finds the entries that are valid at a given time, so a page or
- * a count may read the whole whitelist.
+ * The additional cost of a whitelist field that uses the filter `validAt`. The database has no index for the whitelist
+ * entries that are valid at a given time. To find a page or `totalCount` with `validAt`, the database may have to read
+ * the whole whitelist.
  */
 const validAtCost = 200;
 
-/** The cost of a whitelist. It depends on the filters of the request. */
+/** The cost of a field that returns a whitelist. This cost depends on the filters in the request. */
 const listCost = {
   field: 1,
   fieldOf: ({ validAt }: Readonly<Record<string, unknown>>) => (validAt ? validAtCost : 1),
@@ -47,10 +51,7 @@ const listCost = {
 
 type WhitelistArguments = ConnectionArguments & InputShapeFromFields<typeof filterArguments>;
 
-/**
- * Returns a page of the whitelist of a location. The SQL statement that reads the page also checks the scope of the API
- * key.
- */
+/** Returns a page of the whitelist of a location, with one SQL statement that also checks the scope of the API key. */
 function whitelistConnection(
   locationId: string,
   { referenceId, plateType, plateCode, plateNumber, validAt, ...args }: WhitelistArguments,
@@ -94,7 +95,7 @@ builder.queryField('whitelist', (t) =>
       permission: 'READ_WHITELIST',
       complexity: listCost,
       description:
-        'The entries of a location, oldest first. This field is for keys that may read whitelists but not locations.',
+        'The entries of a location, oldest first. Use this field with a key that may read whitelists but not locations.',
       args: {
         locationId: t.arg.id({
           required: true,

@@ -16,19 +16,19 @@ export const plateRule = z.object({
 const maxReferenceIdLength = 100;
 
 /**
- * Validates a reference, which is the identifier of a group of entries. The maximum length is also used in
- * descriptions.
+ * Validates a reference id, which identifies a group of whitelist entries, such as the vehicles of one apartment. The
+ * descriptions in the GraphQL schema also contain the maximum length of a reference.
  */
 export const referenceId = filledText(maxReferenceIdLength, 'Reference id must not be blank');
 export const lengthOfReferenceId = `1 to ${maxReferenceIdLength} characters`;
 
 /**
- * The optional texts of a whitelist entry. The validation rules, fields and inputs for these texts are derived from
- * this list.
+ * The optional text fields of a whitelist entry. This module creates their validation rules, output fields and input
+ * fields.
  */
 const optionalTexts = {
-  vehicleType: { maxLength: 50, description: 'Kind of vehicle in free text, at most 50 characters.' },
-  note: { maxLength: 500, description: 'Free text, at most 500 characters.' },
+  vehicleType: { maxLength: 50, content: 'Kind of vehicle in free text' },
+  note: { maxLength: 500, content: 'Free text' },
 };
 
 /** The validation rules of a whitelist entry, in the order of the field table (docs/contract.md#whitelist-entry). */
@@ -48,6 +48,7 @@ export const whitelistEntryRule = z
   });
 
 const description = {
+  ...mapValues(optionalTexts, ({ content, maxLength }) => `${content}, at most ${maxLength} characters.`),
   referenceId: `The client's identifier of a group of entries, such as a resident, a unit or a contract: ${lengthOfReferenceId}.`,
   plateType: 'Issuing authority or region: 2 to 4 uppercase letters, such as `DXB`.',
   plateCode: '`White`, or 1 to 3 letters or digits.',
@@ -59,7 +60,7 @@ const description = {
 };
 
 export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
-  description: 'A vehicle that may enter a location. Its plate is unique within the location.',
+  description: 'A vehicle that may enter a location. A whitelist has at most one entry for each plate.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Identifier of the entry.' }),
     location: t.field({
@@ -73,8 +74,8 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     plateType: t.exposeString('plateType', { description: description.plateType }),
     plateCode: t.exposeString('plateCode', { description: description.plateCode }),
     plateNumber: t.exposeString('plateNumber', { description: description.plateNumber }),
-    ...mapValues(optionalTexts, (field, name) =>
-      t.exposeString(name, { nullable: true, description: field.description }),
+    ...mapValues(optionalTexts, (_, name) =>
+      t.exposeString(name, { nullable: true, description: description[name] }),
     ),
     validFrom: t.expose('validFrom', {
       type: 'DateTime',
@@ -88,14 +89,14 @@ export const WhitelistEntry = builder.prismaObject('WhitelistEntry', {
     }),
     hours: t.field({
       type: [WeeklyHours],
-      complexity: { field: 0, multiplier: 0 }, // a column of the entry, which needs no separate read
+      complexity: { field: 0, multiplier: 0 }, // the field costs nothing, because the entry's row contains the hours
       description: `${description.hours}. If the list is empty, the vehicle may enter at all times.`,
       resolve: (entry) => [...hoursOf(entry)],
     }),
     maxEntries: t.exposeInt('maxEntries', { nullable: true, description: description.maxEntries }),
     version: t.exposeInt('version', {
       description:
-        'Version number, for `expectedVersion`. The number starts at 1 and increases with each change.',
+        'Version number, for the argument `expectedVersion`. The number starts at 1 and increases with each change.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the entry was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the entry last changed.' }),
@@ -109,7 +110,7 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
     plateType: t.string({ required: true, description: description.plateType }),
     plateCode: t.string({ required: true, description: description.plateCode }),
     plateNumber: t.string({ required: true, description: description.plateNumber }),
-    ...mapValues(optionalTexts, (field) => t.string({ description: field.description })),
+    ...mapValues(optionalTexts, (_, name) => t.string({ description: description[name] })),
     validFrom: t.field({ type: 'DateTime', description: description.validFrom }),
     validUntil: t.field({
       type: 'DateTime',
@@ -128,8 +129,8 @@ export const WhitelistEntryInput = builder.inputType('WhitelistEntryInput', {
 });
 
 /**
- * Converts a client's input to the values of a whitelist entry. Omitted values become null, except `hours` and
- * `maxEntries`, which stay unchanged.
+ * Converts the input of a client to the values of a whitelist entry. If the client omits an optional value, the value
+ * becomes null. If the client omits `hours` or `maxEntries`, the value of this field stays unchanged.
  */
 export function entryValues(input: z.output<typeof whitelistEntryRule>): WhitelistEntryValues {
   return {
@@ -146,7 +147,8 @@ const locationIdArg = {
   validate: identifier,
 } as const;
 const expectedVersionArg = {
-  description: 'The version that the entry must still have. If omitted, any version is accepted.',
+  description:
+    'The version that the entry must still have. Without `expectedVersion`, any version is accepted.',
   validate: expectedVersion,
 };
 const entryIdArg = { required: true, description: 'Identifier of the entry.', validate: identifier } as const;
@@ -194,7 +196,7 @@ builder.mutationFields((t) => ({
     type: WhitelistEntry,
     permission: 'WRITE_WHITELIST',
     description:
-      'Removes an entry and returns its last values. `CONFLICT` when the version is not `expectedVersion`.',
+      'Removes an entry and returns its last values. `CONFLICT` when its version is not `expectedVersion`.',
     args: {
       locationId: t.arg.id(locationIdArg),
       id: t.arg.id(entryIdArg),

@@ -23,21 +23,24 @@ import { allowOrigins } from './http/guard/cors.ts';
 import { requestHeader } from './http/request-header.ts';
 import type { GatewayEnv } from './http/request-state.ts';
 
-/** The maximum size of a GraphQL request in bytes. It is large enough for imports (docs/contract.md#endpoints). */
+/**
+ * The maximum size of a GraphQL request in bytes. The limit of 16 MiB is large enough for imports
+ * (docs/contract.md#endpoints).
+ */
 const maxGraphRequestBytes = 16 * 1024 * 1024;
 
-/** The services that the app needs. Tests pass their own services. */
+/** The services that the HTTP app needs. Tests pass their own services to the app. */
 export interface AppDependencies extends GuardDependencies {
-  /** Aborts when the gateway stops, and thereby ends subscriptions, which would keep the process running. */
+  /**
+   * A signal that aborts when the gateway stops. This signal ends all GraphQL subscriptions. Otherwise, an open
+   * subscription would keep the process running.
+   */
   stopping: AbortSignal;
   /** The web origins whose scripts may call the gateway from a browser (CORS). */
   corsOrigins: readonly string[];
-  /** The times at which deprecated REST routes are switched off. */
+  /** The time intervals (brownouts) during which deprecated REST routes are temporarily switched off. */
   brownouts: readonly Brownout[];
-  /**
-   * Returns the state of the database, whether rate limits work without Redis, and whether notices from other gateway
-   * processes are late.
-   */
+  /** Returns the state of the database, of the rate limiter, and of the notices between gateway processes. */
   readiness: () => Promise<{
     database: DatabaseState;
     limiter: 'ok' | 'fallback';
@@ -46,13 +49,13 @@ export interface AppDependencies extends GuardDependencies {
 }
 
 /**
- * Creates the HTTP app of the gateway. It has the guards, REST, GraphQL, the pages, and the health probes for an
- * orchestrator, but does not listen on a port.
+ * Creates the HTTP app of the gateway. The app contains the request guards, REST, GraphQL, the public pages, and the
+ * health probes for an orchestrator. The app itself does not listen on a port.
  */
 export function createApp(dependencies: AppDependencies): {
   app: Hono<GatewayEnv>;
   /**
-   * Refuses a request before the app runs if this process already knows that the request will be refused
+   * Refuses a request without calling the app, for example because its API key is invalid
    * (src/http/guard/known-refusals.ts).
    */
   refuseKnown: RefuseKnown;
@@ -65,7 +68,8 @@ export function createApp(dependencies: AppDependencies): {
   app.get('/livez', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     const { database, limiter: limits, notices } = await readiness();
-    // The gateway stays ready without Redis or with a read-only database, because gates still get their decisions.
+    // Without Redis or with a read-only database, the gateway can still decide whether vehicles may enter. So /readyz
+    // still answers with status 200.
     return c.json(
       { status: database, database, limiter: limits, notices },
       database === 'unavailable' ? 503 : 200,
@@ -74,8 +78,8 @@ export function createApp(dependencies: AppDependencies): {
 
   app.use(allowOrigins(dependencies.corsOrigins));
   const guards = createGuards(dependencies);
-  // The pages are registered before the guards of REST and GraphQL. These guards require an API key, and the pages do
-  // not.
+  // The public pages need no API key, so they are registered before the guards of REST and GraphQL, which require an
+  // API key.
   app.route('/', createPages({ schema, limit: guards.ofPublic(renderRest) }));
 
   app.use('/api/*', guards.ofSurface('rest', renderRest));
@@ -103,8 +107,7 @@ export function createApp(dependencies: AppDependencies): {
       state,
       showsCost: requestHeader(c, 'x-query-cost') === 'true',
     };
-    // Object.assign is used because it is faster. In V8, an object literal with two spreads takes 13 µs, and
-    // Object.assign takes 0.6 µs.
+    // Object.assign is used because it takes 0.6 µs in V8, while an object literal with two spreads takes 13 µs.
     const graphContext = Object.assign({}, context, own);
     return graph.handle(c.req.raw, graphContext, (answer) => respond(answer, state));
   });
@@ -122,7 +125,8 @@ export function createApp(dependencies: AppDependencies): {
   const graphql: RefusingSurface = { surface: 'graphql', render: renderGraph };
   const refuseKnown = guards.refusingKnown(({ method, url = '' }) => {
     if (url.startsWith('/api/')) return url.startsWith(addresses.openApi) ? undefined : rest;
-    // A GET request to /graphql is excluded. A browser uses it to load the explorer, which needs no API key.
+    // `refuseKnown` never refuses a GET request to /graphql, because browsers load GraphiQL from this path without an
+    // API key.
     return method === 'POST' && (url === '/graphql' || url.startsWith('/graphql?')) ? graphql : undefined;
   });
   return { app, refuseKnown };

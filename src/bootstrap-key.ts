@@ -1,5 +1,6 @@
 // `npm run keys:bootstrap` creates the first API key of an environment, which is an operator's key, and prints its
-// secret. The standard output contains nothing but the secret, so that a script can put the secret into a secret store.
+// secret. The script prints nothing else to the standard output, so that another program can put the secret into a
+// secret store.
 import { pino } from 'pino';
 import { createFirstOperatorKey } from './auth/operator-key.ts';
 import { newSecret } from './auth/key-secret.ts';
@@ -7,8 +8,8 @@ import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
 /**
- * The folder of the migrations. The relative path is valid here and in the bundle, because `dist/` and `src/` are in
- * the same folder.
+ * The folder with the database migrations. The relative path `../prisma/migrations/` is correct for `src/` and for the
+ * bundle in `dist/`, because both folders have the same parent folder.
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 const standardError = 2;

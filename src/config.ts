@@ -6,8 +6,8 @@ const environments = ['development', 'staging', 'production'] as const;
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * The pepper for development, when no pepper is configured. In development, API keys protect only the developer's own
- * data.
+ * The pepper for development, when no pepper is configured. A pepper that everybody can read is acceptable in
+ * development, where API keys protect only the developer's own data.
  */
 const developmentPepper = 'development-only-pepper-of-the-parking-gateway';
 
@@ -32,8 +32,8 @@ const redisUrl = connectionUrl('redis:', 'rediss:').refine(
 );
 
 /**
- * Parses one URL, or several URLs for the nodes of a cluster, separated by commas. A comma counts as a separator only
- * when `redis:` or `rediss:` follows, because a URL can contain commas.
+ * Parses one Redis URL, or the URLs of several nodes of a Redis cluster, separated by commas. A URL can contain commas,
+ * so a comma separates two URLs only if `redis:` or `rediss:` follows.
  */
 const redisUrls = z
   .string()
@@ -62,15 +62,15 @@ const origins = z
   );
 
 /**
- * The form of a time interval: an instant with its time zone, and a duration of days, hours and minutes (ISO 8601,
- * "interval").
+ * Matches a time interval: a start time with a time zone, and a duration in days, hours and minutes, such as
+ * `2027-03-01T14:00Z/PT12H` (ISO 8601, "interval").
  */
 const intervalForm =
   /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))\/P(?:(\d{1,3})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?)?$/;
 
 const minuteMs = 60_000;
 
-/** Parses a time interval. The result is undefined for invalid text, and for an interval of zero length. */
+/** Parses a time interval. Returns `undefined` for invalid text, and for an interval of zero length. */
 function parseInterval(text: string): { start: Date; end: Date } | undefined {
   const [, start = '', days = 0, hours = 0, minutes = 0] = intervalForm.exec(text) ?? [];
   const startMs = Date.parse(start);
@@ -222,7 +222,7 @@ const configRule = variables
   }));
 
 /**
- * Whether a secret is easy to guess. The result is true if the secret has few different characters, repeats a short
+ * Whether a secret is easy to guess. A secret is easy to guess if it has few different characters, repeats a short
  * text, or comes from the documentation.
  */
 const isEasyToGuess = (secret: string) =>
@@ -231,8 +231,8 @@ const isEasyToGuess = (secret: string) =>
   /change.?me|example|password|operator|0123456789|1234567890/i.test(secret);
 
 /**
- * Whether no browser can send this origin. The result is true if the host is neither a host name nor an IP address, for
- * example a wildcard.
+ * Whether a configured web origin is useless, because no browser can send it. No browser can send an origin whose host
+ * is neither a host name nor an IP address, for example a wildcard.
  */
 const isOriginOfNoBrowser = (origin: string) =>
   !/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(new URL(origin).hostname);
@@ -252,11 +252,14 @@ export function configWarnings({ operatorApiKey, corsOrigins }: Config): string[
 /** The settings of one process, read from the environment variables when the process starts. */
 export type Config = z.output<typeof configRule>;
 
-/** The error for an invalid environment variable. The message names the variable and the allowed values. */
+/**
+ * The error that the gateway throws for an invalid environment variable. The message of a `ConfigError` names the
+ * environment variable and its allowed values.
+ */
 export class ConfigError extends Error {}
 
 /**
- * Reads the settings from environment variables. An empty variable counts as not set.
+ * Reads the settings from environment variables. An environment variable with an empty value counts as not set.
  *
  * @throws {ConfigError} with the names of all invalid variables
  */

@@ -35,8 +35,9 @@ import type { WhitelistWrites } from './whitelist/writes.ts';
 /** The services of a process that all requests use. */
 export interface Services {
   prisma: PrismaClient;
-  // The functions of each domain folder. Functions that change data take the author of the change as their first
-  // argument, and callers can pass the context of a request as the author.
+  // The following members contain the functions of the domain folders of src, such as src/parking and src/whitelist.
+  // The first argument of a function that changes data is the author of the change. A caller can pass the context of a
+  // request as the author of the change.
   apiKeys: KeyReads & KeyWrites;
   companies: CompanyReads & CompanyWrites;
   locations: LocationFinder & LocationReads & LocationWrites;
@@ -47,11 +48,11 @@ export interface Services {
   parking: ParkingReads & OccupancyHistory & ParkingWrites & ParkingBatches & InsideCounts;
   webhooks: WebhookReads & WebhookWrites & WebhookRedeliveries & WebhookPulls;
   usage: UsageReads;
-  /** Lists the audit records that meet a condition. Audit records of the last seconds may be missing. */
+  /** Lists the audit records that meet a condition, possibly without the audit records of the last few seconds. */
   auditRecords: (where: Prisma.AuditRecordWhereInput) => AuditRecordList;
-  /** Reads the changes of an audit record by the id of the audit record (see large-values.ts). */
+  /** Reads the field `changes` of an audit record by the id of the audit record (see large-values.ts). */
   auditChangesOf: LargeValues;
-  /** Reads the current state of an API key's rate limit, without taking points. */
+  /** Reads the current state of an API key's rate limit, without using any of its points. */
   rateLimitOf: (
     key: Pick<AuthenticatedKey, 'id' | 'hourlyLimit' | 'burstLimit'>,
   ) => Promise<RateLimitDecision>;
@@ -66,32 +67,33 @@ export interface Context {
   readonly services: Services;
   readonly key: AuthenticatedKey;
   /**
-   * Checks the API key again during a long response. The promise rejects when the key is no longer valid, or has lost a
-   * permission or a part of its scope since the request began.
+   * Checks the API key again during a long response. Throws an error if the API key has become invalid, or has lost a
+   * permission or a part of its scope, since the request began.
    */
   reauthenticate(): Promise<unknown>;
   /**
-   * Closes the connection before the response is complete, so that the client notices that the response is incomplete.
+   * Closes the connection in the middle of the response, so that the client notices that the response is incomplete.
    *
-   * @returns false when the request has no connection, for example a request from within the process
+   * @returns whether there was a connection to close; a request from within the process has no connection
    */
   cutConnection(): boolean;
   /**
-   * Receives a list that REST sends as a whole. The resolver validates the request and passes the list to this function
-   * instead of reading its first page. REST then reads the list as JSON.
+   * Receives a list from its resolver when the REST response contains the whole list instead of one page. In this case,
+   * the resolver of the list only validates the request and passes the list to `takeWholeList`. The REST layer then
+   * reads the items of the whole list as JSON text from the database.
    */
   takeWholeList?: ((list: WholeList) => void) | undefined;
   /**
-   * Whether the response is streamed. In a streamed response, a large value is read only when it is written (see
-   * large-values.ts).
+   * Whether the gateway streams the response to the client. While it streams a response, the gateway reads each large
+   * value from the database just before it writes this value to the response (see large-values.ts).
    */
   defersLargeValues?: boolean | undefined;
   /**
-   * Changes the count of response bytes that wait in memory for the client. The number is negative when bytes were
-   * sent.
+   * Adds a number to the count of response bytes that wait in memory for the client. The number `change` is negative
+   * for bytes that no longer wait in memory.
    */
   holdBytes(change: number): void;
-  /** The id of the request. The log, the audit log and the response to an unexpected error contain the id. */
+  /** The id of the request. The log, the audit log and the response to an unexpected error contain the request id. */
   requestId: string;
   log: Logger;
 }

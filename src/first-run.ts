@@ -9,16 +9,16 @@ import type { Config } from './config.ts';
 import type { Database } from './database/types.ts';
 import { createWebhookSecretBox } from './webhooks/secret-box.ts';
 
-/** The file in DATA_DIR to which new API keys are written when the first start has no terminal. */
+/** The file in DATA_DIR to which the first start writes new API keys when the process has no terminal. */
 const keyFileName = 'first-keys.txt';
 
 /**
  * Shows the operator how to use the gateway. In development, the first start creates an operator's key. With the
- * embedded database, it also creates demo data with an API key. The API keys are shown once on the terminal. Without a
- * terminal, the output is a log, so the API keys are written to a file instead. In staging and production, no API key
- * is created, and the log says how to get the first one.
+ * embedded database, the first start also creates demo data with an API key. The gateway shows the new API keys only
+ * once, on the terminal. If the output goes to a log instead of a terminal, the gateway writes the API keys to a
+ * file. In staging and production, no API key is created, and the log says how to create the first API key.
  *
- * @param options.isTerminal whether a person reads the output of the process
+ * @param options.isTerminal whether the output of the process goes to a terminal, where a person reads it
  */
 export async function welcome(
   database: Database,
@@ -29,7 +29,7 @@ export async function welcome(
   if (config.environment !== 'development') return warnWithoutKeys(database, config, log);
   const missing = await whatIsMissing(database, config);
   const isFirst = missing.operatorKey || missing.demoData;
-  // The folder is created before the API keys. If this fails, no new API key is lost.
+  // If the folder for the file of API keys cannot be created, the gateway does not start and creates no API key.
   const folder = isFirst && !isTerminal ? await keyFolder(config.dataDir) : undefined;
   const keys = isFirst ? await makeFirstKeys(database, config, { url, missing }) : [];
   if (isTerminal) {
@@ -38,13 +38,13 @@ export async function welcome(
   }
   if (folder !== undefined) {
     const file = join(folder, keyFileName);
-    await rm(file, { force: true }); // another user may be allowed to read the file of an earlier database
+    await rm(file, { force: true }); // other users may be able to read the API key file of an earlier start
     await writeFile(file, `${keys.join('\n').trim()}\n`, { mode: 0o600 });
     log.info({ file }, 'wrote the keys of the first start to a file that only its owner can read');
   }
 }
 
-/** The API keys and demo data that a first start in development still has to create. */
+/** Whether the operator's key and the demo data are missing, so that the gateway must create them. */
 interface Missing {
   operatorKey: boolean;
   demoData: boolean;
@@ -57,7 +57,10 @@ async function whatIsMissing({ prisma, kind }: Database, { operatorApiKey }: Con
   };
 }
 
-/** Returns the folder for the file with new API keys. An embedded database in memory has no folder. */
+/**
+ * Returns the folder for the file with new API keys. With an embedded database in memory, this file is written to a new
+ * temporary folder.
+ */
 async function keyFolder(dataDir: string): Promise<string> {
   if (dataDir.includes('://')) return mkdtemp(join(tmpdir(), 'parking-gateway-'));
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -71,7 +74,7 @@ async function warnWithoutKeys({ prisma }: Database, { environment }: Config, lo
   );
 }
 
-/** Creates the missing API keys and demo data. Returns the lines of text that show them. */
+/** Creates the missing API keys and demo data. Returns the lines of text that show the created API keys. */
 async function makeFirstKeys(
   { prisma }: Database,
   { environment, keyPepper: pepper }: Config,

@@ -44,7 +44,7 @@ import { checkSettings } from './redis/check-settings.ts';
 import { connected, createKeyClient } from './redis/client.ts';
 import { publicOperation, type GatewayEnv, unknownOperation } from './http/request-state.ts';
 import { rootFieldOperations } from './graphql/operation-plan.ts';
-import { createRetention } from './retention.ts';
+import { createRetention } from './retention/retention.ts';
 import { createLocationNotices } from './location-access/notices.ts';
 import { prepareUsagePartitions } from './usage/partitions.ts';
 import { createUsageRecorder } from './usage/recorder.ts';
@@ -61,30 +61,33 @@ import { createWhitelistReads } from './whitelist/reads.ts';
 import { createWhitelistWrites } from './whitelist/writes.ts';
 
 /**
- * How long a request waits for the rate limiter in Redis, in milliseconds. After this time, the limiter in the memory
- * of the process decides.
+ * How long a request waits for the rate limiter in Redis, in milliseconds. If Redis does not answer in time, the rate
+ * limiter in the memory of the process decides about the request.
  */
 const limiterTimeoutMs = 150;
 
-/** How long the metrics show the same count of pending webhook deliveries before it is read again, in milliseconds. */
+/** How long the number of pending webhook deliveries is cached for the metrics, in milliseconds. */
 const backlogIntervalMs = 15_000;
 
 /** How long the state of the database is cached for health probes, in milliseconds. */
 const readinessIntervalMs = 1_000;
 
-/** Whether a stored JSON text can be parsed quickly. Its structure must be within the limits for JSON from clients. */
+/**
+ * Whether a stored JSON text is within the limits for the structure of JSON from clients. JSON text within these limits
+ * can be parsed quickly.
+ */
 const isBoundedJson = (text: string) => structureFault(text) === undefined;
 
-/** A started gateway. It has the HTTP app, the database and the metrics. */
+/** A started gateway, with its HTTP app, its database and its metrics. */
 export interface Gateway {
   app: Hono<GatewayEnv>;
-  /** Refuses a request before the app runs if this process already knows that the request will be refused. */
+  /** Refuses a request before the app handles it, for example because the API key of the request is invalid. */
   refuseKnown: RefuseKnown;
   database: Database;
   metrics: Metrics;
-  /** Ends all subscriptions. An open subscription would prevent the HTTP listener from closing. */
+  /** Ends all subscriptions. While a subscription is open, the HTTP listener cannot close. */
   endStreams(): void;
-  /** Writes the records that are not written yet and closes all connections. */
+  /** Writes all records that still wait in memory, and then closes all connections. */
   close(): Promise<void>;
 }
 
@@ -109,8 +112,8 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   });
   await applyMigrations(database, log, migrations);
   const { prisma, sql, gates, heavy, kind } = database;
-  // The partitions are created before the gateway accepts requests. They may be missing if the last start was weeks
-  // ago.
+  // The table partitions for usage records are created before the gateway accepts requests. Table partitions may be
+  // missing if no gateway has run for weeks.
   await prepareUsagePartitions(heavy.sql).catch((error: unknown) =>
     log.warn(
       { err: error },
@@ -182,7 +185,7 @@ export async function openGateway(config: Config, log: Logger, migrations: URL):
   const stayExpiry = createStayExpiry({ ...heavy, log, locationSlots, statusNotices });
 
   const stopping = new AbortController();
-  setMaxListeners(0, stopping.signal); // each open stream adds a listener
+  setMaxListeners(0, stopping.signal); // each open subscription adds a listener to the signal `stopping`
   const { app, refuseKnown } = createApp({
     services: {
       prisma,

@@ -1,12 +1,12 @@
-// `npm run migrate` applies the pending migrations and exits. A deployment runs this command before it starts gateway
-// processes.
+// `npm run migrate` applies the pending database migrations and exits. In a deployment, run `npm run migrate` before
+// the gateway processes start.
 import { pino } from 'pino';
 import { loadConfig } from './config.ts';
 import { withMigratedDatabase } from './migrated-database.ts';
 
 /**
- * The folder of the migrations. The relative path is valid here and in the bundle, because `dist/` and `src/` are in
- * the same folder.
+ * The folder with the database migrations. The relative path is the same in `src/` and in the bundle in `dist/`,
+ * because `src/` and `dist/` have the same parent folder.
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 

@@ -5,10 +5,10 @@ import { openDatabase } from './database/open.ts';
 import type { Database } from './database/types.ts';
 
 /**
- * Opens the configured database, applies the migrations, calls `work`, and closes the database. The connection does not
- * use a connection pooler, because migrations cannot run through one.
+ * Opens the configured database, applies the migrations, calls `work`, and closes the database. If
+ * `DIRECT_DATABASE_URL` is set, the connection uses this URL, because migrations cannot run through a pooler.
  *
- * @param work receives the database and the names of the migrations that were applied now
+ * @param work a function that receives the database, and the names of the migrations that were applied just now
  */
 export async function withMigratedDatabase(
   config: Config,

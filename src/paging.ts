@@ -1,12 +1,12 @@
 /** Describes one page of a list that is sorted by id. */
 export interface Page {
-  /** When given, the page has only items with a greater id. */
+  /** If `after` is given, the page contains only items with a greater id than `after`. */
   after?: string | undefined;
-  /** When given, the page has only items with a smaller id. */
+  /** If `before` is given, the page contains only items with a smaller id than `before`. */
   before?: string | undefined;
   /** The maximum number of items on the page. */
   limit: number;
-  /** Whether the page starts with the newest item. Otherwise it starts with the oldest item. */
+  /** If true, the page starts with the newest item; if false, with the oldest item. */
   descending: boolean;
 }
 
@@ -17,12 +17,15 @@ export interface PagedList<Item extends { id: string }> {
   count(): Promise<number>;
 }
 
-/** The fields of a list's items in JSON. Each field has a name and the database column with its value. */
+/**
+ * The JSON fields of the items in a list. Each field consists of its name and of the name of the database column that
+ * contains its value.
+ */
 export type JsonShape = readonly { name: string; column: string }[];
 
-/** A page of a list as JSON text, which the database wrote. */
+/** A page of a list as JSON text from the database. */
 export interface JsonPage {
-  /** The items as JSON text, separated by commas. The text is empty when the page has no items. */
+  /** The items as JSON text, separated by commas. The JSON text is empty when the page has no items. */
   items: string;
   /** The number of items on the page. */
   count: number;
@@ -31,15 +34,16 @@ export interface JsonPage {
 }
 
 /**
- * A list that one response can contain as a whole. The database writes the JSON text, so that the process does not have
- * to parse and serialize each row.
+ * A list that one response can contain as a whole, without pages. The database writes the list as JSON text, so the
+ * gateway process does not have to parse and serialize each row.
  */
 export interface WholeList {
   /**
-   * Returns the first page, or the page after an id.
+   * Returns one page of the list. The page starts after the item with the id `page.after`, or at the start of the list
+   * if `page.after` is omitted.
    *
    * @param limit the maximum number of items
-   * @returns the page, and a cursor for the changes made after the page was read
+   * @returns a page of the list, and a cursor from which a client can read all later changes of the list
    */
   jsonPage(
     shape: JsonShape,

@@ -6,24 +6,25 @@ import { openGateway } from './gateway.ts';
 import type { RefusalBody } from './http/listener/early-answers.ts';
 import { listen, requireFreeAddress } from './http/listener/server.ts';
 
-// This is the server process. It reads the configuration, and starts the gateway and the HTTP listener. When it stops,
-// it stops both in the right order.
+// This file is the main file of the server process. The server process reads the configuration, and starts the gateway
+// and the HTTP listener. When the process stops, the HTTP listener stops before the gateway.
 
 /**
- * The folder of the migrations. The relative path is valid here and in the bundle, because `dist/` and `src/` are in
- * the same folder.
+ * The folder with the SQL files of the database migrations. This relative path works in `src/` and in the bundle in
+ * `dist/`, because both folders have the same parent folder.
  */
 const migrations = new URL('../prisma/migrations/', import.meta.url);
 
 /**
- * The body of the response to a request that cannot be parsed. The gateway cannot know whether the client uses REST or
- * GraphQL, so the body has the form of REST errors.
+ * The body of the response to a request that cannot be parsed. The gateway does not know whether such a request is for
+ * REST or GraphQL. So the body of its response has the form of a REST error.
  */
 const refusalBody: RefusalBody = errorBody;
 
 /**
- * How long the process may take to stop, in milliseconds: 8 s for requests in progress, and the rest for records that
- * are not written yet. After this time the process exits, even if the database does not answer.
+ * The maximum time for stopping the process, in milliseconds. Requests in progress have 8 s. Writing the last usage
+ * records and closing the database have 3.5 s. After `stopTimeoutMs`, the process exits, even if the database does not
+ * answer.
  */
 const stopTimeoutMs = 11_500;
 
@@ -59,7 +60,7 @@ try {
   });
 
   let stopping = false;
-  let exitCode = 0; // not `process.exitCode`, which the embedded database changes when it closes
+  let exitCode = 0; // `process.exitCode` is not used, because the embedded database changes this value when closing
   /** Waits until the requests in progress are answered, and exits. */
   const stop = async () => {
     stopping = true;
@@ -83,18 +84,19 @@ try {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  // After an uncaught error, the state of the process is unknown. The process therefore finishes the requests in
+  // After an uncaught error, the state of the process is unknown. Therefore, the process finishes the requests in
   // progress and exits.
   const onFault = (err: unknown, kind: string) => {
     log.fatal({ err, kind }, 'uncaught error; stopping: finishing requests in progress');
     exitCode = 1;
     if (!stopping) void stop();
   };
-  // Node reports unhandled promise rejections to this listener, too.
+  // Node.js emits `uncaughtException` also for unhandled promise rejections.
   process.on('uncaughtException', onFault);
   await welcomed;
 } catch (error) {
-  // The log omits the stack trace, because the message already names the variable to correct.
+  // For a configuration error, a stack trace is not needed, because the message names the environment variable to
+  // correct.
   const message = error instanceof Error ? error.message : String(error);
   console.error(error instanceof ConfigError ? `Configuration: ${message}` : message);
   process.exit(1);

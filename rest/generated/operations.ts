@@ -9,11 +9,11 @@ export type CreateLocationInput = {
   address?: string | null | undefined;
   /** Number of parking spaces, 0 or more; null when unknown. */
   capacity?: number | null | undefined;
-  /** The company that will own the location. May be omitted when the scope of the key has exactly one company. */
+  /** The company that will own the new location. May be omitted when the scope of the key has exactly one company. */
   companyId?: string | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name: string;
@@ -64,7 +64,7 @@ export type UpdateLocationInput = {
   capacity?: number | null | undefined;
   /** At most 500 characters. */
   description?: string | null | undefined;
-  /** The longest stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
+  /** The maximum stay of a vehicle, 1 to 87600 hours; null for no limit. A change applies to past sessions, too. */
   longestStayHours?: number | null | undefined;
   /** 1 to 100 characters, at least one of them not white space. */
   name?: string | null | undefined;
@@ -91,7 +91,7 @@ export type Weekday =
   /** Wednesday. */
   | 'WEDNESDAY';
 
-/** A weekly time span, in the location's local time. Daylight saving time applies. */
+/** A weekly time span, in the location's local time, which includes daylight saving time. */
 export type WeeklyHoursInput = {
   /** The days on which the weekly hours start. */
   days: Array<Weekday>;

@@ -11,13 +11,13 @@ interface ActionRule {
 }
 
 /**
- * The only list of the kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
- * `WebhookEvent` and hand-written SQL use the names in this list. test/storage/audit-actions.test.ts checks that they
- * agree.
+ * The list of all kinds of changes that the gateway records. Audit records, webhook events, the GraphQL enum
+ * `WebhookEvent` and hand-written SQL use the names in this list. test/storage/audit-actions.test.ts checks that these
+ * four places use the same names.
  */
 export const auditActions = {
   'company.registered': {
-    description: "A company was registered; only for an operator's webhook.",
+    description: 'A company was registered. Only webhooks of operators get this event.',
     readPermission: 'READ_COMPANIES',
     isWebhookEvent: true,
   },
@@ -42,7 +42,7 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'location.available': {
-    description: 'A full location has room again.',
+    description: 'A full location has free spaces again.',
     readPermission: 'READ_STATUS',
     isWebhookEvent: true,
   },
@@ -87,7 +87,7 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'parking.exit_unseen': {
-    description: 'The longest stay of a vehicle is over, and no gate recorded its exit.',
+    description: 'The maximum stay of a vehicle is over, and no gate recorded its exit.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
@@ -98,7 +98,7 @@ export const auditActions = {
     isWebhookEvent: true,
   },
   'parking.occupancy_adjusted': {
-    description: 'The number of vehicles inside was set.',
+    description: 'The number of vehicles inside a location was set.',
     readPermission: 'READ_ACTIVITY',
     isWebhookEvent: true,
   },
@@ -153,7 +153,8 @@ export const auditActions = {
     isWebhookEvent: false,
   },
   'webhook.recovered': {
-    description: 'Messages that a receiver had not accepted were sent to a webhook again.',
+    description:
+      'The gateway sent the messages again that the receiver of a webhook had not accepted before.',
     readPermission: 'MANAGE_WEBHOOKS',
     isWebhookEvent: false,
   },
@@ -168,32 +169,36 @@ export const auditActions = {
 /** The name of a kind of recorded change, such as `company.registered`. */
 export type AuditAction = keyof typeof auditActions;
 
-/** The name of a change to which webhooks can subscribe. */
+/** The name of a webhook event: a kind of recorded change to which webhooks can subscribe. */
 export type WebhookEvent = {
   [Action in AuditAction]: (typeof auditActions)[Action]['isWebhookEvent'] extends true ? Action : never;
 }[AuditAction];
 
-/** Whether the list of recorded changes contains a name. */
+/** Whether a text is the name of an audit action. */
 export const isAuditAction = (name: string): name is AuditAction => Object.hasOwn(auditActions, name);
 
 /**
- * Whether an API key with the given permissions may read the content of a recorded change. The content of a change that
- * is no longer in the list stays hidden.
+ * Whether an API key with the given permissions may read the content of a recorded change. An older version of the
+ * gateway may have recorded a kind of change that this version does not know. No API key may read the content of a
+ * change of an unknown kind.
  */
 export const mayReadChanges = (permissions: ReadonlySet<Permission>, action: string): boolean =>
   isAuditAction(action) && permissions.has(auditActions[action].readPermission);
 
-/** Whether webhooks can subscribe to a kind of change. */
+/** Whether a kind of change is an event to which webhooks can subscribe. */
 export const isWebhookEvent = (action: AuditAction): action is WebhookEvent =>
   auditActions[action].isWebhookEvent;
 
-/** Returns the name of a recorded change as a GraphQL enum value, such as `COMPANY_REGISTERED`. */
+/** Returns the name of an audit action as a GraphQL enum value, such as `COMPANY_REGISTERED`. */
 export const enumName = (action: AuditAction) => action.toUpperCase().replaceAll('.', '_');
 
-/** The names of the changes to which webhooks can subscribe, in the order of the list. */
+/** The names of the changes to which webhooks can subscribe, in the order of `auditActions`. */
 export const webhookEvents: readonly WebhookEvent[] = Object.keys(auditActions)
   .filter(isAuditAction)
   .filter(isWebhookEvent);
 
-/** Returns the name of a change as an SQL literal, for hand-written statements. TypeScript rejects unknown names. */
+/**
+ * Returns the name of a change as an SQL literal, for hand-written statements. If the name is not in the list of
+ * recorded changes, TypeScript reports an error.
+ */
 export const sqlAction = (action: AuditAction) => `'${action}'`;

@@ -3,8 +3,8 @@ import { prismaList } from '../database/prisma-list.ts';
 import type { PagedList } from '../paging.ts';
 
 /**
- * The columns of audit records that lists read. The column `changes` is not among them, because the audit record of one
- * import can contain thousands of identifiers.
+ * The columns that are read for a list of audit records. The column `changes` is not read, because the audit record of
+ * one import can contain thousands of identifiers.
  */
 export const auditRecordColumns = {
   id: true,
@@ -17,13 +17,13 @@ export const auditRecordColumns = {
   createdAt: true,
 } as const satisfies Prisma.AuditRecordSelect;
 
-/** A list of audit records. The records have no `changes`. */
+/** A list of audit records, without the field `changes` of each record. */
 export type AuditRecordList = PagedList<Omit<AuditRecord, 'changes' | 'traceparent'>>;
 
 /**
  * Lists the audit records that meet a condition.
  *
- * @param read runs a query; the database may be a standby that is some seconds behind
+ * @param read runs a query, possibly on a standby database whose data is some seconds old
  */
 export const listAuditRecords = (
   read: <Result>(ask: (prisma: PrismaClient) => Promise<Result>) => Promise<Result>,

@@ -1,8 +1,9 @@
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import type { Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { activeTraceparent } from '../observability/spans.ts';
-import { type AuditAction, sqlAction } from './actions.ts';
+import type { AuditAction } from './actions.ts';
+import { insertRecords } from './statements.ts';
 
 /** A change that is written to the audit log. */
 export interface AuditedChange {
@@ -13,7 +14,8 @@ export interface AuditedChange {
   companyId?: string | null;
   locationId?: string;
   /**
-   * The new values after the change, or the old and the new values, in the form of JSON. Secrets are never included.
+   * The values of the changed object as JSON: the values after the change, or both the old and the new values. The
+   * values in an audit record never contain secrets.
    */
   changes?: object;
 }
@@ -26,8 +28,8 @@ export interface ChangeAuthor {
 
 /**
  * Writes the audit record of a change (docs/contract.md#all-use-is-logged). The caller passes the transaction of the
- * change, so that the change and its audit record are committed together or not at all. The new audit record also
- * triggers webhooks.
+ * change, so that the change and its audit record are committed together or not at all. A webhook that subscribes to
+ * this kind of change gets a message about the new audit record.
  *
  * @returns the identifier of the audit record
  */
@@ -41,25 +43,9 @@ export async function recordChange(
 }
 
 /**
- * This statement is hand-written SQL for two reasons. Prisma would block the process for a tenth of a second to write
- * hundreds of audit records. Prisma also drops the members `__proto__` and `$type` of a JSON value.
- */
-const insertRecords = namedStatement(
-  'audit-records-insert',
-  `
-  INSERT INTO "AuditRecord"
-    (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
-  SELECT r.id, $apiKeyId, $requestId, $traceparent, r.action, r."companyId", r."locationId", r."targetId",
-    r.changes::jsonb
-  FROM unnest($id::text[], $action::text[], $companyId::text[], $locationId::text[], $targetId::text[], $changes::text[])
-    WITH ORDINALITY AS r(id, action, "companyId", "locationId", "targetId", changes, n)
-  ORDER BY r.n`,
-);
-
-/**
  * Writes the audit records of many changes in the given order.
  *
- * @returns the identifiers of the audit records
+ * @returns the ids of the new audit records, in the order of the changes
  */
 export async function recordChanges(
   transaction: Transaction,
@@ -80,24 +66,6 @@ export async function recordChanges(
     changes: changes.map((change) => (change.changes ? JSON.stringify(change.changes) : null)),
   });
   return id;
-}
-
-/**
- * Returns SQL that writes an audit record as part of a hand-written statement. The statement must add the `FROM` clause
- * and pass `auditParameters`. Changes made with Prisma use `recordChange` instead.
- *
- * @param location the alias of a table with the `id` and `companyId` of the location
- * @param targetId an SQL expression for the id of the changed object; `changes` is an SQL expression for the JSON to
- *   record
- */
-export function insertAuditRecord(
-  action: AuditAction,
-  { location, targetId, changes }: { location: string; targetId: string; changes: string },
-): string {
-  return `
-    INSERT INTO "AuditRecord" (id, "apiKeyId", "requestId", traceparent, action, "companyId", "locationId", "targetId", changes)
-    SELECT $auditId, $auditApiKeyId, $auditRequestId, $auditTraceparent, ${sqlAction(action)}, ${location}."companyId", ${location}.id,
-      ${targetId}, ${changes}`;
 }
 
 /** Returns the parameters that the SQL of `insertAuditRecord` needs. */

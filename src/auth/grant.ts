@@ -5,35 +5,41 @@ import { isId } from '../ids.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 import { companyScope, locationScope } from './scope.ts';
 
-// An API key can give another key only what it has itself: its permissions, scope, limits and lifetime
-// (docs/contract.md#keys). Only an operator's key may give higher limits than its own; otherwise nobody could give
-// them.
+// An API key can give another key at most its own permissions, scope, limits and lifetime (docs/contract.md#keys). An
+// operator's key is an exception: it may give another API key higher rate limits than its own. Otherwise, no new API
+// key could have higher rate limits than the existing API keys.
 
-/** The permissions, scope, limits and lifetime that one API key gives to another. An omitted field gives nothing. */
+/**
+ * The permissions, scope, limits and expiry that one API key gives to another. An omitted field gives the other API key
+ * nothing, for example no permissions.
+ */
 export interface Grant {
   permissions?: readonly Permission[] | undefined;
   companyIds?: readonly string[] | undefined;
   locationIds?: readonly string[] | undefined;
-  /** The maximum number of requests in an hour. */
+  /** The hourly rate limit of the other API key, in points. */
   hourlyLimit?: number | undefined;
-  /** The maximum number of requests in a minute. */
+  /** The rate limit of the other API key in the burst window, in points. */
   burstLimit?: number | undefined;
-  /** When the other API key expires; null means never. */
+  /** The time at which the other API key expires, or null if it never expires. */
   expiresAt?: Date | null | undefined;
 }
 
-/** Whether one expiry time is later than another; null means never. */
+/**
+ * Whether an API key with the expiry time `end` stays valid for longer than an API key with the expiry time `other`.
+ * The expiry time null means that an API key never expires.
+ */
 const endsLater = (end: Date | null, other: Date | null) => other !== null && (end === null || end > other);
 
 const forbidden = (field: string, value: unknown, message: string) =>
   new ServiceError('FORBIDDEN', message, { field, value });
 
 /**
- * Checks that an API key has everything that it wants to give to another key, and that the companies and locations
- * exist.
+ * Checks that an API key gives another key no more access than it has itself, and that the given companies and
+ * locations exist.
  *
- * @throws {ServiceError} `FORBIDDEN` with the name of the field, `NOT_FOUND` for a location that is unknown or outside
- *   the scope of the key
+ * @throws {ServiceError} `FORBIDDEN` with the name of the field that gives too much, and `NOT_FOUND` for a location
+ *   that is unknown or outside the scope of `key`
  */
 export async function requireGrantable(
   transaction: Transaction,
@@ -45,7 +51,10 @@ export async function requireGrantable(
   await requireLocations(transaction, key, grant.locationIds ?? []);
 }
 
-/** Checks the permissions, the expiry and the limits that a key wants to give. This check needs no database. */
+/**
+ * Checks whether `key` may give the permissions, expiry and limits in `grant` to another key. Reads nothing from the
+ * database.
+ */
 function requireOwn(key: AuthenticatedKey, grant: Grant): void {
   const { permissions = [], expiresAt } = grant;
   const lacking = permissions.find((permission) => !key.permissions.has(permission));
@@ -105,10 +114,11 @@ async function requireLocations(
 }
 
 /**
- * Checks that an API key may rotate or change another API key. It must have at least the same permissions, scope,
- * limits and lifetime. Otherwise, a client could obtain a secret with more access than its own key has.
+ * Checks that an API key may rotate or change another API key, the target key. The check fails unless `key` has at
+ * least the permissions, scope, limits and lifetime of the target key. Otherwise, a client could obtain the secret of
+ * an API key with more access than its own, by rotating that API key.
  *
- * @throws {ServiceError} `FORBIDDEN`, with what the key lacks in the message
+ * @throws {ServiceError} `FORBIDDEN`; the error message names the access that only the target key has
  */
 export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): void {
   const excess = key.id === target.id ? undefined : excessOf(key, target);
@@ -119,8 +129,9 @@ export function requireAtLeast(key: AuthenticatedKey, target: ScopedApiKey): voi
 }
 
 /**
- * Describes the first permission, scope, limit or lifetime that the other API key has and the acting key lacks. The
- * result is undefined when the acting key lacks nothing.
+ * Describes what the target key has in addition to `key`: a permission, a later expiry, a larger scope or a higher rate
+ * limit. The description contains only the first difference. Returns `undefined` if the target key has no more access
+ * than `key`.
  */
 function excessOf(key: AuthenticatedKey, target: ScopedApiKey): string | undefined {
   const lacking = target.permissions.find((permission) => !key.permissions.has(permission));

@@ -1,19 +1,20 @@
 import { invalidField, ServiceError } from '../errors/error-table.ts';
 import type { AuthenticatedKey, ScopedApiKey } from './key.ts';
 
-// An API key must have a company or a location in its scope. Otherwise, no administrator of a company could see or
-// revoke the key. Only operator's keys are different, because they have access to everything.
+// An API key must have a company or a location in its scope. Without them, no administrator of a company could see or
+// revoke the key. Only an operator's key needs no listed company or location, because it has access to all of them.
 
-/** The companies and locations in the scope of a key. */
+/** The companies and locations in the scope of an API key. */
 interface KeyScope {
   companyIds: readonly string[];
   locationIds: readonly string[];
 }
 
 /**
- * Checks the scope that a client requests for a new API key, if the client's own key is not an operator's key.
+ * Checks the scope of a new API key if the client's own API key is not an operator's key.
  *
- * @throws {ServiceError} `FORBIDDEN` for an operator's key, and for a key without companies and locations
+ * @throws {ServiceError} `FORBIDDEN` when the new key would be an operator's key, or would have no companies and no
+ *   locations
  */
 export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locationIds }: KeyScope): void {
   if (unrestricted) {
@@ -27,11 +28,12 @@ export function requireScopeOfNewKey(unrestricted: boolean, { companyIds, locati
 }
 
 /**
- * Checks the scope that an API key would have after a change. An operator's key cannot get companies or locations. Only
- * an operator's key can remove the last company or location of a key, because no administrator of a company could see
- * that key.
+ * Checks the scope that an API key would have after a change. Companies and locations cannot be added to the scope of
+ * an operator's key. Only a client with an operator's key can remove the last company or location from the scope of an
+ * API key, because the administrators of a company cannot see a key without a company or location.
  *
- * @throws {ServiceError} `VALIDATION_ERROR` or `FORBIDDEN`
+ * @throws {ServiceError} `VALIDATION_ERROR` when an operator's key would get a company or location. `FORBIDDEN` when
+ * the client may not remove the last company or location
  */
 export function requireScopeOfChangedKey(
   key: AuthenticatedKey,

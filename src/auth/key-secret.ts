@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { Environment } from '../../prisma/generated/client/enums.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const bodyLength = 43; // 32 random bytes have 43 characters in base62
-const checksumLength = 6; // a checksum of 32 bits has 6 characters in base62
+const bodyLength = 43; // The number of base62 characters for 32 random bytes.
+const checksumLength = 6; // The number of base62 characters for a 32-bit checksum.
 const form = /^pms_(?:live|test)_[0-9A-Za-z]{49}$/;
 
 function base62(value: bigint, length: number): string {
@@ -16,8 +16,9 @@ function base62(value: bigint, length: number): string {
 const checksum = (text: string) => base62(BigInt(crc32(text)), checksumLength);
 
 /**
- * Creates a secret. It consists of `pms_live_` in production or `pms_test_` elsewhere, 32 random bytes in base62, and
- * the CRC32 of the text before it in base62. The gateway shows a secret only once and stores only its hash.
+ * Creates a secret. A secret consists of a prefix, 32 random bytes in base62, and the CRC32 of the preceding characters
+ * in base62. The prefix is `pms_live_` in production and `pms_test_` elsewhere. The gateway shows a secret only once
+ * and stores only its hash.
  */
 export function newSecret(environment: Environment): string {
   const prefix = environment === 'production' ? 'pms_live_' : 'pms_test_';
@@ -26,7 +27,7 @@ export function newSecret(environment: Environment): string {
 }
 
 /**
- * Whether a text has the form and the checksum of a secret. With the checksum, the gateway detects typing errors
+ * Whether a text has the form and the checksum of a secret. Because of the checksum, the gateway detects typing errors
  * without reading the database.
  */
 export function isWellFormedSecret(secret: string): boolean {
@@ -34,8 +35,8 @@ export function isWellFormedSecret(secret: string): boolean {
 }
 
 /**
- * Returns the hash of a secret, which the database stores instead of the secret. It is an HMAC-SHA256 with the pepper,
- * in base64url.
+ * Returns the hash of a secret: an HMAC-SHA256 with the pepper, in base64url. The database stores the hash of a secret
+ * instead of the secret.
  */
 export function hashSecret(secret: string, pepper: string): string {
   return createHmac('sha256', pepper).update(secret).digest('base64url');

@@ -27,13 +27,13 @@ export interface KeyRequest {
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
   expiresAt?: Date | null | undefined;
-  /** Whether the new key is an operator's key, which has access to everything. */
+  /** Whether the new API key is an operator's key, which has access to everything. */
   unrestricted?: boolean | null | undefined;
 }
 
 /**
- * The new values of an API key. A field that is omitted or null stays unchanged, except that `expiresAt` can be set to
- * null.
+ * The new values of an API key. If a field is omitted or null, its value stays unchanged. Only `expiresAt` can be
+ * changed to null.
  */
 export interface KeyChange {
   name?: string | null | undefined;
@@ -42,7 +42,7 @@ export interface KeyChange {
   locationIds?: readonly string[] | null | undefined;
   hourlyLimit?: number | null | undefined;
   burstLimit?: number | null | undefined;
-  /** The new expiry time; null means that the key never expires. */
+  /** The new expiry time of the API key; null means that the API key never expires. */
   expiresAt?: Date | null | undefined;
 }
 
@@ -71,7 +71,7 @@ export function createKeyWrites(services: {
 }) {
   const { prisma, authenticator, environment, hashSecret } = services;
 
-  /** Creates a secret, and the database row with its hash. */
+  /** Creates a secret, and the database values for the secret: an id, the hash and the hint. */
   function createSecret() {
     const secret = newSecret(environment);
     return { secret, stored: { id: newId(), hash: hashSecret(secret), hint: secretHint(secret) } };
@@ -81,8 +81,8 @@ export function createKeyWrites(services: {
     /**
      * Issues an API key.
      *
-     * @throws {ServiceError} `FORBIDDEN` when the new key would have more access than the issuing key
-     *   (docs/contract.md#keys), `NOT_FOUND` for locations outside the scope of the issuing key
+     * @throws {ServiceError} `FORBIDDEN` when the new API key would have more access than the client's own API key
+     *   (docs/contract.md#keys). `NOT_FOUND` for a location outside the scope of the client's own API key
      */
     async issue(author: Author, request: KeyRequest): Promise<IssuedKey> {
       const { key } = author;
@@ -124,11 +124,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Changes an API key. The change takes effect immediately in all processes. If all values stay the same, no audit
-     * record is written.
+     * Changes an API key, with immediate effect in all processes. If the new values equal the old values, the function
+     * writes no audit record.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage, `FORBIDDEN` for a key that
-     *   has, or would get, more access than the author's key, and `CONFLICT` for a revoked key
+     * @throws {ServiceError} `NOT_FOUND` when the client may not manage the API key, `CONFLICT` when the API key is
+     *   revoked, `FORBIDDEN` when the API key has, or would get, more access than the client's own API key
      */
     async update(author: Author, id: string, change: KeyChange): Promise<ScopedApiKey> {
       const { key } = author;
@@ -174,11 +174,12 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Issues a new secret for an API key. Its earlier secrets expire after the grace period. Concurrent rotations of a
-     * key run one after the other, and the secret of the last rotation stays valid.
+     * Issues a new secret for an API key. The earlier secrets of the API key expire after the grace period. If several
+     * requests rotate one API key at the same time, the rotations run one after the other. The secret of the last
+     * rotation stays valid.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage, `FORBIDDEN` for a key that has
-     *   more access than the author's key, and `CONFLICT` for a revoked key
+     * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage, `CONFLICT` for a revoked API
+     *   key, and `FORBIDDEN` when the API key has more access than the client's own API key
      */
     async rotate(author: Author, id: string, graceSeconds: number = defaultGraceSeconds): Promise<IssuedKey> {
       const { key } = author;
@@ -210,11 +211,11 @@ export function createKeyWrites(services: {
     },
 
     /**
-     * Revokes an API key and all its secrets immediately in all processes. The author's key must be allowed to manage
-     * the revoked key, but may have less access (docs/contract.md#keys). For a key that is already revoked, nothing
-     * changes.
+     * Revokes an API key and all its secrets immediately in all processes. A client may also revoke an API key that has
+     * more access than the client's own key (docs/contract.md#keys). If the API key is already revoked, the function
+     * changes nothing.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a key that the author's key may not manage
+     * @throws {ServiceError} `NOT_FOUND` for an API key that the client may not manage
      */
     async revoke(author: Author, id: string): Promise<ScopedApiKey> {
       const { key } = author;
@@ -236,8 +237,8 @@ export function createKeyWrites(services: {
 }
 
 /**
- * Returns the rate limits of a new API key. If a limit is omitted, the new key gets the default limit, or the limit of
- * the issuing key if that is lower.
+ * Returns the rate limits of a new API key. If the client omits a rate limit, the new API key gets the default rate
+ * limit, but not more than the client's own API key has. The limits of an operator's key do not lower the default.
  */
 function limitsOf(key: AuthenticatedKey, { hourlyLimit, burstLimit }: KeyRequest) {
   const own = key.unrestricted ? defaultLimits : key;

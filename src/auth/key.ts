@@ -6,32 +6,35 @@ import { ServiceError } from '../errors/error-table.ts';
 export interface AuthenticatedKey {
   readonly id: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Whether the key is an operator's key, which has access to every company and location. */
+  /** Whether the API key is an operator's key, which has access to every company and location. */
   readonly unrestricted: boolean;
-  /** The companies in the key's scope. All their locations are in the scope, too. */
+  /**
+   * The companies in the scope of the API key. If a company is in the scope of an API key, all its locations are in the
+   * scope, too.
+   */
   readonly companyIds: readonly string[];
-  /** The locations that are in the key's scope although their company is not. */
+  /** The locations that are in the scope of the API key without their company. */
   readonly locationIds: readonly string[];
   /**
-   * The companies that the key may see. They are the companies in its scope, and the companies that own the locations
-   * in its scope.
+   * The companies that the API key may see: the companies in its scope, and the companies that own the locations in its
+   * scope.
    */
   readonly visibleCompanyIds: readonly string[];
-  /** The maximum number of requests in an hour. */
+  /** The hourly rate limit of this API key, in points. */
   readonly hourlyLimit: number;
-  /** The maximum number of requests in a minute. */
+  /** The rate limit of this API key in the burst window, in points. */
   readonly burstLimit: number;
-  /** When the key expires; null means never. */
+  /** The time at which the API key expires, or null if it never expires. */
   readonly expiresAt: Date | null;
 }
 
 /**
- * The default rate limits of an API key: the maximum number of requests in an hour and in a minute
+ * The default rate limits of an API key: the points for the hourly window and for the burst window
  * (docs/contract.md#rate-limit).
  */
 export const defaultLimits = { hourlyLimit: 1000, burstLimit: 100 };
 
-/** The Prisma option that also reads the scope of a stored API key. */
+/** The value of Prisma's option `include` for queries that read an API key with its scope. */
 export const keyScopeRelations = {
   companies: { select: { id: true }, orderBy: { id: 'asc' } },
   locations: { select: { id: true, companyId: true }, orderBy: { id: 'asc' } },
@@ -41,8 +44,8 @@ export const keyScopeRelations = {
 export type ScopedApiKey = Prisma.ApiKeyGetPayload<{ include: typeof keyScopeRelations }>;
 
 /**
- * The author of a change, which consists of the API key and the request. Every function that changes data receives the
- * author as an argument.
+ * The author of a change: the API key and the id of the request that makes the change. Every function that changes data
+ * receives the author of the change as an argument.
  */
 export interface Author {
   key: AuthenticatedKey;

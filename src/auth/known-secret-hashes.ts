@@ -1,27 +1,34 @@
 import { LRUCache } from 'lru-cache';
 
-/** The maximum number of hashes of secrets in memory. Each hash takes about 150 bytes. */
+/**
+ * The maximum number of hashes of API key secrets that a process keeps in memory. Each hash occupies about 150 bytes of
+ * memory.
+ */
 const maxKnownSecretHashes = 100_000;
-/** The minimum time between two reads of the hashes, in milliseconds. */
+/** The minimum time between two reads of the hashes of secrets from the database, in milliseconds. */
 const readIntervalMs = 5_000;
 
 /**
- * The hashes of all secrets that are valid or were valid earlier. When a client address has sent too many unknown
- * secrets, the gateway rejects further unknown secrets from that address without a look-up. A secret in this set is
- * still looked up in the database, because it may be valid.
+ * The hashes of secrets that the gateway has issued, except secrets that this process has found to be invalid. When a
+ * client address has sent too many unknown secrets, the gateway looks up no more unknown secrets from this address in
+ * the database, but rejects them. The gateway always looks up a secret whose hash is in this set, because the secret
+ * may be valid.
  */
 export interface KnownSecretHashes {
   has(hash: string): boolean;
   add(hash: string): void;
   delete(hash: string): void;
-  /** Plans to read the newest hashes within 5 s. All calls before that time cause a single read. */
+  /**
+   * Within 5 s, reads the hashes of the newest secrets from the database. If a read is already scheduled, `readSoon`
+   * does not schedule another read.
+   */
   readSoon(): void;
 }
 
 /**
  * Creates the set of the hashes of known secrets in one process.
  *
- * @param read reads the hashes of the newest secrets, up to a maximum number
+ * @param read a function that reads the hashes of the newest secrets of API keys, at most `limit`
  */
 export function createKnownSecretHashes(read: (limit: number) => Promise<string[]>): KnownSecretHashes {
   const hashes = new LRUCache<string, true>({ max: maxKnownSecretHashes });
@@ -35,7 +42,7 @@ export function createKnownSecretHashes(read: (limit: number) => Promise<string[
       nextRead ??= setTimeout(() => {
         read(maxKnownSecretHashes)
           .then((newest) => newest.forEach((hash) => hashes.set(hash, true)))
-          .catch(() => undefined) // if the database is unreachable, the next call plans another read
+          .catch(() => undefined) // if the database is unreachable, the next call of `readSoon` tries again
           .finally(() => (nextRead = undefined));
       }, readIntervalMs).unref();
     },

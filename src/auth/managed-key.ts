@@ -8,7 +8,7 @@ import { apiKeyScope } from './scope.ts';
 /**
  * Finds an API key by the id that a client sent.
  *
- * @throws {ServiceError} `NOT_FOUND` for an unknown key, and for a key that the client's key may not manage
+ * @throws {ServiceError} `NOT_FOUND` if the API key is unknown, or if the client's own API key may not manage it
  */
 export async function findApiKey(
   prisma: Pick<Transaction, 'apiKey'>,
@@ -26,10 +26,10 @@ export async function findApiKey(
 }
 
 /**
- * Finds an API key like `findApiKey`, and locks its row until the transaction ends. Changes of one key therefore run
- * one after the other.
+ * Finds an API key as `findApiKey` does, and locks its row until the transaction ends. Because of the lock, concurrent
+ * changes of the same API key run one after the other.
  *
- * @throws {ServiceError} `NOT_FOUND` under the same conditions as `findApiKey`
+ * @throws {ServiceError} `NOT_FOUND` when `findApiKey` does not find the API key
  */
 export async function lockApiKey(
   transaction: Transaction,

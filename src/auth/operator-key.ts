@@ -16,21 +16,22 @@ interface OperatorSecret {
   pepper: string;
 }
 
-/** The reason why the gateway itself created or revoked an operator's key. The audit log shows the reason. */
+/** The reason that the audit log contains when the gateway itself creates or revokes an operator's key. */
 type Origin = 'OPERATOR_API_KEY' | 'first start' | 'keys:bootstrap';
 const changedBy = (requestId: Origin) => ({ key: null, requestId });
 
 /**
- * The result of `applyOperatorKey`. `ended` means that the secret in OPERATOR_API_KEY is no longer valid, because its
- * key was revoked, rotated or replaced.
+ * What `applyOperatorKey` did with the operator's key. `ended` means that the secret in OPERATOR_API_KEY is no longer
+ * valid, because its key was revoked, rotated or replaced.
  */
 export type OperatorKeyState = 'unchanged' | 'changed' | 'ended';
 
 /**
  * Makes the secret in OPERATOR_API_KEY valid (docs/contract.md#keys). If the operator's key does not exist, the
- * function creates it. The key gets all permissions of this version, and the keys of earlier values of the variable are
- * revoked. If the key was revoked, nothing changes, so a process with an earlier value of the variable cannot revoke
- * the current key.
+ * function creates it. The operator's key gets all permissions that exist in this version of the gateway. The function
+ * revokes every operator's key whose secret was an earlier value of OPERATOR_API_KEY. If the secret in OPERATOR_API_KEY
+ * was already revoked or rotated, the function changes no API key. So a process with an outdated OPERATOR_API_KEY
+ * cannot revoke the current operator's key.
  *
  * @returns `changed` when all processes must empty their caches of API keys
  */
@@ -65,7 +66,9 @@ export async function applyOperatorKey(
   });
 }
 
-/** Revokes the operator's keys of earlier values of OPERATOR_API_KEY. Returns the number of revoked keys. */
+/**
+ * Revokes the operator's keys that belong to earlier values of OPERATOR_API_KEY. Returns the number of revoked keys.
+ */
 async function endFormerKeys(
   transaction: Transaction,
   environment: Environment,
@@ -88,16 +91,16 @@ async function endFormerKeys(
 /**
  * Creates an operator's key with all permissions.
  *
- * @throws when another key has the same secret
+ * @throws when another API key has the same secret
  */
 export async function createOperatorKey(prisma: PrismaClient, operator: OperatorSecret): Promise<void> {
   await prisma.$transaction((transaction) => insertOperatorKey(transaction, operator, 'first start'));
 }
 
 /**
- * Creates an operator's key if the environment has no API keys, or only revoked API keys.
+ * Creates an operator's key if the environment has no API key, or if all its API keys are revoked.
  *
- * @returns whether the key was created
+ * @returns true if the function has created an operator's key
  */
 export async function createFirstOperatorKey(
   prisma: PrismaClient,

@@ -3,12 +3,12 @@ import type { Authenticator } from './authenticator.ts';
 import type { AuthenticatedKey } from './key.ts';
 
 /**
- * Checks the API key again during a long request, such as a stream. The request may continue while the key has all
- * permissions and the whole scope that it had at the start.
+ * Checks the API key again during a long request, such as a stream. A long request may continue only while its API key
+ * still has all permissions and the whole scope from the start of the request.
  *
- * @param before the key at the start of the request
- * @returns the current key
- * @throws {ServiceError} `UNAUTHORIZED` when the secret is no longer valid, `FORBIDDEN` when the key has lost a
+ * @param before the API key, with the permissions and the scope that it had at the start of the request
+ * @returns the current state of the API key
+ * @throws {ServiceError} `UNAUTHORIZED` when the secret is no longer valid, and `FORBIDDEN` when the API key has lost a
  *   permission or a part of its scope
  */
 export async function reauthenticate(

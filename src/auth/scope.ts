@@ -2,9 +2,9 @@ import type { Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from './key.ts';
 import { locationNotFound } from '../errors/error-table.ts';
 
-// The code checks the scope of an API key in three ways. Lists use a Prisma filter, rows that were already read are
-// checked in TypeScript, and hand-written SQL contains a condition. test/storage/statements.test.ts checks that all
-// three agree.
+// The scope of an API key is applied in three ways: as a Prisma filter for lists, as a condition in hand-written SQL,
+// and as a TypeScript function for rows in memory. test/storage/statements.test.ts checks that all three ways give the
+// same result.
 
 /** The Prisma filter for the locations in the scope of an API key. */
 export function locationScope(key: AuthenticatedKey): Prisma.LocationWhereInput {
@@ -20,8 +20,8 @@ export function reachesLocation(key: AuthenticatedKey, location: { id: string; c
 }
 
 /**
- * The SQL condition that a row of `"Location"` is in the scope of an API key. The condition needs the parameters of
- * `scopeParameters`.
+ * The SQL condition that a row of `"Location"` is in the scope of an API key. The parameters of `scopeCondition` come
+ * from the function `scopeParameters`.
  */
 export const scopeCondition = (alias: string) =>
   `($unrestricted::boolean OR ${alias}."companyId" = ANY($companyIds::text[]) OR ${alias}.id = ANY($locationIds::text[]))`;
@@ -30,16 +30,17 @@ export const scopeCondition = (alias: string) =>
 export type Reach = Pick<AuthenticatedKey, 'unrestricted' | 'companyIds' | 'locationIds'>;
 
 /**
- * The maximum number of company ids that a query for a location contains. Most API keys have fewer companies. The ids
- * take less than 4 KiB.
+ * The maximum number of company ids in a database query for one location. Most API keys have fewer than 100 companies,
+ * and the ids of 100 companies occupy less than 4 KiB.
  */
 const maxCompaniesOfQuestion = 100;
 
 /**
- * Returns the companies of an API key for the SQL condition `isOfCompanies`. With this condition, a statement reads a
- * location only if one of the companies owns it. The result is null if the scope contains single locations, if the key
- * is an operator's key, or if the key has very many companies. The statement then reads any location, and `reachable`
- * checks the row.
+ * Returns the ids of the companies in an API key's scope, as text for the SQL condition `isOfCompanies`. With the
+ * condition `isOfCompanies`, an SQL statement reads a location only if one of these companies owns the location.
+ * Returns null in each of these cases: the API key is an operator's key, its scope has more than 100 companies, or
+ * its scope lists the location itself. If the result is null, the SQL statement reads the location, whichever company
+ * owns it. The function `reachable` then checks the scope of the API key.
  */
 export const companiesOfReach = ({ unrestricted, companyIds, locationIds }: Reach, locationId: string) =>
   unrestricted || companyIds.length > maxCompaniesOfQuestion || locationIds.includes(locationId)
@@ -55,7 +56,7 @@ export function scopeParameters({ unrestricted, companyIds, locationIds }: Reach
  * Returns the location if it exists and is in the scope of the API key.
  *
  * @param id the identifier that the client sent
- * @throws {ServiceError} `NOT_FOUND`, the same error for an unknown location and for a location outside the scope
+ * @throws {ServiceError} `NOT_FOUND` for an unknown location, and also for a location outside the scope
  */
 export function reachable<Row extends { id: string; companyId: string }>(
   key: AuthenticatedKey,
@@ -67,8 +68,8 @@ export function reachable<Row extends { id: string; companyId: string }>(
 }
 
 /**
- * The Prisma filter for the companies that an API key may see. They are the companies in its scope, and the companies
- * that own the locations in its scope.
+ * The Prisma filter for the companies that an API key may see. An API key may see the companies in its scope, and the
+ * owners of the locations in its scope.
  */
 export function companyScope(key: AuthenticatedKey): Prisma.CompanyWhereInput {
   return key.unrestricted ? {} : { id: { in: [...key.visibleCompanyIds] } };
@@ -80,14 +81,14 @@ export function reachesCompany(key: AuthenticatedKey, companyId: string): boolea
 }
 
 /**
- * Whether a company as a whole is in the scope of an API key. Only then may the key change the company or create
- * objects in it. A single location of the company in the scope is not enough.
+ * Whether a company as a whole is in the scope of an API key. An API key may not change a company, or create objects in
+ * it, if its scope contains only some locations of the company.
  */
 export function hasCompanyInScope(key: AuthenticatedKey, companyId: string): boolean {
   return key.unrestricted || key.companyIds.includes(companyId);
 }
 
-/** The Prisma filter for the webhooks that an API key may manage. They belong to the companies in its scope. */
+/** The Prisma filter for the webhooks that an API key may manage: the webhooks of the companies in its scope. */
 export function webhookScope(key: AuthenticatedKey): Prisma.WebhookWhereInput {
   return key.unrestricted ? {} : { companyId: { in: [...key.companyIds] } };
 }
@@ -101,9 +102,9 @@ export function auditScope(key: AuthenticatedKey): Prisma.AuditRecordWhereInput 
 }
 
 /**
- * The Prisma filter for the API keys that a key may see and revoke. Their scope shares at least one company or location
- * with the scope of the acting key (docs/contract.md#keys). For rotating or changing a key, `requireAtLeast` must also
- * succeed.
+ * The Prisma filter for all API keys that the given API key may see and revoke. An API key may see and revoke another
+ * API key if their scopes have at least one company or location in common (docs/contract.md#keys). An API key can
+ * rotate or change only API keys that have no more access than itself (`requireAtLeast`).
  */
 export function apiKeyScope(key: AuthenticatedKey): Prisma.ApiKeyWhereInput {
   if (key.unrestricted) return {};

@@ -7,10 +7,11 @@ import { isId } from '../ids.ts';
 /**
  * Returns the company that will own a new object (docs/contract.md#location).
  *
- * @param companyId the id that the client sent; the client may omit it when exactly one company is in the key's scope
- * @param what the kind of object in the plural, for the error message
- * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope, and for a key without companies,
- *   `VALIDATION_ERROR` when the client must name the company
+ * @param companyId the company id that the client sent. If exactly one company is in the scope of the API key, the
+ *   client may omit the id
+ * @param what the kind of the new object in the plural, for the error message, such as `locations`
+ * @throws {ServiceError} `FORBIDDEN` for a company outside the scope of the API key, and for an API key without
+ *   companies. `VALIDATION_ERROR` when `companyId` is omitted and the API key has several companies
  */
 export async function owningCompany(
   prisma: PrismaClient,

@@ -1,48 +1,23 @@
-import { type Company, Prisma, type PrismaClient } from '../../prisma/generated/client/client.ts';
+import type { Company, PrismaClient } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { companyScope, reachesCompany } from '../auth/scope.ts';
-import { columnList } from '../database/columns.ts';
 import { createLargeValues } from '../database/large-values.ts';
-import { namedStatement } from '../database/named-statement.ts';
 import { prismaList } from '../database/prisma-list.ts';
 import { createRowById } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
 import { companyForbidden, valuesTooLarge } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { PagedList } from '../paging.ts';
-
-/**
- * The columns that are read for every company. The column `settings` is not among them, because some old companies have
- * large settings.
- */
-const companyColumns = {
-  id: true,
-  name: true,
-  slug: true,
-  address: true,
-  externalCompanyId: true,
-  description: true,
-  phone: true,
-  email: true,
-  website: true,
-  logo: true,
-  createdAt: true,
-  updatedAt: true,
-} as const satisfies Prisma.CompanySelect;
+import { companiesById, companyColumns } from './statements.ts';
 
 /** A company without its settings. */
 export type ReadCompany = Pick<Company, keyof typeof companyColumns>;
-
-const companiesById = namedStatement(
-  'companies-by-id',
-  `SELECT ${columnList(Object.keys(companyColumns), (quoted) => `c.${quoted}`)} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
-);
 
 /** The functions that read companies from one database. */
 export type CompanyReads = ReturnType<typeof createCompanyReads>;
 
 /**
- * Creates the functions that read companies. One SQL statement answers all calls for a company by id in the same
+ * Creates the functions that read companies. One SQL statement answers all look-ups of companies by id in the same
  * iteration of the event loop.
  */
 export function createCompanyReads(services: {
@@ -54,7 +29,7 @@ export function createCompanyReads(services: {
   const byId = createRowById<ReadCompany>(sql, companiesById);
 
   return {
-    /** Reads the settings of a company by the id of the company (src/database/large-values.ts). */
+    /** Reads the settings of the company with a given id (src/database/large-values.ts). */
     settingsOf: createLargeValues(sql, 'Company', 'settings', {
       isBounded,
       tooLarge: valuesTooLarge('settings'),
@@ -74,7 +49,7 @@ export function createCompanyReads(services: {
     /**
      * Finds a company by an id that a client sent.
      *
-     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for a company outside the key's scope
+     * @throws {ServiceError} `FORBIDDEN` for an unknown company and for a company outside the scope of the API key
      */
     async find(key: AuthenticatedKey, id: string): Promise<ReadCompany> {
       const company = isId(id) && reachesCompany(key, id) ? await byId(id) : undefined;

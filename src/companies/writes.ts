@@ -4,39 +4,34 @@ import type { Authenticator } from '../auth/authenticator.ts';
 import type { Author } from '../auth/key.ts';
 import { hasCompanyInScope } from '../auth/scope.ts';
 import { databaseNow } from '../database/clock.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { lockRow } from '../database/row-lock.ts';
 import type { Transaction } from '../database/types.ts';
 import { isUniqueViolation } from '../database/violations.ts';
 import { companyForbidden, ServiceError } from '../errors/error-table.ts';
 import { isId, newId } from '../ids.ts';
+import { writeSettings } from './statements.ts';
 
 /** The fields of a new company. */
 export type CompanyValues = Pick<
   Prisma.CompanyCreateInput,
   'name' | 'slug' | 'address' | 'externalCompanyId' | 'description' | 'phone' | 'email' | 'website' | 'logo'
 > & {
-  /** The settings of the company. They are a JSON object with any content. */
+  /** The settings of the company. The settings are a JSON object with any content. */
   settings?: unknown;
 };
 
 /**
- * The changed fields of a company. A field that is undefined stays unchanged. null clears a field that can be null, and
- * leaves any other field unchanged.
+ * The changed fields of a company. A field that is undefined stays unchanged. If a value is null, an optional field is
+ * cleared, and a required field stays unchanged.
  */
 export type CompanyChanges = {
   [Field in keyof Omit<CompanyValues, 'slug'>]?: CompanyValues[Field] | null;
 };
 
-/** This statement is hand-written SQL, because Prisma drops the members `__proto__` and `$type` of a JSON value. */
-const writeSettings = namedStatement(
-  'company-settings-write',
-  'UPDATE "Company" SET settings = $settings::jsonb WHERE id = $id',
-);
-
 /**
- * Stores the settings of a company, and returns the company with the stored settings. undefined leaves the settings
- * unchanged, and null removes them.
+ * Stores the settings of a company, and returns the company with the stored settings. For undefined, the settings stay
+ * unchanged; for null, the settings are removed.
  */
 async function withSettings(
   transaction: Transaction,
@@ -57,10 +52,10 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
   const { prisma, authenticator } = services;
   return {
     /**
-     * Registers a company and adds it to the scope of the author's key (docs/contract.md#company). The scope of an
-     * operator's key already contains every company and stays unchanged.
+     * Registers a company and adds it to the scope of the author's API key (docs/contract.md#company). An operator's
+     * key keeps its scope, which already contains every company.
      *
-     * @throws {ServiceError} `CONFLICT_ERROR` when another company has the slug
+     * @throws {ServiceError} `CONFLICT_ERROR` when another company already has the same slug
      */
     async register(author: Author, values: CompanyValues): Promise<Company> {
       const { key } = author;
@@ -97,7 +92,7 @@ export function createCompanyWrites(services: { prisma: PrismaClient; authentica
     /**
      * Changes the given fields of a company.
      *
-     * @throws {ServiceError} `FORBIDDEN` for an unknown company, and for a company outside the key's scope
+     * @throws {ServiceError} `FORBIDDEN` for an unknown company, and for a company outside the scope of the API key
      */
     async update(author: Author, id: string, changes: CompanyChanges): Promise<Company> {
       const { name, address, settings, ...nullable } = changes;

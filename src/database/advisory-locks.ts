@@ -1,30 +1,39 @@
 /**
- * The numbers of the advisory locks in PostgreSQL. They are all in this file, so that no two locks have the same
- * number. The numbers are arbitrary, except for the number of Prisma's lock. A lock is valid for one database and ends
- * with its transaction.
+ * The numbers of the advisory locks in PostgreSQL. This file contains all lock numbers, so that each lock has a
+ * different number. The lock numbers are arbitrary, except for the number of the lock that Prisma also uses. An
+ * advisory lock is valid for one database and is released when its transaction ends.
  */
 export const advisoryLocks = {
   /**
-   * The lock of the gateway process that applies migrations. Other processes wait for it. Earlier versions of the
-   * gateway use the same lock.
+   * The number of the advisory lock that a gateway process holds while it applies migrations. Other gateway processes
+   * wait for this lock. Earlier versions of the gateway use the same lock number, so gateway processes of different
+   * versions never migrate at the same time.
    */
   migration: 7_205_759_403,
-  /** The lock of `prisma migrate`. The command waits for the lock for at most 10 s. */
+  /**
+   * The number of the advisory lock that `prisma migrate` takes. The command waits at most 10 s for this advisory lock.
+   */
   prismaMigration: 72_707_369,
   /**
-   * The lock of the process that drops expired days of usage records. Other processes skip this work. The number is
-   * also used to compute a lock for each table, which a process holds while it removes expired records of the table.
+   * The lock of the process that removes expired usage records. A process that does not get the lock at once skips
+   * the removal. Every other table with expiring records has its own lock. The lock number is a hash of the table's
+   * name with the seed `retention`. A process holds the retention lock of a table while it removes expired records
+   * from this table.
    */
   retention: 7_205_759_404,
   /**
-   * The lock of the process that creates the table partitions for the coming days. Other starting processes wait for
-   * it.
+   * The lock of the process that creates the table partitions for the coming days. While one process has this lock,
+   * other processes that are starting wait.
    */
   usagePartitions: 7_205_759_406,
-  /** The lock of the process that creates or revokes the operator's key. Other starting processes wait for it. */
+  /**
+   * The lock of the process that creates or revokes the operator's key. Other processes that are starting wait until
+   * this process has released the lock.
+   */
   operatorKey: 7_205_759_405,
   /**
-   * The number from which the lock of a company is computed. A transaction holds the lock while it counts the company's
+   * The seed of the locks for webhooks, with one lock for each company. The number of a lock is a hash of the company's
+   * id with the seed `webhooksOfCompany`. A transaction holds the lock of a company while it counts the company's
    * webhooks and creates a webhook.
    */
   webhooksOfCompany: 0,

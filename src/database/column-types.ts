@@ -4,9 +4,9 @@ const { TIMESTAMPTZ } = pg.types.builtins;
 const anyTimestamp = pg.types.getTypeParser(TIMESTAMPTZ);
 
 /**
- * Parses a timestamptz of a session in UTC, such as `2026-02-03 04:05:06.789+00`. V8 parses it as ISO 8601, twice as
- * fast as the parser of pg. The parser of pg handles the values that V8 cannot parse: years after 9999, years BC and
- * infinity.
+ * Parses a timestamptz value that PostgreSQL wrote in UTC, such as `2026-02-03 04:05:06.789+00`. The date parser of V8
+ * is twice as fast as the parser of the package pg. V8 cannot parse years after 9999, years BC and infinity, so the
+ * parser of the package pg handles them.
  */
 export function parseTimestamp(text: string): unknown {
   return text[10] === ' ' && text.endsWith('+00')
@@ -15,8 +15,8 @@ export function parseTimestamp(text: string): unknown {
 }
 
 /**
- * The parsers for the result columns of hand-written SQL, on PostgreSQL and on the embedded database. They are the
- * parsers of pg, except for a faster parser for timestamptz.
+ * The parsers for the result columns of hand-written SQL, on PostgreSQL and on the embedded database. All types use the
+ * parsers of the package pg, except timestamptz, which has a faster parser.
  */
 export const columnTypes = {
   getTypeParser: ((oid: number, format) =>

@@ -1,8 +1,8 @@
 import type { JsonShape } from '../paging.ts';
 
 /**
- * Returns a list of columns in SQL, separated by commas. `render` returns the SQL for one column; its arguments are the
- * quoted and the plain name.
+ * Returns a list of columns in SQL, separated by commas. `columnList` calls `render` to get the SQL for one column. The
+ * first argument of `render` is the column name in quotes, and its second argument is the column name without quotes.
  */
 export function columnList<Column extends string>(
   columns: readonly Column[],
@@ -12,11 +12,12 @@ export function columnList<Column extends string>(
 }
 
 /**
- * Returns the columns of a Prisma model for the result of an SQL statement. Statements do not use `SELECT *`. If a
- * newer version adds a column by a migration, a prepared `SELECT *` would fail in processes that are still running.
+ * Returns the columns of a Prisma model for the result of an SQL statement. Gateway SQL lists its columns instead of
+ * using `SELECT *`. Prepared `SELECT *` statements of an older gateway version fail when the migration of a newer
+ * version adds a column.
  *
  * @param fields the scalar fields of a model, as Prisma lists them (`Prisma.LocationScalarFieldEnum`)
- * @param alias the table's name in the statement
+ * @param alias the alias of the table in the SQL statement
  */
 export function modelColumns(fields: Readonly<Record<string, string>>, alias: string): string {
   return columnList(Object.keys(fields), (quoted) => `${alias}.${quoted}`);
@@ -27,10 +28,9 @@ const apiInstant = (column: string) =>
   `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Returns SQL that converts columns of a row to the text of a JSON object. The text equals the output of
- * JSON.stringify.
+ * Returns SQL that converts columns of a row to the text of a JSON object, exactly as JSON.stringify would write it.
  *
- * @param instants which columns are instants
+ * @param instants the names of the columns that contain instants
  */
 export function columnsAsJson(alias: string, shape: JsonShape, instants: readonly string[]): string {
   const columns = shape.map(({ name, column }) => {
@@ -41,8 +41,8 @@ export function columnsAsJson(alias: string, shape: JsonShape, instants: readonl
 }
 
 /**
- * Returns SQL that converts a row to jsonb for audit records. Instants have the form that the API uses, because
- * `to_jsonb` alone would write them with `+00:00`.
+ * Returns SQL that converts a row to jsonb for audit records. The SQL also converts instants to the format of the API.
+ * Without this conversion, `to_jsonb` would write instants with `+00:00`.
  */
 export function rowAsJson(alias: string, instants: readonly string[]): string {
   const pairs = columnList(instants, (quoted, column) => `'${column}', ${apiInstant(`${alias}.${quoted}`)}`);

@@ -1,8 +1,8 @@
 /**
- * Returns the SQL condition that the company of a row is one of the companies in the query `q`. The column
- * `ofCompanies` of `q` contains company ids, separated by spaces, or null for any company. With this condition,
- * PostgreSQL does not even read rows of other companies. Otherwise, a client could find out from the response time
- * whether such rows exist.
+ * Returns the SQL condition that a company is in the list `q."ofCompanies"`: company ids, separated by spaces, or null
+ * for every company. With this condition, PostgreSQL reads only rows of the listed companies. Reading rows of other
+ * companies would take time. From the response time, a client could then find out whether another company has matching
+ * rows.
  *
  * @param company an SQL expression for the id of the company
  */

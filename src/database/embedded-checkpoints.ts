@@ -1,19 +1,20 @@
 import type { PGlite } from '@electric-sql/pglite';
 
-/** How often the size of the write-ahead log is checked, in milliseconds. */
+/** The time between two checks of the size of the write-ahead log, in milliseconds. */
 const checkIntervalMs = 30_000;
 
 /**
- * How many bytes the write-ahead log may grow after a checkpoint before the next checkpoint runs. A start after a crash
- * replays these bytes. A checkpoint blocks the process for about 30 ms.
+ * When the write-ahead log has grown by this number of bytes, the next checkpoint runs. When the embedded database
+ * starts after a crash, it replays at most about `maxLogBytes` bytes of the write-ahead log. A checkpoint blocks the
+ * process for about 30 ms.
  */
 const maxLogBytes = 64 * 1024 * 1024;
 
 /**
- * The start parameter that prevents PostgreSQL from starting checkpoints itself. PostgreSQL starts a checkpoint when
- * the log has reached about half of `max_wal_size`, and a server runs it in a separate process. PGlite has only one
- * process and would run the checkpoint in the middle of a write. The checkpoint would then wait forever for a lock that
- * the write holds.
+ * The start parameter of the embedded database that turns off automatic checkpoints. PostgreSQL starts a checkpoint
+ * when the write-ahead log has reached about half of `max_wal_size`. A PostgreSQL server runs each checkpoint in a
+ * separate process, but PGlite has only one process. So in PGlite, a checkpoint in the middle of a write would wait
+ * forever for a lock that the write holds.
  */
 export const noOwnCheckpoints = ['-c', 'max_wal_size=1TB'];
 
@@ -21,10 +22,11 @@ const bytesSinceCheckpoint = `
   SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 AS bytes FROM pg_control_checkpoint()`;
 
 /**
- * Regularly writes the changes of the embedded database to its data files (`CHECKPOINT`), so that PostgreSQL can reuse
- * the files of the write-ahead log.
+ * Starts a timer that checks the size of the write-ahead log. When the log is large, a `CHECKPOINT` writes the changes
+ * of the embedded database to its data files. After a checkpoint, PostgreSQL can reuse the files of the write-ahead
+ * log.
  *
- * @returns a function that stops the checks, and waits for a check that is running
+ * @returns a function that stops the timer, and waits for a check that is still running
  */
 export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
@@ -35,7 +37,7 @@ export function startCheckpoints(client: Pick<PGlite, 'query' | 'exec'>): () => 
   }
 
   const timer = setInterval(() => {
-    // If this check fails, the next check tries again.
+    // an error is ignored here, because the next check tries the checkpoint again
     running = check().catch(() => undefined);
   }, checkIntervalMs).unref();
 

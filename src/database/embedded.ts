@@ -15,9 +15,9 @@ import { lockFolder } from './folder-lock.ts';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * The parsers of pg, for use with PGlite. PGlite's own parsers return other values; for example, they return a NULL
- * inside an array as the text "NULL". pg exports only the type numbers of scalars, so the array types are listed here
- * by number: bool, int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
+ * The parsers of the package pg for column values, for use with PGlite. For example, PGlite's own parsers would return
+ * a NULL inside an array as the text "NULL". The package pg has no names for array types, so the array types are
+ * numbers here: arrays of bool, int2, int4, text, varchar, int8, float8, timestamptz, numeric, uuid and jsonb.
  */
 const PG_PARSERS = Object.fromEntries(
   [
@@ -27,8 +27,9 @@ const PG_PARSERS = Object.fromEntries(
 );
 
 /**
- * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. It is half of PGlite's default, because the cache
- * takes memory even in an idle process, and the operating system caches the files, too.
+ * The size of PostgreSQL's page cache (`shared_buffers`) in MiB. This page cache is half as large as PGlite's default,
+ * because it occupies memory even in an idle process. The cache can be small, because the operating system also caches
+ * the database files.
  */
 const sharedBuffersMebibytes = 64;
 
@@ -67,12 +68,12 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
 }
 
 /**
- * Opens the files of the database. Only the owner of the files can read them. A new database is created in a temporary
- * folder, which is renamed when the database is complete. An interrupted first start therefore leaves no incomplete
- * database.
+ * Opens the files of the embedded database. Only the operating system user that runs the gateway can read the database
+ * files. A new database is created in a temporary folder, which is renamed when the database is complete. An
+ * interrupted first start therefore leaves no incomplete database in the final folder.
  */
 async function openFolder(folder: string): Promise<PGlite> {
-  // Without this setting of the process, PGlite would create files that all users can read.
+  // Without the umask 0o077, PGlite would create files that all users of the computer can read.
   process.umask(0o077);
   const files = join(folder, 'postgres');
   if (!existsSync(files)) {
@@ -81,7 +82,7 @@ async function openFolder(folder: string): Promise<PGlite> {
     await (await openFiles(unfinished)).close();
     await rename(unfinished, files);
   }
-  // Earlier versions of the gateway created a folder that all users could read.
+  // Earlier versions of the gateway created a database folder that all users of the computer could read.
   await chmod(files, 0o700);
   return openFiles(files);
 }
@@ -93,7 +94,8 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
   const stopCheckpoints = startCheckpoints(shared.others);
   const connectionsOver = (client: SharedConnection['gates']): Connections => ({
     prisma: new PrismaClient({
-      // The adapter declares a PGlite as its argument, but uses only the methods that the client has.
+      // Prisma's adapter requires a PGlite object, but calls only methods that a client of the shared connection also
+      // has.
       adapter: tracedAdapters(new PrismaPGlite(client as PGlite)),
       transactionOptions: TRANSACTION_OPTIONS,
       errorFormat: 'minimal',
@@ -126,15 +128,15 @@ async function databaseOver(pglite: PGlite, unlock: () => void): Promise<Databas
       await pglite.close();
       unlock();
     },
-    // No migration lock is needed here, because the lock of the folder excludes other processes.
+    // Migrations need no lock of their own: the lock of the database folder already excludes other processes.
     async withMigrationLock(work) {
       const result = await work({
         query: async <Row>(text: string, values: readonly unknown[] = []) =>
           (await pglite.query<Row>(text, [...values])).rows,
         runScript: async (script) => void (await pglite.exec(script)),
       });
-      // PGlite reads the array types only when it opens the database. This call makes the array types known that a
-      // migration has created.
+      // PGlite reads the list of array types only when it opens the database. A migration may have created an array
+      // type, so PGlite must read the list again.
       await pglite.refreshArrayTypes();
       return result;
     },

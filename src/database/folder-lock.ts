@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { DatabaseStartError } from './start-error.ts';
 
 /**
- * Locks the folder of the embedded database for this process. Two processes that write to one folder would lose data.
- * The lock belongs to an open file (`flock`, on Linux `F_OFD_SETLK`). The kernel gives the lock to only one process,
- * even if containers share a volume, and releases it when the process ends or crashes. The lock file is never removed.
- * Otherwise, two processes could each lock a different file with the same name.
+ * Locks the folder of the embedded database for this process. If two processes wrote to the same database folder, data
+ * would be lost. The lock belongs to an open file (`flock`, or `F_OFD_SETLK` on Linux). The kernel gives the lock to
+ * only one process, even if containers share a volume. The kernel releases the lock when the process ends or crashes.
+ * The gateway never removes the lock file. Otherwise, two processes could each lock a different file with the same
+ * name.
  *
  * @returns a function that releases the folder
- * @throws {DatabaseStartError} when another process holds the lock, or when the folder cannot be written or locked
+ * @throws {DatabaseStartError} when another process holds the lock, or when this process cannot write to the folder or
+ *   lock it
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   const path = join(folder, 'gateway.lock');

@@ -9,31 +9,34 @@ import {
 import { createStatementBatch } from './statement-batch.ts';
 import type { Sql } from './types.ts';
 
-/** The maximum number of lists that one SQL statement counts on the embedded database. */
+/** On the embedded database, one SQL statement counts the rows of at most this many lists. */
 const maxJoinedCounts = 10;
 
 /**
- * The maximum number of JSON pages that one SQL statement reads. Each page is long, and several statements can run in
- * parallel, so the number is small.
+ * The maximum number of pages that one SQL statement reads as JSON. One SQL statement reads only few pages, because
+ * each page is long. Several SQL statements can read pages in parallel.
  */
 const maxJoinedJsonPages = 10;
 
-/** A page with rows of one owner, such as the entries of a location. */
+/** A page of a list whose rows belong to one owner, such as the whitelist entries of a location. */
 export interface OwnedRows<Row> {
-  /** The id of the owner. `companyId` is the id of the company to which the owner belongs. */
+  /**
+   * The id of the location or company that owns the rows. If the owner is a location, `companyId` is the id of its
+   * company; otherwise `companyId` equals `id`.
+   */
   id: string;
   companyId: string;
   rows: Row[];
 }
 
-/** A page with rows of one owner as JSON, and the columns of `jsonPageColumns`. */
+/** A page of rows as JSON, with the additional columns from the option `jsonPageColumns`. */
 type OwnedJson<Further> = JsonPage & Further & { id: string; companyId: string };
 
 type FoundRow = { n: number; ownerId: string; ownerCompanyId: string; id: string | null };
 
 /**
- * Creates the functions that read and count the pages of a list that is sorted by id. One SQL statement answers all
- * calls in the same iteration of the event loop.
+ * Creates the functions that read and count the pages of a list that is sorted by id. Calls with the same filters share
+ * one SQL statement if they are made in the same iteration of the event loop.
  */
 export function createKeysetList<
   Row extends { id: string },
@@ -58,7 +61,7 @@ export function createKeysetList<
     answerOf: ([part]) => part,
   });
 
-  /** Counts the matching rows of one owner with several short statements. */
+  /** Counts the list rows of one owner (such as a location) that match a query, in several short SQL statements. */
   async function countInParts(question: Asked): Promise<number> {
     let counted = 0;
     for (let after = ''; ;) {
@@ -71,7 +74,10 @@ export function createKeysetList<
   }
 
   return {
-    /** Reads a page with rows of one owner. The result is undefined for an unknown owner. */
+    /**
+     * Reads a page of the rows of one owner (a location or a company). Returns `undefined` if the owner of the list
+     * does not exist.
+     */
     page: createStatementBatch<Asked & Page, FoundRow, OwnedRows<Row> | undefined, Shared>(sql, {
       statementOf: statements.page,
       parametersOf,
@@ -85,7 +91,10 @@ export function createKeysetList<
         },
     }),
 
-    /** Reads a page with rows of one owner as JSON, oldest first. The result is undefined for an unknown owner. */
+    /**
+     * Reads a page of the rows of one owner (a location or a company) as JSON, oldest row first. Returns `undefined` if
+     * the owner of the list does not exist.
+     */
     jsonPage: createStatementBatch<
       Asked & JsonQuestion,
       OwnedJson<FurtherColumns> & { n: number },
@@ -99,7 +108,7 @@ export function createKeysetList<
       answerOf: ([page]) => page,
     }),
 
-    /** Counts the matching rows of one owner. */
+    /** Counts the rows of one owner that match the query. */
     count:
       options.kind === 'embedded'
         ? countInParts

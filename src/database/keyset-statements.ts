@@ -5,63 +5,66 @@ import { namedStatement, type NamedStatement } from './named-statement.ts';
 import type { Database } from './types.ts';
 
 /**
- * The maximum number of rows that one statement counts on the embedded database. The number is limited, because all
- * other requests wait while a statement runs there.
+ * The maximum number of rows that one statement counts on the embedded database. While a statement runs on the
+ * embedded database, all other requests wait, so each statement must be short.
  */
 export const rowsPerCount = 2_000;
 
-/** Describes a list whose rows belong to owners, such as the events of locations. */
+/** Describes a list of rows that belong to an owner, such as the parking events of a location. */
 export interface KeysetListOptions<Question, Shared> {
-  /**
-   * Whether the gateway uses the embedded database or PostgreSQL. The embedded database counts long lists in several
-   * steps.
-   */
+  /** The kind of database. On the embedded database, a long list is counted in several steps. */
   kind: Database['kind'];
-  /** The name of the table with the rows. `columns` has its columns as Prisma lists them. */
+  /** The name of the database table with the rows of the list. The option `fields` lists the columns of the table. */
   table: string;
   fields: Readonly<Record<string, string>>;
   /**
-   * SQL expressions that are selected instead of the columns with the same names. An expression may use the row `r`,
-   * but no other tables.
+   * SQL expressions that a statement selects instead of the columns with the same names. An SQL expression may use the
+   * columns of the alias `r` (a row of the list), but no other tables.
    */
   expressions?: Readonly<Record<string, string>>;
-  /** The columns with instants. JSON pages need them. */
+  /** The columns that contain instants. When a page is read as JSON, instants get the format of the API. */
   instants?: readonly string[];
-  /** SQL for additional columns of a JSON page. The SQL may use the owner `o` of the list. */
+  /**
+   * SQL for additional columns when a page is read as JSON. In `jsonPageColumns`, the alias `o` stands for the row of
+   * the list's owner, such as a location.
+   */
   jsonPageColumns?: string;
-  /** The table of the owners, and the column in each row with the id of its owner. */
+  /**
+   * The table of the companies or locations to which the rows of the list belong. Each row of the list contains the
+   * id of its owner in the column `column`.
+   */
   owner: { table: 'Company' | 'Location'; column: string };
   /**
-   * The filters that a query can have. A filter requires that a column equals a value of the given type, or has a
-   * condition of its own.
+   * The filters that a query can have. For a filter with the type `text` or `boolean`, the column with the filter's
+   * name must be equal to the value that the client sent. All other filters are hand-written SQL conditions.
    */
   filters?: Readonly<Record<string, 'text' | 'boolean' | FilterCondition>>;
   /** An additional condition for every row `r` of the list. */
   condition?: string;
   /**
-   * Returns a value from which the parameters of `condition` are computed. One SQL statement answers all queries for
-   * which this function returns the same object.
+   * Returns the part of a query that determines the SQL parameters of `condition` (see `sharedParameters`). One SQL
+   * statement can answer several queries only if `sharedOf` returns the same object for each of these queries.
    */
   sharedOf?: (question: Question) => Shared;
   sharedParameters?: (shared: Shared) => Readonly<Record<string, unknown>>;
 }
 
 /**
- * A filter that does not test for equality. It has the type of its value, and an SQL condition on a row `r` for a query
- * `q`.
+ * A filter with a hand-written SQL condition. The SQL text of the filter uses two aliases. The alias `r` is a row of
+ * the list, and the alias `q` is a query that contains the value of the filter.
  */
 interface FilterCondition {
   type: 'boolean' | 'timestamptz';
   condition: string;
-  /** Whether a database index contains the matching rows in the order of their ids. */
+  /** Whether a database index contains the rows that match the filter, sorted by id. */
   hasIndex: boolean;
 }
 
 export interface Question {
   ownerId: string;
   /**
-   * The companies to which the owner must belong, as `isOfCompanies` expects them. If omitted, the owner may belong to
-   * any company.
+   * The ids of the companies to which the owner of the list may belong, separated by spaces (see `isOfCompanies`). If
+   * the ids are omitted, the owner may belong to any company.
    */
   ofCompanies?: string | null | undefined;
 }
@@ -69,8 +72,8 @@ export interface Question {
 export type JsonQuestion = Pick<Page, 'after' | 'limit'> & { shape: JsonShape };
 
 /**
- * Creates the SQL statements for a list that is sorted by id. There is a statement for each combination of filters and
- * bounds, so that PostgreSQL can choose the best index for it.
+ * Creates the SQL statements for a list that is sorted by id. Each combination of filters and bounds has its own SQL
+ * statement, so that PostgreSQL can choose the best index for it.
  */
 export function createKeysetStatements<Asked extends Question, Shared>(
   options: KeysetListOptions<Asked, Shared>,
@@ -107,7 +110,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   );
   const statements = new Map<string, NamedStatement>();
 
-  /** Returns a statement by name. The SQL text is created only when the statement is first used. */
+  /** Returns the SQL statement with a given name. The SQL text of a statement is created at its first use. */
   function statement(name: string, text: () => string): NamedStatement {
     const known = statements.get(name);
     if (known) return known;
@@ -116,12 +119,12 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     return written;
   }
 
-  /** Returns SQL that converts the parameters of several queries to rows `q` with the given columns. */
+  /** Returns SQL that converts the parameters of several queries to a table `q` with one row for each query. */
   const questions = (columns: string[]) => `
     unnest(${['$ownerId::text[]', ...columns.map((column) => `$${column}::${types.get(column)}[]`)].join(', ')})
       WITH ORDINALITY AS q(${['"ownerId"', ...columns.map((column) => `"${column}"`), 'n'].join(', ')})`;
 
-  /** Returns the SQL condition that a row is in the list of an owner. */
+  /** Returns the SQL condition that a row belongs to the list of a given owner. */
   const membership = (ownerId: string, used: string[]) =>
     [
       `r."${owner.column}" = ${ownerId}`,
@@ -134,7 +137,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
     columns.filter((column) => (question as Record<string, unknown>)[column] !== undefined);
 
   /**
-   * Returns numbers in place of column names. PostgreSQL truncates long statement names, so the names must be short.
+   * Returns a text with one number for each column name, as a part of the name of an SQL statement. PostgreSQL
+   * truncates long statement names, so the names of statements must be short.
    */
   const numbersOf = (used: string[]) => used.map((column) => [...types.keys()].indexOf(column)).join();
 
@@ -157,8 +161,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   const shapes = new Map<JsonShape, number>();
 
   /**
-   * Returns a number for a JSON shape, for the name of a statement. Only the gateway's own documents have JSON shapes,
-   * so there are few.
+   * Returns a number that is unique for each JSON shape. The name of an SQL statement contains this number. A JSON
+   * shape is the list of fields that each row has in the JSON of a list. The number of JSON shapes is small, because
+   * the gateway defines them and clients cannot add any.
    */
   function shapeNumber(shape: JsonShape): number {
     const number = shapes.get(shape) ?? shapes.size;
@@ -168,7 +173,7 @@ export function createKeysetStatements<Asked extends Question, Shared>(
 
   function jsonStatement(question: Asked & JsonQuestion): NamedStatement {
     const used = usedOf(question, [...conditions.keys()]);
-    // PostgreSQL guarantees that the aggregate receives the rows in the order of the sorted subquery (manual,
+    // PostgreSQL guarantees that an aggregate function receives the rows in the order of the sorted subquery (manual,
     // "Aggregate Functions").
     return statement(
       `${table}-json ${shapeNumber(question.shape)} ${numbersOf(used)}`,
@@ -198,8 +203,9 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Counts a part of a list. Filters with an index select the rows that are read, and all other filters are then
-   * checked for each row. A part therefore reads a fixed number of rows, even if few rows match.
+   * Counts the rows in one part of a list that match the client's filters. With the filters that have an index,
+   * PostgreSQL first chooses a limited number of rows. Then it checks all other filters for each chosen row. So the SQL
+   * statement never reads more rows than the limit, even if few rows match all filters.
    */
   function countPartStatement(question: Asked): NamedStatement {
     const used = usedOf(question, filterNames);
@@ -231,8 +237,8 @@ export function createKeysetStatements<Asked extends Question, Shared>(
   }
 
   /**
-   * Returns the parameters of several queries for one statement. There is an array for each column, and the parameters
-   * that all queries have in common.
+   * Returns the parameters of one SQL statement that answers several queries. The parameter of a column is an array
+   * with one value for each query. All other parameters have one value for all queries.
    */
   const parametersOf = (asked: readonly Asked[], shared: Shared) => ({
     ...Object.fromEntries(

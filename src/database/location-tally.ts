@@ -1,6 +1,6 @@
 /**
- * Returns SQL for a number that database triggers keep up to date for each location. It is the number of whitelist
- * entries or of open sessions (docs/decisions/location-tallies.md).
+ * Returns SQL for a number of a location: its whitelist entries or its open parking sessions. Database triggers keep
+ * the numbers of entries and of open sessions up to date (docs/decisions/location-tallies.md).
  *
  * @param locationId an SQL expression for the id of the location
  */

@@ -5,19 +5,22 @@ import type { Database, MigrationConnection, Sql, Statement } from './types.ts';
 import { DatabaseStartError } from './start-error.ts';
 import { property } from './violations.ts';
 
-/** One folder of prisma/migrations, in Prisma's layout. */
+/** One migration, which is a folder in prisma/migrations with the layout that Prisma requires. */
 export interface Migration {
   /**
-   * The name of the folder: `<timestamp>_<what the migration does>`. The names sort in the order in which migrations
-   * are applied.
+   * The name of the folder: `<timestamp>_<what the migration does>`. The alphabetical order of the folder names is the
+   * order in which the migrations are applied.
    */
   name: string;
   script: string;
-  /** SHA-256 of the script in hex, as Prisma records it. */
+  /** The SHA-256 digest of the script in hex, as Prisma stores it in the history of migrations. */
   checksum: string;
 }
 
-/** A row of the history of migrations. The migration was applied, or it failed and is incomplete. */
+/**
+ * A row in the history of migrations. Each row belongs to a migration that was applied completely, or to a migration
+ * that failed and is incomplete.
+ */
 interface AppliedMigration {
   name: string;
   checksum: string;
@@ -42,8 +45,8 @@ const readApplied: Statement = {
 };
 
 /**
- * SQL that creates the table of the history with Prisma's definition, so that Prisma's own commands work on the same
- * database.
+ * SQL that creates the table of the migration history. The table has Prisma's definition, so that Prisma's own commands
+ * work on the same database.
  */
 const createHistory = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -58,9 +61,9 @@ const createHistory = `
   )`;
 
 /**
- * Applies the pending migrations with the same files and the same table `_prisma_migrations` as `prisma migrate
- * deploy`. Several processes may call this function at the same time: one process applies the migrations, and the
- * others wait. Without pending migrations, the function runs two short queries.
+ * Applies the pending migrations as `prisma migrate deploy` does, with the same files and the same table
+ * `_prisma_migrations`. If several processes call this function at the same time, one process applies the migrations,
+ * and the other processes wait. Without a pending migration, the function runs only two short queries.
  *
  * @returns the names of the migrations that this call applied.
  * @throws {DatabaseStartError} when the file of an applied migration was edited, when an earlier migration is
@@ -71,8 +74,8 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
   if (!needsWork(migrations, await readHistory(database.sql), log)) return [];
 
   return database.withMigrationLock(async (connection) => {
-    // The history is read again, because another process may have applied the migrations while this process waited for
-    // the lock.
+    // Another process may have applied the migrations while this process waited for the lock. So this process reads the
+    // history of migrations again.
     const history = await readHistory(database.sql);
     if (!needsWork(migrations, history, log)) return [];
     const unfinished = history.find(({ finished }) => !finished);
@@ -93,7 +96,7 @@ export async function applyMigrations(database: Database, log: Logger, folder: U
 }
 
 /**
- * Reads the migrations of a folder in the order of application.
+ * Reads the migrations of a folder in the order in which they are applied.
  *
  * @throws when the folder or a script is missing.
  */
@@ -109,8 +112,9 @@ export async function readMigrations(folder: URL): Promise<Migration[]> {
 }
 
 /**
- * Applies one migration. The migration and its row in the history are written in one transaction, so that a crash of
- * the process changes nothing. A script that PostgreSQL runs only outside a transaction is run without one.
+ * Applies one migration. One transaction runs the migration and adds its row to the history. If the process crashes,
+ * the database therefore stays unchanged. If PostgreSQL refuses to run a script in a transaction, the gateway runs the
+ * script without a transaction.
  */
 async function applyMigration(connection: MigrationConnection, migration: Migration): Promise<void> {
   try {
@@ -130,8 +134,9 @@ async function applyMigration(connection: MigrationConnection, migration: Migrat
 }
 
 /**
- * Runs a script without a transaction. If the script fails, its completed statements are not rolled back, and its row
- * in the history stays unfinished. The next start of a gateway then ends with an error.
+ * Runs the script of a migration without a transaction. If the script fails, its completed statements are not rolled
+ * back. In the history of migrations, the row of the failed migration stays unfinished. While the history contains an
+ * unfinished migration, every gateway process exits with an error at its start.
  */
 async function applyWithoutTransaction(connection: MigrationConnection, migration: Migration): Promise<void> {
   const id = await startHistoryRow(connection, migration);
@@ -171,7 +176,7 @@ function migrationFailed({ name }: Migration, error: unknown): Error {
 }
 
 /**
- * Whether a migration is missing or unfinished.
+ * Whether the history of migrations lacks a migration, or contains an unfinished migration.
  *
  * @throws {DatabaseStartError} when the file of an applied migration was edited
  */

@@ -1,34 +1,38 @@
 import type { Statement, Transaction } from './types.ts';
 
-/** The values of named parameters. Allowed are all types that `Sql.query` accepts, and arrays of instants. */
+/**
+ * The values of named parameters of an SQL statement. The value of a parameter may have any type that `Sql.query`
+ * accepts, or be an array of instants.
+ */
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** An SQL statement whose parameters have names. */
 export interface NamedStatement extends Statement {
   /**
-   * Converts named values to the list of values for one execution, in the order of the numbers in the SQL text. Values
-   * that the text does not use are omitted. Instants become ISO 8601 text, because both databases accept it in arrays,
-   * too.
+   * Converts named values to the list of values for one execution of the SQL statement. If the SQL text does not use a
+   * named value, the value is ignored. Times become ISO 8601 text, which PostgreSQL and the embedded database also
+   * accept in arrays.
    *
-   * @throws {TypeError} when a parameter of the text has no value
+   * @throws {TypeError} when a parameter of the SQL text has no value
    */
   values(parameters: Parameters): unknown[];
 }
 
 /**
- * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two statements could get the
- * same name.
+ * The maximum length of a statement name in bytes. PostgreSQL truncates longer names, so two long names could become
+ * the same name.
  */
 const maxNameBytes = 63;
 
 const parameterForm = /\$([a-z]\w*)/gi;
 
 /**
- * Creates an SQL statement from a text with named parameters, such as `$locationId`. A parameter may occur several
- * times.
+ * Creates an SQL statement from an SQL text with named parameters, such as `$locationId`. The SQL text may contain the
+ * same parameter several times.
  *
- * @param name the name of this text, at most 63 bytes long. No other text may have the same name
- * @throws {TypeError} for a longer name
+ * @param name the name of the statement, at most 63 bytes long. Two statements with different SQL texts must have
+ *   different names
+ * @throws {TypeError} when the name of the statement is longer than 63 bytes
  */
 export function namedStatement(name: string, text: string): NamedStatement {
   if (Buffer.byteLength(name) > maxNameBytes)

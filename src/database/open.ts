@@ -1,15 +1,15 @@
 import type { Database, DatabaseOptions } from './types.ts';
 
 /**
- * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. Opening a database applies no
- * migration.
+ * Opens PostgreSQL when `databaseUrl` is set, and the embedded database otherwise. The function applies no migrations
+ * to the database.
  *
  * @throws {DatabaseStartError} when PostgreSQL does not answer, or when another process uses the folder of the embedded
  *   database.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { databaseUrl } = options;
-  // The module of the embedded PostgreSQL takes much memory, so it is loaded only when it is needed.
+  // The module of the embedded PostgreSQL occupies much memory, so it is loaded only when no `databaseUrl` is set.
   if (databaseUrl === undefined) {
     const { openEmbedded } = await import('./embedded.ts');
     return openEmbedded(options.dataDir);

@@ -1,6 +1,6 @@
 /**
- * Splits items into parts of at most a given size and keeps their order. A caller can thereby limit the number of items
- * in one SQL statement.
+ * Splits a list into parts with at most `size` items, in the same order. With parts, the gateway limits the number of
+ * items in one SQL statement, for example.
  */
 export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, part) =>
@@ -8,8 +8,8 @@ export const partsOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   );
 
 /**
- * Splits items into parts and keeps their order. The total weight of a part is at most `most`; an item that is heavier
- * becomes a part of its own.
+ * Splits items into parts and keeps their order. The items in one part together weigh at most `most`. An item that is
+ * heavier than `most` becomes a part of its own.
  */
 export function partsWithin<Item>(
   most: number,

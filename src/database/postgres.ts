@@ -22,32 +22,35 @@ import {
 const DEADLOCK = '40P01';
 
 /**
- * How long a request waits for a free connection at most, in milliseconds. The time is a little longer than 5 s, after
- * which PostgreSQL ends the transaction of a frozen gateway process and releases its locks.
+ * The maximum time for which a request waits for a free connection, in milliseconds. The maximum is longer than 5 s,
+ * because a frozen gateway process can block other requests for 5 s. After 5 s, PostgreSQL ends the transaction of the
+ * frozen process.
  */
 const CONNECTION_TIMEOUT_MS = 6_000;
 /**
- * How long a request of a gate waits for a free connection at most, in milliseconds. Gates have their own connection
- * pool.
+ * The maximum time for which a request of a gate waits for a free connection, in milliseconds. Requests of gates use
+ * their own connection pool.
  */
 const GATE_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** How long a read waits for the standby before it uses the primary, in milliseconds. */
+/**
+ * How long a query waits for a connection to the standby before the gateway uses the primary instead, in milliseconds.
+ */
 const STANDBY_CONNECTION_TIMEOUT_MS = 2_000;
 
-/** The pause between two attempts to connect when the gateway starts, in milliseconds. */
+/** The pause between two attempts to connect to PostgreSQL when the gateway starts, in milliseconds. */
 const START_RETRY_INTERVAL_MS = 1_000;
 
-/** The address of a PostgreSQL server, and the number of connections of this process. */
+/** The options for a PostgreSQL server, such as its address and the number of connections of this process. */
 interface PostgresOptions extends DatabaseOptions {
   databaseUrl: string;
 }
 
 /**
- * Connects to a PostgreSQL server. Each kind of work has its own connection pool. Slow requests, and requests that wait
- * for a lock, therefore never use up the connections for gates and health probes.
+ * Connects to a PostgreSQL server. Requests, gates and health probes have separate connection pools. So slow or blocked
+ * requests never occupy the connections for gates and health probes.
  *
- * @throws {DatabaseStartError} when the server does not answer within `startWaitSeconds`
+ * @throws {DatabaseStartError} when the PostgreSQL server does not answer within `startWaitSeconds`
  */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const { databaseUrl, directDatabaseUrl, prepareStatements = true, log, startWaitSeconds = 0 } = options;
@@ -59,8 +62,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     keepAlive: true,
     types: columnTypes,
   };
-  // Time limits are not set on connections through a pooler such as PgBouncer. A pooler rejects the limits as
-  // connection parameters, and limits that one session sets would also apply to other clients of the pooler.
+  // The gateway sets no time limits for the whole connection if it connects through a pooler such as PgBouncer. A
+  // pooler rejects time limits as connection parameters. A time limit that a session sets with SQL would also apply to
+  // other clients of the pooler.
   const throughPooler = directDatabaseUrl !== undefined || !prepareStatements;
 
   function openPool(
@@ -76,21 +80,22 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       ...(!throughPooler && {
         ...LOCK_LIMITS_MS,
         statement_timeout: statementTimeoutMs,
-        // Just-in-time compilation would take longer than any statement of the gateway.
+        // PostgreSQL's just-in-time compilation (JIT) is off, because it would take longer than any SQL statement of
+        // the gateway.
         options: '-c jit=off',
       }),
       max: size,
-      // PostgreSQL itself ends a slow statement earlier. This longer time limit is needed only when the server is
-      // unreachable.
+      // PostgreSQL itself ends slow statements. The package pg has its own time limit (`query_timeout`), which is 1 s
+      // longer. Therefore `query_timeout` takes effect only when PostgreSQL is unreachable.
       query_timeout: statementTimeoutMs + 1_000,
-      // The session uses UTC, because Prisma's adapter reads and writes every time as UTC and ignores the time zone of
-      // the server. PgBouncer preserves this setting.
+      // Each database session uses UTC, because Prisma's adapter treats every time as UTC and ignores the server's time
+      // zone. PgBouncer keeps the time zone of each client connection.
       onConnect: async (client) => {
         await client.query(`SET TimeZone TO 'UTC'`);
       },
     });
-    // Node ends the process when an `error` event has no listener. The pool replaces lost connections itself, so the
-    // listeners need not do it.
+    // Node ends the process when an `error` event has no listener. The pool itself replaces lost connections, so the
+    // listeners for `error` events only write a log line or do nothing.
     pool.on('connect', (client) => {
       client.on('error', (error) => log.warn({ err: error }, 'lost a connection to PostgreSQL'));
     });
@@ -111,7 +116,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         async query<Row>({ name, text }: Statement, values: readonly unknown[]) {
           const run = () => pool.query({ name: prepareStatements ? name : '', text, values: [...values] });
           const result = await run().catch((error: unknown) => {
-            // PostgreSQL has rolled the statement back to end the deadlock, so the statement can run again.
+            // PostgreSQL rolls back a statement that is part of a deadlock, so the gateway can run the statement again.
             if (property(error, 'code') === DEADLOCK) return run();
             throw error;
           });
@@ -176,9 +181,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       }
       try {
         await Promise.all([locker.connect(), worker.connect()]);
-        // The locks belong to transactions, because locks of a session do not work behind a pooler. The queries have no
-        // parameters. A query with parameters would keep a snapshot, and CREATE INDEX CONCURRENTLY would wait until
-        // that snapshot ends.
+        // The gateway takes the advisory locks for a transaction, because a pooler does not support advisory locks for
+        // a session. The queries that take the advisory locks have no parameters. With parameters, PostgreSQL would
+        // keep the snapshot of the query, and CREATE INDEX CONCURRENTLY would wait for this snapshot.
         await locker.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout TO 0');
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.migration})`);
         await locker.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.prismaMigration})`);
@@ -188,7 +193,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           runScript: async (script) => void (await worker.query(script)),
         });
       } finally {
-        // The locks are released, because closing the connection ends the transaction.
+        // Closing the database connection ends its transaction, which releases the advisory locks.
         await Promise.all([worker.end(), locker.end()]);
       }
     },
@@ -228,15 +233,16 @@ async function waitForServer(ask: () => Promise<unknown>, waitSeconds: number, l
 
 /**
  * Whether PostgreSQL rejected the connection settings: the user or the password (class 28), the database (3D), or a
- * parameter (08P01). Another attempt with the same settings would fail, too.
+ * parameter (08P01). Further attempts to connect with these settings would fail, too.
  */
 function isRefusal(error: unknown): boolean {
   return /^(28|3D|08P01)/.test(String(property(error, 'code')));
 }
 
 /**
- * Prisma's connections through a pooler in transaction mode. There, a setting is valid only within a transaction, so
- * each transaction begins by setting the limits of `LOCK_LIMITS_MS` and the statement timeout.
+ * Prisma's connections through a pooler in transaction mode. In this mode of a pooler, a setting of a connection is
+ * valid only within one transaction. So each transaction first sets the time limits of `LOCK_LIMITS_MS` and the
+ * statement timeout.
  */
 class PoolerAdapters extends PrismaPg {
   override async connect(): ReturnType<PrismaPg['connect']> {
@@ -256,8 +262,8 @@ class PoolerAdapters extends PrismaPg {
 }
 
 /**
- * Returns the message of an error. If all addresses of a host refuse the connection, Node's error has no message, and
- * its code is returned instead.
+ * Returns the message of an error. If all addresses of a host refuse the connection, Node's error has no message, so
+ * the function returns the code of the error instead.
  */
 function reasonOf(error: unknown): string {
   const { message, code } = error as NodeJS.ErrnoException;

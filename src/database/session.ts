@@ -1,35 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long a Prisma transaction may wait for a connection, and how long it may take, in milliseconds. Prisma's defaults
- * (2 s and 5 s) are too short for an import, and for fifty consecutive writes on the embedded database.
+ * The maximum time for which a Prisma transaction may wait for a connection, and the maximum duration of the
+ * transaction, in milliseconds. Prisma's defaults (2 s and 5 s) are too short for an import, and for fifty
+ * consecutive writes on the embedded database.
  */
 export const TRANSACTION_OPTIONS = { maxWait: 10_000, timeout: 30_000 };
 
-/** After how many milliseconds PostgreSQL ends a statement, so that no statement occupies a connection forever. */
+/**
+ * The time in milliseconds after which PostgreSQL ends a statement, so that no statement occupies a connection forever.
+ */
 export const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
- * The PostgreSQL settings that limit how long a frozen gateway process can block others, in milliseconds. PostgreSQL
- * ends a transaction whose process has sent nothing for 5 s, and releases its locks. Another statement waits for a lock
- * for up to 8 s, which is long enough to get it then.
+ * The PostgreSQL settings that limit how long a frozen gateway process can block other processes, in milliseconds. When
+ * a process has sent nothing for 5 s, PostgreSQL ends its transaction and releases its locks. Other processes wait up
+ * to 8 s for a lock, so they get the released locks in time.
  */
 export const LOCK_LIMITS_MS = { idle_in_transaction_session_timeout: 5_000, lock_timeout: 8_000 };
 
-/** How long the database may take to answer a health probe, in milliseconds. */
+/** The maximum time that the database may need to answer a health probe, in milliseconds. */
 export const PROBE_TIMEOUT_MS = 1_000;
 
 /**
  * Waits for the answer to a health probe, but at most one second.
  *
- * @throws when the probe fails or takes longer
+ * @throws when the probe fails or takes longer than one second
  */
 export async function answersInTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
   const timer = new AbortController();
   const late = sleep(PROBE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     throw new Error(`the database did not answer within ${PROBE_TIMEOUT_MS} ms`);
   });
-  // If the probe fails after the time limit, its error must not become an unhandled rejection.
+  // A health probe that fails after its time limit must not cause an unhandled rejection.
   late.catch(() => undefined);
   answer.catch(() => undefined);
   try {

@@ -1,49 +1,48 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import type { PGlite, Transaction } from '@electric-sql/pglite';
 
-/** The single connection of the embedded database, or a transaction on it. */
+/** The single connection of the embedded database, or a transaction on this connection. */
 type Connection = Pick<PGlite, 'query' | 'exec'>;
 
 /** The methods of PGlite that Prisma's adapter and hand-written statements use. */
 type Client = Connection & Pick<PGlite, 'transaction'>;
 
 /**
- * Access to the single connection of the embedded database. Three clients use the connection with different priorities.
+ * Access to the single connection of the embedded database. Each of three kinds of work has its own client: gate
+ * decisions, long work, and all other work. SQL statements for gate decisions run first.
  */
 export interface SharedConnection {
   /**
-   * The client for decisions of gates. Its statements run before all other waiting statements and must be read-only.
+   * The database client for gate decisions. Its SQL statements must be read-only, and run before all other waiting
+   * statements.
    */
   gates: Client;
-  /** The client for all work except gate decisions and long work. */
+  /** The database client for all work except gate decisions and long work. */
   others: Client;
   /**
-   * The client for long work. Between the statements of a long transaction, statements of gates can run. They then see
-   * changes that are not committed yet.
+   * The database client for long work, such as imports. SQL statements for gate decisions can run between two
+   * statements of a long transaction, and see its uncommitted changes.
    */
   heavy: Client;
 }
 
-/**
- * How many iterations of the event loop pass from the arrival of a gate's request at the socket until its SQL statement
- * is in this queue.
- */
+/** The number of event loop iterations from the arrival of a gate's request until its SQL statement is in the queue. */
 const iterationsForGates = 4;
 
 /**
- * The maximum number of gate statements that run before the next other statement, so that gates cannot starve other
- * requests.
+ * After this number of SQL statements for gate decisions in a row, another waiting statement runs. So gates cannot
+ * starve other requests.
  */
 const maxGatesInARow = 20;
 
 /**
  * Lets several clients use the connection of the embedded database, which runs only one statement or transaction at a
- * time. A statement of a gate runs before all other waiting work. It waits only for the statement or transaction that
- * is already running.
+ * time. An SQL statement for a gate decision runs before all other waiting work. The statement of a gate decision waits
+ * only for the statement or transaction that is already running.
  *
- * The database runs in the thread of the event loop. This queue therefore yields to the event loop for a few iterations
- * before each statement. Otherwise, waiting statements would run without a pause, and the process would not read new
- * requests of gates from their sockets.
+ * The embedded database runs in the thread of the event loop. Before each SQL statement, the queue yields to the event
+ * loop for a few iterations. During these iterations of the event loop, the process can read new requests of gates from
+ * their sockets.
  */
 export function shareConnection(pglite: PGlite): SharedConnection {
   const gates: ((connection: Connection) => Promise<void>)[] = [];
@@ -51,8 +50,8 @@ export function shareConnection(pglite: PGlite): SharedConnection {
   let isRunning = false;
 
   /**
-   * Runs the waiting statements of gates. This includes the statements of requests that arrive within the next
-   * iterations of the event loop.
+   * Runs the SQL statements of gates that are waiting. Then the function waits a few iterations of the event loop for
+   * further statements of gates.
    */
   async function answerGates(connection: Connection): Promise<void> {
     for (let answered = 0; answered < maxGatesInARow; answered += 1) {
@@ -92,7 +91,7 @@ export function shareConnection(pglite: PGlite): SharedConnection {
     transaction: (callback) => queued(() => pglite.transaction(callback)),
   };
 
-  /** Wraps a transaction so that the waiting statements of gates run before each of its statements. */
+  /** Wraps a transaction so that waiting SQL statements for gate decisions run before each of its statements. */
   function answeringGates(transaction: Transaction): Transaction {
     const ofGate = inSavepoints(transaction);
     return Object.assign(Object.create(transaction) as Transaction, {

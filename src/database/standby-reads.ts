@@ -2,24 +2,21 @@ import type { Logger } from 'pino';
 import type { Connections } from './types.ts';
 
 /**
- * How long the standby is not used after a failure, in milliseconds. Without this pause, each request would wait for
- * the failed standby.
+ * How long the gateway reads only from the primary after the standby has failed, in milliseconds. Because of this
+ * pause, requests do not wait for the failed standby.
  */
 const retryAfterMs = 5_000;
 
 /**
  * Reads data from the standby, where the data may be some seconds old. If there is no standby, or the standby fails,
- * the read uses the given connections to the primary.
+ * the function reads from the primary over the given connections.
  */
 export type HistoryReads = <Result>(
   read: (connections: Connections) => Promise<Result>,
   primary: Connections,
 ) => Promise<Result>;
 
-/**
- * Creates the function that reads from the standby in one process. When the standby fails, the read still succeeds on
- * the primary.
- */
+/** Creates the function that reads from the standby database. While the standby fails, it reads from the primary. */
 export function createHistoryReads(standby: Connections | undefined, log: Logger): HistoryReads {
   if (!standby) return (read, primary) => read(primary);
   let retryAt = 0;

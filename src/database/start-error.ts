@@ -1,5 +1,6 @@
 /**
- * The error when the database cannot be used. The message names the environment variable to correct and its allowed
- * values. The error is shown without a stack trace.
+ * The error that is thrown when the gateway starts and cannot use the database. The message of a `DatabaseStartError`
+ * names the environment variable that the operator must correct, and its allowed values. The gateway shows this error
+ * without a stack trace.
  */
 export class DatabaseStartError extends Error {}

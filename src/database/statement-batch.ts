@@ -5,18 +5,19 @@ import { groupBy } from './group-by.ts';
 import { partsOf, partsWithin } from './parts.ts';
 import { isRefusedValue } from './violations.ts';
 
-/** The default maximum number of queries that one call or statement answers. */
+/** The default maximum number of queries that are answered together. */
 const maxJoinedQuestions = 1000;
 
 /**
- * The maximum number of rows that one statement reads for several queries. Other work can run between two statements.
+ * The maximum number of rows that one statement reads for several queries. Because of this limit, the process can do
+ * other work between two SQL statements.
  */
 const maxJoinedRows = 1_024;
 
 /**
- * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, the function calls
- * `load` again for each half of the queries, and so on. In the end, only the query with the rejected value fails. Other
- * errors, such as an unreachable database, cause no further call.
+ * Answers several queries with one call of `load`. When PostgreSQL rejects a value of one query, `loadApart` calls
+ * `load` again for each half of the queries. `loadApart` continues to halve the queries until only the query with the
+ * rejected value fails. It does not repeat `load` after other errors, such as an unreachable database.
  */
 async function loadApart<Question, Answer>(
   load: Load<Question, Answer>,
@@ -27,7 +28,8 @@ async function loadApart<Question, Answer>(
   } catch (error) {
     if (questions.length === 1 || !isRefusedValue(error)) throw error;
     const answers: (Answer | Error)[] = [];
-    // The halves are loaded one after the other, so that they need only one connection.
+    // The list of queries is split into two halves. The process loads one half after the other, because two parallel
+    // loads would need two database connections.
     for (const half of partsOf(questions, Math.ceil(questions.length / 2))) {
       const found = await loadApart(load, half).catch((error: Error) => half.map(() => error));
       answers.push(...Array.from(found));
@@ -37,12 +39,12 @@ async function loadApart<Question, Answer>(
 }
 
 /**
- * Creates a function that collects its calls in one iteration of the event loop and answers them together, like
- * `createBatch`. If PostgreSQL rejects a value of one query, only that query fails.
+ * Creates a function that combines all queries of one iteration of the event loop into one call of `load` (see
+ * `createBatch`). If PostgreSQL rejects a value of one query, only that query fails.
  *
- * @param load answers many queries, in their order. After an error, `load` may be called again with the same queries.
- *   It must therefore be read-only
- * @param maxJoined the maximum number of queries in one call
+ * @param load returns the answers to many queries, in the order of the queries. `load` must be read-only, because it
+ *   may be called again with the same queries after an error
+ * @param maxJoined the maximum number of queries that one call of `load` answers
  */
 export const createQueryBatch = <Question, Answer>(
   load: Load<Question, Answer>,
@@ -51,13 +53,16 @@ export const createQueryBatch = <Question, Answer>(
   createBatch((questions) => loadApart(load, questions), maxJoined);
 
 /**
- * Creates a function that collects its calls in one iteration of the event loop and answers them with SQL, like
- * `createQueryBatch`. One execution of a statement answers all queries that need this statement and the same shared
- * value. In a result row, the column `n` is the number of the query, starting at 1.
+ * Creates a function that collects all calls of one iteration of the event loop. A small number of SQL statements then
+ * answers all these calls. One execution of an SQL statement answers all queries that need this statement and have the
+ * same result of `batch.sharedOf`. The column `n` of a result row is the number of the query to which the row belongs,
+ * starting at 1.
  *
- * @param batch.keyOf returns equal keys for equal queries, which are then sent once; by default every query is sent
+ * @param batch.keyOf returns the same key for equal queries, so that the database answers them only once. Without
+ *   `batch.keyOf`, the database answers equal queries separately
  * @param batch.maxJoined the maximum number of queries that are answered together
- * @param batch.rowsOf the maximum number of rows of a query, when the number can be large
+ * @param batch.rowsOf returns how many rows the result of a query may have. `batch.rowsOf` is needed only for queries
+ *   with many result rows
  */
 export function createStatementBatch<Question, Row extends { n: number }, Answer, Shared = undefined>(
   sql: Sql,
@@ -96,7 +101,7 @@ export function createStatementBatch<Question, Row extends { n: number }, Answer
   }, batch.maxJoined);
 }
 
-/** Reads rows by their ids. The statement gets the ids as the parameter `$ids`. */
+/** Reads rows by their ids. The SQL statement receives the ids in the parameter `$ids`. */
 async function readById<Row extends { id: string }>(
   sql: Sql,
   statement: NamedStatement,
@@ -108,11 +113,11 @@ async function readById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads rows by several ids. One statement answers all calls in the same iteration of the event
- * loop.
+ * Creates a function that reads the rows with the given ids. All calls in the same iteration of the event loop share
+ * one SQL statement.
  *
- * @param statement reads the rows of the ids in `$ids`
- * @returns a function that returns the rows in the order of the ids, without unknown ids
+ * @param statement the SQL statement that reads the rows whose ids are in `$ids`
+ * @returns a function that returns the rows in the order of the given ids, and omits unknown ids
  */
 export function createRowsById<Row extends { id: string }>(
   sql: Sql,
@@ -125,10 +130,10 @@ export function createRowsById<Row extends { id: string }>(
 }
 
 /**
- * Creates a function that reads a row by its id. One statement answers all calls in the same iteration of the event
- * loop.
+ * Creates a function that reads a row by its id. All calls in the same iteration of the event loop share one SQL
+ * statement.
  *
- * @param statement reads the rows of the ids in `$ids`
+ * @param statement the SQL statement that reads the rows whose ids are in `$ids`
  * @returns a function that returns the row, or undefined for an unknown id
  */
 export function createRowById<Row extends { id: string }>(

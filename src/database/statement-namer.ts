@@ -1,12 +1,12 @@
 /**
- * The maximum number of Prisma statements that each connection prepares. Without a limit, lists of many different
- * lengths would fill the memory of PostgreSQL.
+ * The maximum number of Prisma statements that each connection prepares. Prisma creates a different statement for each
+ * length of a list. Without this limit, prepared statements would occupy much memory of PostgreSQL.
  */
 const maxNamedStatements = 500;
 
 /**
- * Gives names to Prisma's statements, so that each connection prepares a statement only once. A statement with an empty
- * name is not prepared.
+ * Gives names to Prisma's statements, so that each connection prepares a statement only once. A statement whose name is
+ * empty is not prepared.
  */
 export function createStatementNamer(): (query: { sql: string }) => string {
   const nameByText = new Map<string, string>();

@@ -5,7 +5,7 @@ import type { Sql } from './types.ts';
 
 const databaseSystem = { 'db.system.name': 'postgresql' };
 
-/** Runs a statement within a span. The span never contains the values of the parameters. */
+/** Runs an SQL statement within a tracing span. A tracing span never contains the values of the SQL parameters. */
 function inStatementSpan<Result>(
   tracer: Tracer,
   name: string,
@@ -16,7 +16,10 @@ function inStatementSpan<Result>(
   return inSpan(tracer, name, { kind: SpanKind.CLIENT, attributes }, run);
 }
 
-/** Runs each hand-written statement within a span of the same name. */
+/**
+ * Wraps a database connection. Each hand-written SQL statement then runs within a tracing span, which has the name of
+ * the SQL statement.
+ */
 export const tracedSql = (sql: Sql): Sql => ({
   query(statement, values) {
     const tracer = activeTracer();
@@ -46,7 +49,7 @@ function traceStatements(queryable: SqlQueryable): void {
   };
 }
 
-/** Runs each statement of Prisma within a span. This includes statements inside transactions. */
+/** Wraps Prisma's adapters, so that each statement of Prisma runs within a tracing span, also inside a transaction. */
 export function tracedAdapters<Factory extends SqlDriverAdapterFactory>(factory: Factory): Factory {
   const connect = factory.connect.bind(factory);
   factory.connect = async () => {

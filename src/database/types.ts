@@ -5,58 +5,62 @@ import type { Prisma, PrismaClient } from '../../prisma/generated/client/client.
 export type Transaction = Prisma.TransactionClient;
 
 /**
- * An SQL statement with a name. Each connection prepares the statement once under its name, so a name must always have
- * the same text.
+ * An SQL statement with a name. Each connection prepares only one statement for each name, so all statements with the
+ * same name must have the same SQL text.
  */
 export interface Statement {
   name: string;
   text: string;
 }
 
-/** Runs hand-written SQL statements. They are used where one statement does the work of several Prisma calls. */
+/**
+ * Runs hand-written SQL statements. Hand-written SQL is used where one statement does the work of several Prisma calls.
+ */
 export interface Sql {
   /**
-   * Runs one SQL statement and returns its rows. The JavaScript types of the columns are the same on both databases:
+   * Runs one SQL statement and returns its rows. The columns have the following JavaScript types, both on PostgreSQL
+   * and on the embedded database:
    *
-   * - timestamptz is a Date;
-   * - int2, int4 and float8 are numbers;
-   * - int8 and numeric are strings (cast a count to `::int`);
-   * - bool is a boolean, and jsonb is parsed;
-   * - text[] is string[], and an enum is a string (cast an array of an enum to `::text[]`).
+   * - a timestamptz becomes a JavaScript Date;
+   * - int2, int4 and float8 become numbers;
+   * - int8 and numeric become strings (to get a count as a number, cast it to `::int`);
+   * - a bool becomes a boolean, and jsonb is parsed;
+   * - text[] becomes string[], and an enum becomes a string (cast an array of an enum to `::text[]`).
    *
-   * A parameter is a Date, string, number, boolean or null. For a type such as `text[]`, it is an array of such values,
-   * which may contain null. Pass jsonb as `JSON.stringify(…)`, because pg sends a JavaScript array as a PostgreSQL
-   * array.
+   * A parameter is a Date, string, number, boolean or null. For an array type such as `text[]`, the parameter is an
+   * array of Dates, strings, numbers, booleans and nulls. Pass a jsonb value as `JSON.stringify(…)`, because the
+   * package pg sends a JavaScript array as a PostgreSQL array.
    *
-   * @throws the driver's error, with `code` (SQLSTATE); see `isUniqueViolation`.
+   * @throws the error of the database driver, whose `code` is the SQLSTATE; see `isUniqueViolation`.
    */
   query<Row>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A connection for migrations. Its statements have no time limit. */
+/** A connection for migrations, on which statements have no time limit. */
 export interface MigrationConnection {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Runs a script with several SQL statements. The gateway passes the script to PostgreSQL as a whole and does not
-   * split it.
+   * Runs a script with several SQL statements. The gateway sends the whole script to PostgreSQL at once, without
+   * splitting it into statements.
    */
   runScript(script: string): Promise<void>;
 }
 
-/** Access to a database with Prisma and with hand-written SQL. Both use the same connections. */
+/** Access to a database with Prisma and with hand-written SQL, over the same connections. */
 export interface Connections {
   prisma: PrismaClient;
   sql: Sql;
 }
 
 /**
- * The state of the database. `read-only` means that the database answers queries but rejects writes, like a standby.
+ * Whether the database answers. `read-only` means that the database answers queries but rejects writes, as a standby
+ * does.
  */
 export type DatabaseState = 'ok' | 'read-only' | 'unavailable';
 
-/** The current numbers of a connection pool. */
+/** The current size and use of a connection pool. */
 export interface PoolState {
-  /** The kind of work for which this connection pool is used. */
+  /** The kind of work for which the gateway uses the connection pool. */
   pool: 'general' | 'gates' | 'heavy';
   /** The maximum number of connections of the pool. */
   size: number;
@@ -65,34 +69,34 @@ export interface PoolState {
   waiting: number;
 }
 
-/** The database of a process. `prisma` and `sql` use the general connection pool. */
+/** The database of a gateway process. The fields `prisma` and `sql` use the general connection pool. */
 export interface Database extends Connections {
-  /** The connections for requests of gates. They look up API keys and decide about vehicles. */
+  /** The connections for gate decisions and for the look-ups of API keys. */
   gates: Connections;
   /** The connections for long work, such as imports, usage reports and the removal of expired records. */
   heavy: Connections;
   /** A read-only copy of the database, if a standby is configured (see standby-reads.ts). */
   standby: Connections | undefined;
   /**
-   * The kind of database. `embedded` means that the database runs inside this process. All work then uses one
-   * connection, so transactions run one after the other.
+   * The kind of database. `embedded` means that the database runs inside this process. All work on the embedded
+   * database uses one connection, so transactions run one after the other.
    */
   kind: 'postgresql' | 'embedded';
   /**
-   * Checks the state of the database over a separate connection. The check takes at most about a second and never
-   * throws.
+   * Checks the state of the database over a separate connection. The check takes at most about one second, and never
+   * throws an error.
    */
   state(): Promise<DatabaseState>;
   /**
-   * Returns the current numbers of all connection pools. The list is empty for the embedded database, which has no
-   * pools.
+   * Returns the current size and use of all connection pools. For the embedded database, which has no connection pools,
+   * the list is empty.
    */
   pools(): PoolState[];
-  /** Waits for running statements. Then closes the connections, and releases the folder of an embedded database. */
+  /** Waits for running statements, then closes the connections, and releases the folder of an embedded database. */
   close(): Promise<void>;
   /**
-   * Runs `work` on a separate connection while this process holds the migration lock. The call first waits until no
-   * other gateway process and no `prisma migrate` is migrating this database.
+   * Runs `work` on a separate connection while this process holds the migration lock. The function first waits until
+   * other gateway processes and `prisma migrate` have finished their migrations.
    */
   withMigrationLock<Result>(work: (connection: MigrationConnection) => Promise<Result>): Promise<Result>;
 }
@@ -104,27 +108,27 @@ export interface Database extends Connections {
 export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /**
-   * The address for migrations, which connects to the same server directly. When it is set, `databaseUrl` is the
-   * address of a pooler.
+   * The address for migrations, which connects to the same PostgreSQL server without a pooler. If a configuration
+   * contains an address for migrations, its `databaseUrl` must be the address of a pooler.
    */
   directDatabaseUrl?: string | undefined;
-  /** The address of a standby, for reads whose data may be some seconds old. */
+  /** The address of a standby server of PostgreSQL, for reads whose data may be some seconds old. */
   readUrl?: string | undefined;
-  /** Whether statements are prepared. Some poolers do not support prepared statements. */
+  /** Whether the gateway uses prepared statements. Some poolers do not support prepared statements. */
   prepareStatements?: boolean;
   /**
-   * The folder of the embedded database, which is created if it is missing. With `memory://`, the data is lost when the
-   * process ends.
+   * The folder of the embedded database, which is created if it is missing. If the folder is `memory://`, the data is
+   * lost when the process ends.
    */
   dataDir: string;
   log: Logger;
   /**
-   * The maximum number of connections for requests. The process opens up to a third of this number in addition for long
-   * work.
+   * The maximum number of connections for requests. For long work, such as imports, the process opens more connections,
+   * at most a third of `poolSize`.
    */
   poolSize?: number;
   /** The maximum number of connections for requests of gates. */
   gatePoolSize?: number;
-  /** How long a starting gateway waits for an answer of PostgreSQL, in seconds. */
+  /** How long a gateway process that is starting waits for PostgreSQL to answer, in seconds. */
   startWaitSeconds?: number;
 }

@@ -2,10 +2,11 @@
 const UNIQUE_VIOLATION = '23505';
 
 /**
- * Whether a write failed because it violated a unique constraint.
- * The function recognises errors of Prisma (P2002, or P2010 of a raw query), of a driver adapter, of pg and of PGlite.
+ * Whether a write failed because it violated a unique constraint. `isUniqueViolation` recognises errors of Prisma
+ * (P2002, or P2010 of a raw query), of a Prisma driver adapter, of the package pg and of PGlite.
  *
- * @param constraintName the `map` of the constraint in schema.prisma; any unique constraint when omitted
+ * @param constraintName the name of the constraint in the database (`map` in schema.prisma). If `constraintName` is
+ *   omitted, the function returns true for a violation of any unique constraint
  */
 export function isUniqueViolation(error: unknown, constraintName?: string): boolean {
   return causesOf(error).some(
@@ -17,17 +18,18 @@ export function isUniqueViolation(error: unknown, constraintName?: string): bool
 }
 
 /**
- * The classes of SQLSTATE codes for invalid values: data exceptions, integrity constraint violations and exceeded
- * program limits.
+ * Matches the SQLSTATE codes for invalid values: data exceptions (22), violated integrity constraints (23) and exceeded
+ * program limits (54).
  */
 const REFUSED_VALUE_CLASS = /^(22|23|54)...$/;
 
 /**
- * Whether PostgreSQL rejected a statement because of its values. The rejected statement changed nothing, and may
- * succeed with other values. The function recognises errors of the same libraries as `isUniqueViolation`.
+ * Whether PostgreSQL rejected a statement because one of its values is not acceptable. A rejected statement has changed
+ * nothing. The same statement may succeed with other values. `isRefusedValue` recognizes errors of pg, PGlite and
+ * Prisma, as `isUniqueViolation` does.
  */
 export function isRefusedValue(error: unknown): boolean {
-  // PGlite formats dates in JavaScript. For an invalid date, JavaScript throws a RangeError.
+  // PGlite formats dates in JavaScript, which throws a RangeError for an invalid date.
   if (error instanceof RangeError) return true;
   return causesOf(error)
     .flatMap((candidate) => [property(candidate, 'originalCode'), property(candidate, 'code')])
@@ -35,7 +37,8 @@ export function isRefusedValue(error: unknown): boolean {
 }
 
 /**
- * Returns all objects in which an error of Prisma, a driver adapter, pg or PGlite can contain the error of PostgreSQL.
+ * Returns an error and those of its nested objects that can contain an error of PostgreSQL. The outer error object
+ * comes from Prisma, a driver adapter, pg or PGlite.
  */
 const causesOf = (error: unknown): unknown[] => [
   property(property(property(error, 'meta'), 'driverAdapterError'), 'cause'),
@@ -44,9 +47,10 @@ const causesOf = (error: unknown): unknown[] => [
 ];
 
 /**
- * Whether an error names a given constraint. pg and PGlite put the name into `constraint`, and the adapter of pg puts
- * it into `constraint.index`. The adapter of PGlite has only the columns, in `constraint.fields`, so the function
- * searches for the quoted name in the message of PostgreSQL.
+ * Whether an error contains the name of a given constraint. In an error of pg or PGlite, the field `constraint`
+ * contains the name of the constraint. In an error of Prisma's adapter for pg, the name is in `constraint.index`. An
+ * error of Prisma's adapter for PGlite contains only the columns (`constraint.fields`). For such an error, the function
+ * searches PostgreSQL's message for the quoted name of the constraint.
  */
 function names(violation: unknown, constraintName: string): boolean {
   const constraint = property(violation, 'constraint');
@@ -55,7 +59,7 @@ function names(violation: unknown, constraintName: string): boolean {
   return String(property(violation, 'originalMessage')).includes(`"${constraintName}"`);
 }
 
-/** Returns a property of a value. The result is undefined when the value is not an object. */
+/** Returns a property of a value. Returns `undefined` for a value that is not an object. */
 export function property(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

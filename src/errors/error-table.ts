@@ -1,8 +1,9 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql';
 
 /**
- * The error table. It has every error code of the contract (docs/contract.md#error-codes) with its HTTP status. REST
- * and GraphQL responses contain the code. Only REST responses and authentication failures also use the HTTP status.
+ * The error table. The table contains every error code of the contract (docs/contract.md#error-codes) with its HTTP
+ * status. REST and GraphQL responses contain the error code. A REST response always has the HTTP status of its error
+ * code. Only some errors about a whole GraphQL request give the response the HTTP status of their error code.
  */
 export const errorStatus = {
   UNAUTHORIZED: 401,
@@ -16,10 +17,10 @@ export const errorStatus = {
   INTERNAL_ERROR: 500,
 } as const;
 
-/** A code of the error table. */
+/** An error code from the error table. */
 export type ErrorCode = keyof typeof errorStatus;
 
-/** Every error code, in the order of docs/contract.md#error-codes. */
+/** All error codes, in the order of docs/contract.md#error-codes. */
 export const errorCodes = Object.keys(errorStatus) as ErrorCode[];
 
 /** An invalid field of an input, with a message for the client. */
@@ -29,8 +30,8 @@ export interface FieldFault {
 }
 
 /**
- * Details in an error that help a client to correct its request, such as the invalid field and its value, or the
- * existing plate.
+ * The details with which a client can correct its request, such as the invalid field and its value, or the existing
+ * plate.
  */
 export type ErrorDetails = Record<string, unknown> & {
   field?: string;
@@ -38,16 +39,17 @@ export type ErrorDetails = Record<string, unknown> & {
   errors?: FieldFault[];
 };
 
-/**
- * The place of an error in a GraphQL response. The place is a path for a failed field, and a position in the document
- * for a document that was not executed.
- */
+/** Where a GraphQL error occurred: the path of the failed field, or a position in a document that was not executed. */
 type ErrorPlace = Pick<GraphQLErrorOptions, 'nodes' | 'source' | 'positions' | 'path'>;
 
 /**
- * An error whose message the client may see. Any other error is unexpected, and the client sees `INTERNAL_ERROR`
- * instead (masking.ts). A ServiceError is independent of the API. GraphQL shows `code` and `details` in `extensions`,
- * and REST shows them in its envelope.
+ * An error whose message the client may see. Any error that is not a ServiceError is unexpected, and the client sees
+ * `INTERNAL_ERROR` instead (masking.ts). REST and GraphQL use the same class ServiceError for errors. A GraphQL
+ * response has the `code` and the `details` of a ServiceError in `extensions`. A REST response has them in its body
+ * (docs/contract.md#response-envelope).
+ *
+ * A ServiceError has no stack trace, because the gateway never logs one. Recording the stack traces of 1,000 rejected
+ * rows would delay all other requests by about 100 ms.
  */
 export class ServiceError extends GraphQLError {
   readonly code: ErrorCode;
@@ -59,26 +61,29 @@ export class ServiceError extends GraphQLError {
     details?: ErrorDetails,
     { nodes, source, positions, path }: ErrorPlace = {},
   ) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, {
-      // The GraphQL nodes are omitted when the path is known. graphql-jit does not keep the nodes of a field, and
-      // errors of graphql-js and graphql-jit must be equal.
+      // If the path of the GraphQL field is known, the error omits the nodes of the GraphQL document. graphql-jit does
+      // not know these nodes, and its errors must be equal to the errors of graphql-js.
       ...(path ? { path } : { nodes, source, positions }),
       extensions: { code, ...(details && { details }) },
     });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ServiceError';
     this.code = code;
     this.details = details;
   }
 }
 
-// The following errors are created only once and used for many responses. Clients can send floods of invalid requests,
-// and creating an error takes longer than the rest of the response to an invalid request.
+// Error objects such as `keyRequired` are created only once and used for many responses. Clients can send floods of
+// invalid requests. Creating an error object takes longer than all other work for the response to an invalid request.
 
 /** The error for a request without an API key, with status 401 (docs/contract.md#authentication). */
 export const keyRequired = new ServiceError('UNAUTHORIZED', 'API key is required');
 
 /**
- * The error for an invalid API key, with status 401. The message does not depend on the reason
+ * The error for an invalid API key, with status 401. The error message does not depend on why the API key is invalid
  * (docs/contract.md#authentication).
  */
 export const keyInvalid = new ServiceError('UNAUTHORIZED', 'Invalid or missing API key');
@@ -90,8 +95,8 @@ export const rateLimitExceeded = new ServiceError(
 );
 
 /**
- * The error for a location that is unknown or outside the scope of the API key, with status 404. Both cases get exactly
- * the same response.
+ * The error for a location that is unknown or outside the scope of the API key, with status 404. The response for an
+ * unknown location is exactly the same as the response for a location outside the scope.
  */
 export const locationNotFound = (locationId: string) =>
   new ServiceError('NOT_FOUND', 'Location not found or not accessible', {
@@ -99,35 +104,41 @@ export const locationNotFound = (locationId: string) =>
     value: shown(locationId),
   });
 
-/** The error for an entry that is not in the whitelist of the location, with status 404. */
+/** The error for a whitelist entry that does not exist at the location, with status 404. */
 export const whitelistEntryNotFound = (whitelistId: string) =>
   new ServiceError('NOT_FOUND', 'Whitelist entry not found', {
     field: 'whitelistId',
     value: shown(whitelistId),
   });
 
-/** The error for a reference that has no quota at the location, with status 404. */
+/** The error with status 404 for a reference (such as an apartment) without a quota at the location. */
 export const quotaNotFound = (referenceId: string) =>
   new ServiceError('NOT_FOUND', 'Quota not found', { field: 'referenceId', value: shown(referenceId) });
 
-/** The name of the field in the error for a change that expects another version. */
+/**
+ * The field name in the details of a version conflict: the error when an object no longer has the version that the
+ * client expects.
+ */
 export const expectedVersionField = 'expectedVersion';
 
-/** The error for a change of an object whose current version is not the version that the client expects. */
+/**
+ * The error when a client changes an object, but the version of the object is not the version that the client
+ * expects.
+ */
 export const versionConflict = (version: number) =>
   new ServiceError('CONFLICT', `Changed since: the version is now ${version}`, {
     field: expectedVersionField,
     value: version,
   });
 
-/** The error for a company that is outside the key's scope or does not exist, with status 403. */
+/** The error for a company that is outside the scope of the API key or does not exist, with status 403. */
 export const companyForbidden = (companyId: string | undefined) =>
   new ServiceError('FORBIDDEN', 'API key has no access to this company', {
     field: 'companyId',
     value: shown(companyId),
   });
 
-/** The error for a single invalid field, with status 400. */
+/** The error for one invalid field of a request, with status 400. */
 export const invalidField = (field: string, message: string, value: unknown) =>
   new ServiceError('VALIDATION_ERROR', message, {
     field,
@@ -135,7 +146,7 @@ export const invalidField = (field: string, message: string, value: unknown) =>
     errors: [{ field, message }],
   });
 
-/** The error for values that are together too large for one response, with status 400. */
+/** The error, with status 400, when the requested values are too large for one response. */
 export const valuesTooLarge = (field: string) =>
   new ServiceError(
     'VALIDATION_ERROR',
@@ -146,8 +157,8 @@ const maxShownCharacters = 200;
 const tooLong = new Error('The JSON is too long');
 
 /**
- * Whether the JSON of a value is short enough for an error message. The function stops early for long values, so that
- * it never serializes megabytes.
+ * Whether the JSON of a value is short enough for an error message. `isShortJson` stops at the first part that makes
+ * the JSON too long, so that it never serializes several megabytes.
  */
 function isShortJson(value: unknown): boolean {
   let characters = 0;
@@ -165,10 +176,11 @@ function isShortJson(value: unknown): boolean {
 }
 
 /**
- * Returns a value for `details.value` of an error. A missing value becomes `null`, and a long string is cut at 200
- * characters.
+ * Returns a value as it appears in the field `details.value` of an error. A missing value becomes `null`, and a long
+ * string is shortened to 200 characters.
  *
- * @returns undefined for an object or array with more than 200 characters of JSON, so that the error omits the value
+ * @returns `undefined` for an object or array with more than 200 characters of JSON; the error then has no
+ *   `details.value`
  */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;

@@ -8,8 +8,8 @@ export type ValueFault = FieldFault & { value: unknown };
 /**
  * Returns the invalid fields of an input, with at most one message for each field.
  *
- * @param issues the issues that a Zod rule reported, in the order of its fields
- * @param input the input of the client; the paths of the issues lead into this input
+ * @param issues the issues that a Zod rule reported
+ * @param input the value from the client that the Zod rule rejected
  */
 export function ruleFaults(issues: readonly StandardSchemaV1.Issue[], input: unknown): ValueFault[] {
   const faults = new Map<string, ValueFault>();
@@ -28,8 +28,8 @@ export const validationError = (issues: readonly StandardSchemaV1.Issue[], input
   faultsError(ruleFaults(issues, input));
 
 /**
- * Returns the `VALIDATION_ERROR` for several invalid fields. `field` and `value` describe the first invalid field, and
- * `errors` lists all of them (docs/contract.md#error-body).
+ * Returns the `VALIDATION_ERROR` for several invalid fields. In the details of the error, `field` and `value` describe
+ * the first invalid field, and `errors` lists all invalid fields (docs/contract.md#error-body).
  */
 export function faultsError(faults: readonly ValueFault[]): ServiceError {
   const [first] = faults;
@@ -53,12 +53,12 @@ export function parseInput<Rule extends z.ZodType>(rule: Rule, input: unknown): 
   return parsed.data;
 }
 
-/** The names of GraphQL arguments that only contain the fields of a REST body. REST clients know only the fields. */
+/** The names of GraphQL arguments, such as `input`, whose fields a REST client sends directly in the request body. */
 const wrappers = new Set<PropertyKey>(['input', 'plate']);
 
 /**
- * Returns the name by which the client knows the field at a path. An argument that only contains the fields of a REST
- * body is omitted.
+ * Returns the name of the field at a path, for the client. The field name does not begin with a GraphQL argument such
+ * as `input`, because a REST body has no arguments.
  */
 export function fieldName(path: readonly PropertyKey[]): string {
   const [first, ...rest] = path;

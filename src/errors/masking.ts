@@ -3,23 +3,24 @@ import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
 import { ServiceError } from './error-table.ts';
 
-/** The source of an error: the id of the request, and the log for the error. */
+/** The id of the request in which an error occurred, and the logger for the error. */
 export interface ErrorSource {
   requestId: string;
   log: Logger;
 }
 
 /**
- * Returns the error that a client may see. A `ServiceError` stays unchanged. For any other error, the client sees
- * `INTERNAL_ERROR`, and the original error is logged with the id of the request.
+ * Returns an error that the gateway may send to a client. If the error is a `ServiceError`, the function returns it
+ * unchanged. For any other error, the client gets `INTERNAL_ERROR`, and the gateway logs the original error with the id
+ * of the request.
  */
 export function maskError(error: unknown, { requestId, log }: ErrorSource): ServiceError {
   if (error instanceof ServiceError) return error;
   const place = error instanceof GraphQLError ? error : undefined;
   const cause = causeOf(error);
   if (cause instanceof ServiceError) return new ServiceError(cause.code, cause.message, cause.details, place);
-  // Pothos throws this error when the arguments of a page are invalid. Examples are an invalid cursor, and `first`
-  // together with `before`.
+  // Pothos throws a PothosValidationError for invalid page arguments, such as an invalid cursor, or `first` together
+  // with `before`.
   if (cause instanceof PothosValidationError) {
     return new ServiceError('VALIDATION_ERROR', cause.message, undefined, place);
   }
@@ -27,13 +28,13 @@ export function maskError(error: unknown, { requestId, log }: ErrorSource): Serv
   return new ServiceError('INTERNAL_ERROR', 'Internal server error', undefined, place);
 }
 
-/** Returns the error that a resolver threw. graphql-js wraps it in another error, which has the location. */
+/** Returns the original error of a resolver, which graphql-js has wrapped in a GraphQLError. */
 function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? causeOf(error.originalError) : error;
 }
 
 /**
- * Returns an error in the form of GraphQL, with the id of its request. The log has the same id.
+ * Returns a GraphQL error with the request id. The log entries of the request contain the same request id.
  *
  * @param http the status and headers for Yoga's response
  */

@@ -1,8 +1,8 @@
 import type { ServiceError } from './error-table.ts';
 
 /**
- * The error of one row in a request with many rows. A resolver returns it as plain data, because an error object would
- * make the whole response fail.
+ * The error of one row in a request with many rows. Resolvers return row errors as plain data. If a resolver returned
+ * an error object, the whole response would fail.
  */
 export type RowError = Pick<ServiceError, 'code' | 'message' | 'details'>;
 

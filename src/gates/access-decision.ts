@@ -9,27 +9,35 @@ import { plateDifferences, type PlateDifference, textDifferences } from '../whit
 export interface AccessCandidate {
   entry: WhitelistEntry;
   differences: PlateDifference[];
-  /** The possible text of the plate that matches the entry; null when the gate sent the parts of the plate. */
+  /**
+   * The text that matches the whitelist entry: the text that the camera read, or a similar text. `readAs` is null when
+   * the gate sent the type, code and number of the plate instead of a text.
+   */
   readAs: string | null;
 }
 
-/** The maximum number of candidates that a decision lists. A person cannot choose among more candidates. */
+/**
+ * The maximum number of candidates (whitelist entries whose plate the camera may have misread) in one decision. A
+ * person could not choose from more candidates.
+ */
 export const maxCandidates = 27;
 
 /**
- * Whether a vehicle may enter, and which whitelist entry decided. If the camera may have misread the plate, the
- * decision also lists the candidates.
+ * The decision whether a vehicle may enter, with the whitelist entry on which the decision is based. If the camera may
+ * have misread the plate, the decision also lists the whitelist entries of similar plates.
  */
 export interface AccessDecision {
   reason: AccessReason;
   entry: WhitelistEntry | null;
   candidates: AccessCandidate[];
-  /** The data that the rules of the decision used; null when no whitelist entry was found. */
+  /** The data that the rules of the decision checked; null if no whitelist entry was found. */
   facts: AccessFacts | null;
   at: Date;
 }
 
-/** Creates a decision from the whitelist entry that was found, or for a vehicle without an entry. */
+/**
+ * Creates a decision from the whitelist entry that was found, or a decision for a vehicle that has no whitelist entry.
+ */
 export const decisionBy = (
   facts: AccessFacts | null,
   at: Date,
@@ -42,7 +50,7 @@ export const decisionBy = (
   at,
 });
 
-/** Returns the result of each rule of a decision, so that a person at the intercom can tell the driver the reason. */
+/** Returns the result of each rule of a decision. With the results, a person can explain the decision to the driver. */
 export function accessChecks({ facts, at, candidates }: AccessDecision): AccessCheck[] {
   if (facts) {
     const { referenceId } = facts.entry;
@@ -59,8 +67,8 @@ export function accessChecks({ facts, at, candidates }: AccessDecision): AccessC
 }
 
 /**
- * Decides with the whitelist entry that has exactly this plate. If there is none, the only entry with a similar plate
- * decides.
+ * Makes the decision for a plate from the whitelist entry that has exactly this plate. If no entry has exactly this
+ * plate, and only one entry has a similar plate, the function uses the entry with the similar plate.
  */
 export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Date): AccessDecision {
   const similar = found.map((facts) => ({ facts, differences: plateDifferences(read, facts.entry) }));
@@ -73,14 +81,14 @@ export function decideSimilar(read: Plate, found: readonly AccessFacts[], at: Da
   );
 }
 
-/** A whitelist entry that matches a text that a camera may have read, with the data for the rules. */
+/** A whitelist entry that matches a camera reading, with the data for the access rules. */
 export interface FittingFacts extends FittingEntry {
   facts: AccessFacts;
 }
 
 /**
- * Decides with the whitelist entry that best matches the text that a camera read. If several entries match equally
- * well, the vehicle may not enter.
+ * Decides by the whitelist entry that best matches the text that a camera read. The vehicle may not enter if several
+ * whitelist entries match the camera text equally well.
  */
 export function decideReading(
   texts: readonly RankedText[],

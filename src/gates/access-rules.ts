@@ -6,26 +6,31 @@ import { invalidity, isWithinEntryHours } from '../whitelist/validity.ts';
 /** A whitelist entry, with all other data that the rules of a decision need. */
 export interface AccessFacts {
   entry: WhitelistEntry;
-  /** The time zone of the location, to which the weekly hours of the entry refer. */
+  /** The time zone of the location, to which the weekly hours of the whitelist entry refer. */
   timezone: string;
-  /** How many times the vehicle of the entry has entered. The number is known only if the entry has a limit. */
+  /** How many times the vehicle has entered with its pass; null without a pass, or before the first recorded entry. */
   recorded: number | null;
-  /** The quota for the reference of the entry; null when the reference has no quota. */
+  /**
+   * The quota for the reference (such as an apartment) of the whitelist entry, or null when the reference has no quota.
+   */
   quota: QuotaUse | null;
 }
 
-/** A quota, with the number of other vehicles of the reference that are inside. */
+/**
+ * The quota of a reference (such as an apartment), with the number of other vehicles of that reference inside the
+ * location.
+ */
 interface QuotaUse extends Pick<Quota, 'inside' | 'enforcement'> {
-  /** How many other vehicles of the reference are inside the location. */
+  /** The number of other vehicles inside the location that belong to the same reference, such as an apartment. */
   used: number;
 }
 
 /** A rule that decides whether a vehicle with a whitelist entry may enter. */
 interface AccessRule {
   name: string;
-  /** Whether a violation of the rule is only reported. The vehicle may then enter anyway. */
+  /** Whether the gateway only reports a violation of this rule, and still admits the vehicle. */
   isReportedOnly?: (facts: AccessFacts) => boolean;
-  /** Returns the reason why this rule refuses the vehicle, or null when the rule lets it pass. */
+  /** Returns the reason why this rule refuses the vehicle, or null when the vehicle passes the rule. */
   objection: (facts: AccessFacts, at: Date) => AccessReason | null;
   /** Describes the result of the rule for the person at the intercom. */
   detail: (facts: AccessFacts, at: Date) => string;
@@ -57,7 +62,10 @@ const usesRule: AccessRule = {
     maxEntries === null ? 'Any number of entries' : `${recorded ?? 0} of ${maxEntries} entries were recorded`,
 };
 
-/** The vehicle itself does not count towards the quota. When it enters again, its earlier stay ends. */
+/**
+ * The rule that a quota must not be exceeded. The vehicle that wants to enter does not count towards the quota, because
+ * its earlier stay ends when it enters again.
+ */
 const quotaRule: AccessRule = {
   name: 'quota',
   isReportedOnly: ({ quota }) => quota?.enforcement === 'REPORT',
@@ -68,7 +76,10 @@ const quotaRule: AccessRule = {
       : `No quota for ${referenceId}`,
 };
 
-/** The rules of a decision, in their order. The first rule that refuses the vehicle gives the reason. */
+/**
+ * The rules of a gate decision, in the order in which they are checked. The reason of the decision comes from the first
+ * rule that refuses the vehicle.
+ */
 const rules = [validRule, hoursRule, quotaRule, usesRule];
 
 function firstObjection(facts: AccessFacts, at: Date): AccessReason {
@@ -79,13 +90,15 @@ function firstObjection(facts: AccessFacts, at: Date): AccessReason {
   return 'LISTED';
 }
 
-/** Returns why a vehicle may or may not enter. The reason is `LISTED` when all rules let the vehicle pass. */
+/**
+ * Returns the reason why a vehicle may or may not enter. The reason is `LISTED` when all rules let the vehicle pass.
+ */
 export const accessReason = (facts: AccessFacts | null, at: Date): AccessReason =>
   facts ? firstObjection(facts, at) : 'NOT_LISTED';
 
 /**
- * Whether the quota for the vehicle's reference is reached. The result does not depend on whether the quota is enforced
- * or only reported.
+ * Whether the reference of a vehicle, such as an apartment, has reached its quota. The result does not depend on
+ * whether the quota is enforced or only reported.
  */
 export const isQuotaReached = (facts: AccessFacts | null, at: Date): boolean =>
   facts !== null && quotaRule.objection(facts, at) !== null;
@@ -98,7 +111,8 @@ export interface AccessCheck {
 }
 
 /**
- * Returns the results of all rules for a vehicle with a whitelist entry, including the rules after the first refusal.
+ * Checks a vehicle with a whitelist entry against all rules, even after one rule has refused the vehicle. Returns the
+ * result of each rule.
  */
 export const checksOf = (facts: AccessFacts, at: Date): AccessCheck[] =>
   rules.map(({ name, objection, detail }) => ({

@@ -27,8 +27,8 @@ import {
 export type AccessDecisions = ReturnType<typeof createAccessDecisions>;
 
 /**
- * Creates the functions that make gate decisions. One SQL statement answers all calls in the same iteration of the
- * event loop.
+ * Creates the functions that make gate decisions. Calls of the same kind in the same iteration of the event loop share
+ * one SQL statement.
  */
 export function createAccessDecisions({ sql }: { sql: Sql }) {
   const findPlate = createStatementBatch<PlateQuestion, LocationAndEntry, ReturnType<typeof foundIn>>(sql, {
@@ -67,8 +67,9 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     /**
      * Decides whether a vehicle may enter a location at a given time.
      *
-     * @param similar whether a whitelist entry also matches if one character differs that cameras confuse
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+     * @param similar whether a plate also matches a whitelist entry if they differ in one character that cameras often
+     *   misread
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key
      */
     async decideAccess(
       key: AuthenticatedKey,
@@ -90,8 +91,8 @@ export function createAccessDecisions({ sql }: { sql: Sql }) {
     },
 
     /**
-     * Returns the whitelist entry of a plate without checking the key's scope. The result is null when the location has
-     * no such entry.
+     * Returns the whitelist entry of a plate, or null if the plate is not on the whitelist. `entryOfPlate` does not
+     * check the scope of an API key.
      */
     async entryOfPlate(locationId: string, plate: Plate): Promise<WhitelistEntry | null> {
       return (await findPlate({ locationId, ofCompanies: null, ...plate }))?.found[0]?.entry ?? null;

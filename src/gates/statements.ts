@@ -1,23 +1,23 @@
 import type { QuotaEnforcement, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { isOfCompanies } from '../database/company-scope.ts';
 import { namedStatement } from '../database/named-statement.ts';
-import { vehiclesInside } from '../parking/quotas.ts';
-import { entryColumns, samePlate } from '../whitelist/columns.ts';
-import { fitsText, textRows, type TextQuestion } from '../whitelist/matching.ts';
+import { vehiclesInside } from '../parking/vehicle-columns.ts';
+import { entryColumns, entryOf, fitsText, type Nullable, samePlate, textRows } from '../whitelist/columns.ts';
+import type { TextQuestion } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
-import { entryOf, type Nullable } from '../whitelist/reads.ts';
 import type { FittingFacts } from './access-decision.ts';
 import type { AccessFacts } from './access-rules.ts';
 
-// The SQL statements for gate decisions. test/storage/statements.test.ts checks that Prisma returns the same results.
+// The SQL statements for gate decisions. test/storage/statements.test.ts checks that equivalent Prisma queries return
+// the same results.
 
-/** A request for a decision about a plate. See `isOfCompanies` for the member `ofCompanies`. */
+/** A request for a decision about a plate. The function `isOfCompanies` explains the field `ofCompanies`. */
 export type PlateQuestion = Plate & { locationId: string; ofCompanies: string | null };
 
 /** A request for a decision about the texts that a camera may have read. */
 export type LocatedTextQuestion = TextQuestion & { locationId: string; ofCompanies: string | null };
 
-/** The columns of the quota that applies to an entry. They are null when there is no quota. */
+/** The columns of the quota that applies to a whitelist entry. If no quota applies, all these columns are null. */
 interface QuotaColumns {
   quotaInside: number | null;
   quotaEnforcement: QuotaEnforcement;
@@ -25,8 +25,8 @@ interface QuotaColumns {
 }
 
 /**
- * A result row with a location, a matching whitelist entry of the location, and the data that the rules need. The
- * columns of the entry are null when no entry matched.
+ * A result row with a location, one matching whitelist entry of the location, and the data that the decision needs. The
+ * columns of the whitelist entry are null when no whitelist entry matched.
  */
 export type LocationAndEntry = Nullable<WhitelistEntry> &
   Omit<AccessFacts, 'entry' | 'quota'> &
@@ -35,30 +35,30 @@ export type LocationAndEntry = Nullable<WhitelistEntry> &
 /** A result row with a location, a matching whitelist entry, and the index of the text that matched. */
 export type LocationAndFittingEntry = LocationAndEntry & { place: number };
 
-/** Returns the location in the result rows of one request. The result is undefined when the location is unknown. */
+/** Reads the location from the result rows of a gate request. Returns `undefined` when the location is unknown. */
 const locationOf = ([first]: LocationAndEntry[]) =>
   first && { id: first.foundId, companyId: first.companyId };
 
 /**
- * Returns the location and the matching whitelist entries in the result rows for a plate. The result is undefined when
- * the location is unknown.
+ * Reads the location and its matching whitelist entries from the result rows of a request for a plate. Returns
+ * `undefined` when the location is unknown.
  */
 export function foundIn(rows: LocationAndEntry[]) {
   const location = locationOf(rows);
   return location && { id: location.id, companyId: location.companyId, found: rows.flatMap(factsIn) };
 }
 
-/** The SQL columns of a location `l` and an entry `e` that the rules in src/gates/access-rules.ts need. */
+/** The SQL columns of a location `l` and a whitelist entry `e` that the rules in src/gates/access-rules.ts need. */
 const factColumns = `l.id AS "foundId", l."companyId", l.timezone, ${entryColumns('e')},
       CASE WHEN e."maxEntries" IS NOT NULL
         THEN (SELECT u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = e.id) END AS recorded,
       k.inside AS "quotaInside", k.enforcement::text AS "quotaEnforcement", CASE WHEN k.inside IS NOT NULL
         THEN ${vehiclesInside({ locationId: 'l.id', referenceId: 'e."referenceId"' }, 'v.id <> e.id')} END AS "quotaUsed"`;
 
-/** SQL that finds the location `l` for a row `q`, which is one request. */
+/** SQL that joins the location of each request. In this SQL, `l` is a location and `q` is a request. */
 const locationOfQuestion = `"Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`;
 
-/** SQL that finds the location of each request only once, even if the request has many plates or texts. */
+/** SQL that reads the location of each request only once, even if a request contains many plates or texts. */
 const reachedLocations = `
     WITH reached AS MATERIALIZED (
       SELECT q.n::int, l.id, l."companyId", l.timezone
@@ -66,10 +66,13 @@ const reachedLocations = `
       JOIN ${locationOfQuestion}
     )`;
 
-/** SQL that adds the quota `k` for the reference of an entry `e`. */
+/** SQL that joins a whitelist entry `e` with the quota `k` of its reference, such as an apartment. */
 const joinQuota = `LEFT JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"`;
 
-/** Returns the data in a result row for the rules, as a list. The list is empty for a row without an entry. */
+/**
+ * Returns the data for the decision about the whitelist entry of a result row, as a list with one item. The list is
+ * empty for a result row without a whitelist entry.
+ */
 function factsIn(row: LocationAndEntry): AccessFacts[] {
   const { timezone, recorded, quotaInside: inside, quotaEnforcement, quotaUsed } = row;
   const entry = entryOf(row);
@@ -77,13 +80,13 @@ function factsIn(row: LocationAndEntry): AccessFacts[] {
   return entry ? [{ entry, timezone, recorded, quota }] : [];
 }
 
-/** Returns the SQL parameters with the locations of several requests. */
+/** Returns SQL parameters that contain the locations of several gate requests. */
 export const locationArrays = (questions: readonly Pick<PlateQuestion, 'locationId' | 'ofCompanies'>[]) => ({
   locationId: questions.map(({ locationId }) => locationId),
   ofCompanies: questions.map(({ ofCompanies }) => ofCompanies),
 });
 
-/** Returns the SQL parameters with several plates. */
+/** Returns several plates as SQL parameters. */
 export const plateArrays = (plates: readonly Plate[]) => ({
   plateType: plates.map(({ plateType }) => plateType),
   plateCode: plates.map(({ plateCode }) => plateCode),
@@ -102,8 +105,8 @@ export const entryOfPlate = namedStatement(
 );
 
 /**
- * Finds the entries for several similar plates of each request. The first plate of a request is the plate that the
- * camera read.
+ * The SQL statement that finds whitelist entries for gate requests in which the plate may be misread. In each request,
+ * the first plate is the plate that the gate sent, and the other plates are similar to it.
  */
 export const entriesOfSimilarPlates = namedStatement(
   'whitelist-entries-of-similar-plates',
@@ -119,7 +122,7 @@ export const entriesOfSimilarPlates = namedStatement(
     ORDER BY p.n, e.id`,
 );
 
-/** Finds the whitelist entries that match one of the texts that a camera may have read. */
+/** The SQL statement that finds the whitelist entries that match one of the texts that a camera may have read. */
 export const entriesOfTexts = namedStatement(
   'whitelist-entries-of-texts',
   `
@@ -133,8 +136,8 @@ export const entriesOfTexts = namedStatement(
 );
 
 /**
- * Returns the location and the matching whitelist entries in the result rows for texts. The result is undefined when
- * the location is unknown.
+ * Converts the result rows of `entriesOfTexts` for one request to the location and its matching whitelist entries.
+ * Returns `undefined` when the location is unknown.
  */
 export function fittingIn(rows: LocationAndFittingEntry[]) {
   const location = locationOf(rows);
@@ -144,8 +147,8 @@ export function fittingIn(rows: LocationAndFittingEntry[]) {
 }
 
 /**
- * Returns the whitelist entry in a result row, with the index of the text that matched, as a list. The list is empty
- * for a text that matches no entry.
+ * Converts one result row to a list with at most one element. The list contains the whitelist entry of the row, with
+ * the index of the text that matched the entry. The list is empty if the row has no whitelist entry.
  */
 const fittingEntryOf = (row: LocationAndFittingEntry): FittingFacts[] =>
   factsIn(row).map((facts) => ({ entry: facts.entry, facts, place: row.place }));

@@ -2,8 +2,9 @@ import { type AuthenticatedKey, requirePermission } from '../auth/key.ts';
 import type { OperationPlan } from './operation-plan.ts';
 
 /**
- * Checks that the API key has the permissions for all fields of an operation. The check runs before the variables are
- * validated and before any field runs, so a key without the permissions learns nothing and changes nothing.
+ * Checks that the API key has the permissions for all fields of an operation. The gateway checks the permissions before
+ * it validates the variables and before any field runs. A client whose API key lacks a permission therefore learns
+ * nothing and changes nothing.
  *
  * @throws {ServiceError} `FORBIDDEN`
  */

@@ -6,22 +6,29 @@ import { createSlots } from '../scheduling/slots.ts';
 import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { parseDocument, validateDocument } from './document.ts';
 
-/** A cache of documents that clients have sent. A document in the cache is not parsed or validated again. */
+/**
+ * A cache of GraphQL documents that clients have sent. If a document is in the cache, the gateway does not parse or
+ * validate it again.
+ */
 export interface ClientDocuments {
-  /** The parsed documents. The keys of the cache are the texts of the documents. */
+  /** The parsed GraphQL documents. The key of each document in this cache is the text of the document. */
   parsed: LRUCache<string, DocumentNode>;
   /**
-   * Parses and validates a new document when a slot is free. The work needs slots because one document takes tens of
-   * milliseconds, and a client can send a new document with every request. A text with a syntax error is not cached.
+   * Parses and validates a new document as soon as one of the slots for new documents is free. These slots limit how
+   * many GraphQL documents one process parses at the same time. Parsing one document takes tens of milliseconds, and a
+   * client can send a new document with every request. A document with a syntax error is not cached.
    */
   prepare(text: unknown, keyId: string): Promise<void>;
-  /** Returns the validation errors of a document. If the document is not in the cache, it is validated now. */
+  /**
+   * Returns the validation errors of a document. If the cache does not contain the document, the function validates the
+   * document first.
+   */
   faultsOf(document: DocumentNode, rules: readonly ValidationRule[]): readonly ServiceError[];
 }
 
 /**
- * The maximum number of cached documents with their validation errors. The executor has another cache, with documents
- * that were executed.
+ * The maximum number of documents that are cached with their validation errors. The executor has a second cache, which
+ * contains the documents that were executed.
  */
 const maxParsedDocuments = 100;
 

@@ -7,15 +7,16 @@ import {
 } from 'graphql';
 
 /**
- * Returns the value that a client sent. Where the type is a list, a single item becomes a list, because the paths of
- * faults contain list indexes.
+ * Puts a single item into a list wherever the schema requires a list. After this conversion, the path of an invalid
+ * field in a list always contains the index of the list item.
  */
 export const withLists = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: (sent) => sent, withDefaults: false });
 
 /**
- * Coerces a value by the types of the schema. For example, the name of an enum value becomes its internal value. A part
- * that does not fit its type stays unchanged. A validation rule can then report a fault for exactly this part.
+ * Converts a value from a client to the value that a resolver receives. For example, the name of an enum value becomes
+ * the internal value of the enum. If a part of the value does not fit its type in the schema, the part stays unchanged.
+ * A validation rule can then report a fault for exactly this part.
  */
 export const coerceWhereItFits = (value: unknown, type: GraphQLInputType): unknown =>
   mapInput(value, type, { leaf: parseWhereItFits, withDefaults: true });
@@ -26,8 +27,8 @@ interface InputMapping {
 }
 
 /**
- * Applies a function to the scalars and enums in a value, wherever the value fits its type. Fields that the type does
- * not have stay unchanged.
+ * Applies a function (`mapping.leaf`) to the scalars and enums in a value. Some parts of the value stay unchanged:
+ * parts whose structure does not fit their GraphQL type, and fields that the schema does not define.
  */
 function mapInput(value: unknown, type: GraphQLInputType, mapping: InputMapping): unknown {
   if (isNonNullType(type)) return mapInput(value, type.ofType, mapping);

@@ -26,13 +26,13 @@ import {
 } from './limits.ts';
 import type { OperationPlan, Variables } from './operation-plan.ts';
 
-/** The cost options of a field. schema/field-options-plugin.ts copies them into the schema. */
+/** The cost options of a GraphQL field (see schema/field-options-plugin.ts). */
 interface CostExtensions {
   /**
-   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, each field in
-   * the selection that reads the database counts for every item. Fields that return objects read the database unless
-   * they have `reads: false`. Other fields read the database only if they have `reads: true`. The fields of an object
-   * with `reads: false` count as if they belonged to the parent object.
+   * The cost of the field itself, and the multiplier for the fields in its selection. With `wholeReads`, if a field in
+   * the selection reads the database, the multiplier of this field is at least the number of items of the page or list.
+   * By default, only a field that returns objects counts as a read of the database; `reads` overrides this default.
+   * With `reads: false`, the fields of the returned object have the same multiplier as the fields next to that object.
    */
   cost?: {
     field: number;
@@ -42,25 +42,24 @@ interface CostExtensions {
     fieldOf?: (values: Variables) => number;
     itemsOf?: (values: Variables) => number;
   };
-  /** The default page size of a field that returns pages. */
+  /** The default page size of a GraphQL field that returns pages of a list. */
   pageSize?: number;
 }
 
-/** Where a selection is in the operation. */
+/** The position of a selection of fields in the document: the items and lists that contain the selection. */
 interface Surroundings {
   /**
-   * The number of items on the page that contains the selection, or the number of rows in the request. Without a page
-   * or rows, the number is 1.
+   * The size of the page or the list of rows that contains the GraphQL selection, or 1 if no page or list contains it.
    */
   items: number;
-  /** The number of lists that contain the selection. */
+  /** The number of lists in which the GraphQL selection is nested. */
   lists: number;
 }
 
-/** The cached costs of operations. Only costs that do not depend on variables are cached. */
+/** Caches the cost of each operation whose cost does not depend on variables. */
 const fixedCosts = new WeakMap<OperationPlan, number>();
 
-/** Whether a field reads the database for each of its items. */
+/** Whether a field counts as reading the database. */
 const reads = ({ type, extensions }: GraphQLField<unknown, unknown>) =>
   (extensions as CostExtensions).cost?.reads ?? isObjectType(getNamedType(type));
 
@@ -71,13 +70,14 @@ const metaFields: Record<string, GraphQLField<unknown, unknown>> = {
 };
 
 /**
- * How many nested lists without a multiplier an introspection query may have. GraphiQL's query has this many. Each
- * deeper list counts as a list of `introspectionListItems` items.
+ * How many levels of nested lists an introspection query can have without a higher cost. Each list at a deeper nesting
+ * level multiplies the cost of its fields by `introspectionListItems`. The introspection query of GraphiQL nests
+ * exactly `freeIntrospectionLists` lists.
  */
 const freeIntrospectionLists = 3;
 const introspectionListItems = 10;
 
-/** Adds up the costs of all fields of an operation. If a fragment is used several times, its fields count each time. */
+/** Adds up the costs of all fields of an operation. The fields of a fragment count for each use of the fragment. */
 function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables): number {
   const known = fixedCosts.get(plan);
   if (known !== undefined) return known;
@@ -90,22 +90,19 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     operation.variableDefinitions?.map((node) => [node.variable.name.value, node.defaultValue] as const),
   );
 
-  /** Returns the integer value of an argument. The value is in the document or in a variable. */
+  /** Returns the integer value of an argument, whether the value is in the document or in a variable. */
   function wholeNumber(node: FieldNode, name: string): number | undefined {
     let value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.VARIABLE) {
       const given = Object.hasOwn(variables, value.name.value) ? variables[value.name.value] : undefined;
-      // A variable with a wrong type is ignored here. The request is rejected later, before the operation runs.
+      // The cost ignores a variable with a wrong type, because such a request is rejected before the operation runs.
       if (given !== undefined) return Number.isInteger(given) ? (given as number) : undefined;
       value = defaults.get(value.name.value);
     }
     return value?.kind === Kind.INT ? Number(value.value) : undefined;
   }
 
-  /**
-   * Returns the values of a field's arguments before coercion. A value comes from the document, from a variable, or
-   * from a default.
-   */
+  /** Returns the arguments of a field before coercion, from the document, the variables and the defaults. */
   function argumentValues(node: FieldNode, field: GraphQLField<unknown, unknown>): Variables {
     const valueOf = (value: ValueNode | undefined): unknown => {
       if (value?.kind !== Kind.VARIABLE) return value && valueFromASTUntyped(value);
@@ -120,15 +117,15 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     );
   }
 
-  /** Returns the cost of a field without the fields in its selection. */
+  /** Returns the cost of a field without the costs of the fields in its selection. */
   function ownCost(node: FieldNode, field: GraphQLField<unknown, unknown>): number {
     const { cost } = field.extensions as CostExtensions;
     return cost?.fieldOf ? cost.fieldOf(argumentValues(node, field)) : (cost?.field ?? 1);
   }
 
   /**
-   * Returns the multiplier for the fields in a field's selection. It is the number of items of the list, or 1 if the
-   * field is no list.
+   * Returns the factor for the costs of all fields that a client selects inside a given field. The default factor is 1.
+   * For a field that returns a list, the default is the size of the page or list of rows that contains the field.
    */
   function multiplierOf(
     node: FieldNode,
@@ -172,7 +169,7 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
     around: Surroundings,
     times = { plain: 1, reads: 1 },
   ): number {
-    // the only composite types are objects, because the graph has no interfaces and no unions
+    // The graph has no interfaces and no unions, so only an object type has fields.
     if (!isObjectType(type)) return 0;
     const fields = type.getFields();
     let total = 0;
@@ -203,17 +200,17 @@ function costOf(schema: GraphQLSchema, plan: OperationPlan, variables: Variables
   return cost;
 }
 
-/** The cost of an operation, computed before the operation runs. */
+/** The cost of an operation. The gateway computes the cost before it runs the operation. */
 export interface OperationCost {
-  /** The total cost of all fields of the operation. */
+  /** The sum of the costs of all fields of the operation. */
   requested: number;
-  /** The number of rate limit points that are taken for the request. */
+  /** The number of rate limit points that the request costs. */
   points: number;
 }
 
 /**
- * Computes the cost of an operation. The cost depends on the page sizes and the numbers of rows in the variables
- * (docs/contract.md#cost-of-a-request).
+ * Computes the cost of an operation. The cost of an operation depends on the page sizes and the numbers of rows in its
+ * variables (docs/contract.md#cost-of-a-request).
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when the operation exceeds the cost limit of one request
  */
@@ -249,7 +246,7 @@ export function affordableCost(
   };
 }
 
-/** Returns how many parts of a given size are needed for an amount. The quotient is rounded up, and is at least 1. */
+/** Returns `amount / size`, rounded up, but at least 1. */
 const startedParts = (amount: number, size: number) => Math.max(1, Math.ceil(amount / size));
 
 function rowsOf(rows: ValueNode, variables: Variables): number {

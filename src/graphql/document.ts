@@ -29,7 +29,10 @@ import {
   maxSelections,
 } from './limits.ts';
 
-/** The validation rules that limit the size of documents. Limits that depend on variables are in cost.ts. */
+/**
+ * The validation rules that limit the size of documents. The limits that depend on the variables of a request are in
+ * cost.ts.
+ */
 const limitRules = [
   maxAliasesRule({ n: maxAliases, allowList: [] }),
   maxDirectivesRule({ n: maxDirectives }),
@@ -38,8 +41,8 @@ const limitRules = [
 ] as unknown as readonly ValidationRule[];
 
 /**
- * Rejects variables with names such as `$constructor`. The executors keep variables in JavaScript objects, which have
- * inherited members with such names.
+ * Rejects variables with names that have a special meaning in JavaScript, such as `$constructor`. The GraphQL executors
+ * keep variables in JavaScript objects, which inherit members with names such as `constructor`.
  */
 function plainVariableNames(context: ValidationContext): ASTVisitor {
   return {
@@ -54,8 +57,8 @@ function plainVariableNames(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Converts an error about a document to a `ServiceError`. The client wrote the document and may therefore see the
- * message.
+ * Converts an error about a document to a `ServiceError`. The client may see the message of this error, because the
+ * error describes the client's own document.
  */
 const documentFault = (error: GraphQLError) =>
   new ServiceError('VALIDATION_ERROR', error.message, undefined, error);
@@ -80,10 +83,11 @@ export function parseDocument(text: string): DocumentNode {
 }
 
 /**
- * Validates a document against the rules of GraphQL and the limits. The selections are counted first, because some
- * rules follow nested fragments and would take very long for many selections.
+ * Validates a GraphQL document against the rules of GraphQL and against the limits of the gateway. The function counts
+ * the selections first. Some GraphQL rules follow nested fragments, and would take very long for a document with many
+ * selections.
  *
- * @returns the faults, each a `VALIDATION_ERROR`
+ * @returns the faults of the document, each as a `VALIDATION_ERROR`
  */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -99,15 +103,14 @@ export function validateDocument(
       namingField(error, document),
     );
   } catch (error) {
-    // GraphQL Armor throws its errors. Other rules report them to the validation context.
+    // A rule of GraphQL Armor throws its error; any other rule reports its error to the validation context.
     if (error instanceof GraphQLError) return [documentFault(error)];
     throw error;
   }
 }
 
 /**
- * Converts an error about a value in the document. Like errors about variables, the result names the field of the
- * value.
+ * Converts an error about a value in the document to a `ServiceError` with the name of the value's field.
  */
 function namingField(error: GraphQLError, document: DocumentNode): ServiceError {
   const [faulty] = error.nodes ?? [];
@@ -124,7 +127,7 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
     },
   });
   if (names.length === 0) return documentFault(error);
-  // For a missing field, only the error message of graphql-js contains the name of the field.
+  // Only the error message of graphql-js contains the name of a missing required field.
   const [, absent] = /^Field "\w+\.(\w+)" of required type/.exec(error.message) ?? [];
   const field = fieldName([...names, ...(absent ? [absent] : [])]);
   const { message, details } = absent
@@ -134,8 +137,8 @@ function namingField(error: GraphQLError, document: DocumentNode): ServiceError 
 }
 
 /**
- * Counts the selections of all operations, and separately the selections of all fragments. Each use of a fragment
- * counts. The function returns the larger of the two numbers.
+ * Counts the selections of all operations in a document. If the largest fragment has more selections, the function
+ * returns the number of selections in this fragment. The selections of a fragment count for each use of the fragment.
  */
 function countSelections(document: DocumentNode): number {
   const fragments = new Map(
@@ -149,7 +152,7 @@ function countSelections(document: DocumentNode): number {
     const known = counts.get(name);
     const selectionSet = fragments.get(name);
     if (known !== undefined || !selectionSet) return known ?? 0;
-    counts.set(name, 0); // a count of 0 ends the recursion if a fragment uses itself, which a rule of GraphQL reports
+    counts.set(name, 0); // the value 0 prevents an endless recursion when an invalid fragment uses itself
     const counted = count(selectionSet);
     counts.set(name, counted);
     return counted;
@@ -166,6 +169,6 @@ function countSelections(document: DocumentNode): number {
     (total, node) => total + (node.kind === Kind.OPERATION_DEFINITION ? count(node.selectionSet) : 0),
     0,
   );
-  // Unused fragments count, too, because the validation rules also check them.
+  // The selections of unused fragments are counted, too, because the validation rules also check unused fragments.
   return Math.max(ofOperations, ...[...fragments.keys()].map(countFragment));
 }

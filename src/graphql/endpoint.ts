@@ -1,9 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { ServiceError } from '../errors/error-table.ts';
 import { isJson } from '../http/bodies/body.ts';
-import { createBodyAnswerer } from '../http/bodies/large-bodies.ts';
+import { createBodyAnswerer, largeBodyBytes } from '../http/bodies/large-bodies.ts';
 import { type Answer, isEventStream } from '../http/responses/response.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { yieldToEventLoop } from '../scheduling/yield.ts';
 import { createClientDocuments } from './client-documents.ts';
 import { type GraphExecutor, type GraphRequestContext, recordError } from './executor.ts';
 import { errorsBody, graphFailure, graphRefusal, renderGraph, statusOf } from './failures.ts';
@@ -15,14 +16,17 @@ type Respond = (answer: Answer) => Response;
 /** Answers GraphQL requests over HTTP. */
 export interface GraphEndpoint {
   /**
-   * Answers a request that the guard has admitted.
+   * Answers a request that has passed the request guard.
    *
-   * @param respond creates the response from an answer. For an event stream, Yoga creates the response instead
+   * @param respond creates the HTTP response. For an event stream, the library Yoga creates the response, and `respond`
+   *   is not called
    */
   handle(request: Request, context: GraphRequestContext, respond: Respond): Promise<Response>;
 }
 
-/** The parameters of a GraphQL request. Their form has been checked (GraphQL over HTTP, "Request Parameters"). */
+/**
+ * The parameters of a GraphQL request, whose form has already been checked (GraphQL over HTTP, "Request Parameters").
+ */
 interface RequestParameters {
   query: string;
   variables?: Variables | null;
@@ -30,15 +34,15 @@ interface RequestParameters {
 }
 
 /**
- * The maximum size of the response to a query, in bytes. The whole response is created first, and stays in memory until
- * the client has read it.
+ * The maximum size of the response to a query, in bytes. The gateway limits the size, because a whole GraphQL response
+ * stays in memory until the client has read it.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
- * Serves a schema over HTTP (GraphQL over HTTP). Yoga reads the requests and writes the responses, and the executor
- * runs the operations. If the document of a request is known, the request does not go through Yoga, which would take
- * longer than most operations.
+ * Serves a GraphQL schema over HTTP, as the specification "GraphQL over HTTP" describes. The library GraphQL Yoga reads
+ * the requests and writes the responses, and the executor runs the operations. If this process has executed a document
+ * before, requests with this document bypass Yoga. Yoga takes longer than most operations.
  */
 export function createGraphEndpoint(
   schema: GraphQLSchema,
@@ -50,7 +54,8 @@ export function createGraphEndpoint(
   const yoga = createGraphYoga(schema, documents, executor, metrics);
 
   /**
-   * Answers a request whose document this process has executed before. The result is undefined for any other request.
+   * Answers a request if this process has executed the GraphQL document before. Returns `undefined` if the document is
+   * new to this process, or if the GraphQL parameters are malformed.
    */
   async function answerKnown(body: object, context: GraphRequestContext): Promise<Answer | undefined> {
     const parameters = hasParameters(body) ? body : undefined;
@@ -62,6 +67,7 @@ export function createGraphEndpoint(
     const { errors, ...others } = result;
     const text = JSON.stringify(others);
     if (isTooLarge(text.length, context)) return tooLargeAnswer(context);
+    if (isLarge(text)) await yieldToEventLoop();
     return { status, body: errors ? errorsBody(errors, others) : text };
   }
 
@@ -70,12 +76,14 @@ export function createGraphEndpoint(
     if (response.status === notAcceptable.status) return respond(notAcceptable);
     const { status, headers } = response;
     if (isEventStream(response)) {
-      // The header is removed here, because the HTTP listener decides how long a connection stays open.
+      // Yoga's header `Connection` is removed from an event stream: the HTTP listener decides how long a connection
+      // stays open.
       headers.delete('Connection');
       return response;
     }
     const body = await response.text();
     if (isTooLarge(body.length, context)) return respond(tooLargeAnswer(context));
+    if (isLarge(body)) await yieldToEventLoop();
     const contentType = headers.get('Content-Type');
     const allow = headers.get('Allow');
     return respond({
@@ -120,11 +128,17 @@ export function createGraphEndpoint(
 }
 
 /**
- * Whether a response is too large to be sent. The response to a mutation is always sent, because the changes of the
- * mutation are already committed.
+ * Whether a response is too large to be sent. The gateway sends even a large response to a mutation, because the
+ * changes of the mutation are already committed.
  */
 const isTooLarge = (length: number, { state }: GraphRequestContext) =>
   length > maxAnswerBytes && !state.operation.startsWith('mutation');
+
+/**
+ * Whether a response is so large that other requests must run between its creation and its writing to the socket. Both
+ * steps take tens of milliseconds.
+ */
+const isLarge = (body: string) => body.length > largeBodyBytes;
 
 /** Creates the error that the client gets instead of a response that is too large. */
 function tooLargeAnswer({ state }: GraphRequestContext): Answer {
@@ -137,15 +151,16 @@ function tooLargeAnswer({ state }: GraphRequestContext): Answer {
 }
 
 /**
- * Whether the client accepts plain `application/json`. Yoga handles requests for the newer media type or for event
- * streams, and Accept headers with q-values.
+ * True if the Accept header of a request is missing, or has one of three forms that allow `application/json`. GraphQL
+ * Yoga handles all other Accept headers, for example a header with q-values or only
+ * `application/graphql-response+json`.
  */
 const acceptsPlainJson = (accept: string | null) =>
   accept === null || accept === '*/*' || accept === 'application/json' || accept === 'application/json, */*';
 
 /**
- * Whether a request body has well-formed GraphQL parameters. If the result is false, Yoga handles the request and
- * reports what is wrong.
+ * Whether a request body has well-formed GraphQL parameters. If the parameters are malformed, the library Yoga answers
+ * the request and describes the mistake to the client.
  */
 function hasParameters(body: object): body is RequestParameters {
   const { query, variables, operationName, ...others } = body as Record<string, unknown>;
@@ -168,7 +183,7 @@ const notAcceptable = graphRefusal(
  * a form on another website cannot send JSON.
  */
 function refusalOf(request: Request): Answer | undefined {
-  if (request.method === 'GET') return undefined; // Yoga runs queries that are sent with GET, and rejects mutations
+  if (request.method === 'GET') return undefined; // for GET requests, Yoga runs queries and rejects mutations
   if (request.method !== 'POST') {
     const answer = graphRefusal(405, `Method ${request.method} is not allowed here`);
     return { ...answer, headers: { Allow: 'GET, POST' } };

@@ -16,49 +16,48 @@ import { operationName, type OperationPlan, planOperation, type Variables } from
 import { type Compile, createOperationRunner, type OperationRunner } from './run-operation.ts';
 import type { StreamLease } from './subscriptions.ts';
 
-/** The context of a GraphQL request. It extends the context that REST requests also have. */
+/** The context of a GraphQL request: the context that all requests have, and parts that only GraphQL requests have. */
 export interface GraphRequestContext extends Context, OwnOfGraphContext {}
 
 /** The parts of the context that exist only for GraphQL requests. */
 export interface OwnOfGraphContext extends Pick<StreamLease, 'onKeysChanged' | 'stopping'> {
   /**
-   * The operation and the error of the request, for the log, the metrics and the usage record. The executor sets both
-   * values.
+   * The operation and the error of the request, which the executor sets for the log, the metrics and the usage record.
    */
   state: Pick<RequestState, 'operation' | 'errorCode' | 'errorPath'>;
-  /** Whether the client asked for the cost of its operation with the header `X-Query-Cost`. */
+  /** Whether the client requested the cost of its operation with the header `X-Query-Cost`. */
   showsCost: boolean;
   /**
-   * Takes further rate limit points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the key has too few points
-   * left.
+   * Charges the API key further rate limit points for the operation. Throws `RATE_LIMIT_EXCEEDED` when the API key has
+   * too few rate limit points left.
    */
   charge(points: number): Promise<void>;
 }
 
 /** A client's request to run a GraphQL operation. */
 interface OperationRequest {
-  /** The parsed document. It must have passed the validation in document.ts. */
+  /** The parsed document. The caller has validated the document with document.ts. */
   document: DocumentNode;
   operationName?: string | null | undefined;
   variables?: Variables | null | undefined;
 }
 
-/** The result of an operation. The client may see the errors in it. */
+/** The result of an operation. The result contains only errors that the client may see. */
 interface OperationResult {
   data?: Record<string, unknown> | null;
   errors?: readonly ServiceError[];
-  /** The cost of the operation. It is present only if the client asked for it. */
+  /** The cost of the operation, which is present only if the client requested the cost. */
   extensions?: { cost: OperationCost };
 }
 
 /** An operation that is part of the gateway, such as the operation of a REST route. */
 export interface PreparedOperation {
   plan: OperationPlan;
-  /** Throws `FORBIDDEN` when the API key may not run the operation. */
+  /** Throws the error `FORBIDDEN` when the API key of the request may not run the operation. */
   authorize(context: Context): void;
   /**
-   * Runs the operation and takes no further rate limit points, because one point was already taken for the request. The
-   * promise never rejects.
+   * Runs the operation without charging further rate limit points, because each REST request costs exactly one point.
+   * Even if the operation fails, the returned promise does not reject.
    */
   run(variables: Variables, context: Context): Promise<OperationResult>;
 }
@@ -66,17 +65,17 @@ export interface PreparedOperation {
 /**
  * Runs operations. The steps are:
  *
- * - plan the operation (operation-plan.ts);
- * - check the permissions of the API key (authorize.ts);
- * - compute and charge the cost (cost.ts);
- * - run the operation (run-operation.ts);
- * - explain wrong variables (explain-variables.ts);
- * - hide unexpected errors from the client (errors/masking.ts).
+ * - operation-plan.ts plans the operation;
+ * - authorize.ts checks the permissions of the API key;
+ * - cost.ts computes the cost of the operation, and the executor charges this cost to the API key;
+ * - run-operation.ts runs the operation;
+ * - explain-variables.ts creates the error messages about invalid variables;
+ * - errors/masking.ts hides unexpected errors from the client.
  */
 export interface GraphExecutor {
   /**
-   * Runs an operation if the API key has the permissions and the operation is within the limits. The promise never
-   * rejects.
+   * Runs an operation if the API key has the necessary permissions and the operation is within the limits. The promise
+   * of the result never rejects, even if the operation fails.
    */
   execute(request: OperationRequest, context: GraphRequestContext): Promise<OperationResult>;
   /**
@@ -84,28 +83,31 @@ export interface GraphExecutor {
    * the operation may run.
    */
   refusal(request: OperationRequest, context: GraphRequestContext): Promise<ServiceError | undefined>;
-  /** Returns the parsed document for a text that was executed before, and which is therefore known to be valid. */
+  /**
+   * Returns the parsed document for a text, or `undefined` if this process has not executed the document before. The
+   * returned document has already been validated.
+   */
   knownDocument(text: string): DocumentNode | undefined;
-  /** Prepares an operation that is part of the gateway. */
+  /** Prepares an operation that the gateway itself defines, such as the operation of a REST route. */
   prepare(document: DocumentNode): PreparedOperation;
 }
 
 /**
- * The slots for heavy queries. A query is heavy if it costs more than `maxLightCost`, reads the schema, or has a field
- * with `isHeavy`.
+ * The slots that limit how many heavy queries run at the same time. A query is heavy if its cost is higher than
+ * `maxLightCost`, if it reads the schema, or if it has a field with the option `isHeavy`.
  */
 const heavySlots = createSlots(slotLimits.heavyQueries);
 
 /**
- * The maximum number of documents in the cache of executed documents. The cache also holds the plans of their
- * operations.
+ * The maximum number of documents in the cache of executed documents. With each document, the cache also contains the
+ * plans of the operations in the document.
  */
 const maxKnownDocuments = 500;
 
 /** The maximum length of an operation name in the log and in usage records, in characters. */
 const maxOperationName = 200;
 
-/** A cached operation, with its plan. */
+/** A GraphQL operation in the cache: its plan, and the function that runs it. */
 interface KnownOperation {
   plan: OperationPlan;
   run: OperationRunner;
@@ -122,9 +124,9 @@ export function recordError(
 }
 
 /**
- * Creates the executor of a schema. REST and GraphQL requests use the same executor.
+ * Creates the executor that runs the operations of a schema. REST and GraphQL requests use the same executor.
  *
- * @param compile compiles operations that run often
+ * @param compile the function that compiles frequent operations
  */
 export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = compileQuery): GraphExecutor {
   const operations = new WeakMap<DocumentNode, Map<string, KnownOperation>>();
@@ -155,7 +157,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     countValues(variables);
     requireValues(plan, variables);
     const cost = affordableCost(schema, plan, variables);
-    // Only the further points are charged here, because the guard has already charged the first point.
+    // The request guard has already charged the first rate limit point of each request.
     if (cost.points > 1) await context.charge(cost.points - 1);
     return cost;
   }
@@ -167,8 +169,8 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
   ): Promise<OperationResult> {
     const hasManyValues = countValues(variables) > maxVariableFaults;
     if (hasManyValues) {
-      // The messages of graphql-js about wrong variables quote whole values, and creating these messages for many
-      // values would take seconds. The gateway therefore creates its own messages.
+      // The gateway writes its own error messages about invalid variables. The messages of graphql-js quote whole
+      // values of the variables. For many values, graphql-js would take seconds to create these messages.
       const fault = await explainVariables(schema, plan, variables);
       if (fault) return { errors: [fault] };
       await yieldToEventLoop();
@@ -183,7 +185,7 @@ export function createGraphExecutor(schema: GraphQLSchema, compile: Compile = co
     return { ...(data !== undefined && { data }), errors: await Promise.all(masked) };
   }
 
-  /** Converts an error that kept an operation from running to an error that the client may see. */
+  /** Returns the error that the client may see when an operation could not run. */
   async function explain(
     error: unknown,
     plan: OperationPlan | undefined,

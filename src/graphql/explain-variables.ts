@@ -17,9 +17,10 @@ import { maxVariableFaults } from './limits.ts';
 import { argumentRule, type OperationPlan, type VariableArgument, type Variables } from './operation-plan.ts';
 
 /**
- * Explains what is wrong with the variables of an operation. The validation rules of the arguments are checked first.
- * Values for which no rule has reported a fault are then compared with the types of the schema. A rule receives the
- * same coerced value as a resolver, because a rule for an enum knows only the internal values of the enum.
+ * Explains what is wrong with the variables of an operation. First, the function checks the values of the variables
+ * with the validation rules of the operation's arguments. If a value breaks no validation rule, the function compares
+ * it with its type in the schema. A validation rule receives the coerced value, as a resolver does. For example, the
+ * validation rule of an enum argument accepts only the internal values of the enum.
  *
  * @returns `VALIDATION_ERROR`, or undefined when the variables are valid
  */
@@ -51,7 +52,7 @@ export async function explainVariables(
   return faults.length > 0 ? faultsError(faults) : undefined;
 }
 
-/** Runs the validation rules in order, and returns the faults of the first rule that reports any. */
+/** Runs the validation rules one after the other, and returns the faults of the first rule that reports any faults. */
 async function firstBroken(guarded: readonly VariableArgument[], value: unknown): Promise<ValueFault[]> {
   for (const { argument } of guarded) {
     const faults = await argumentFaults(argument, value);
@@ -76,10 +77,10 @@ async function fitsType(value: unknown, type: GraphQLInputType): Promise<boolean
 const misfit = new Error('The value does not fit its type');
 
 /**
- * Lists the reasons why a value does not fit a type.
+ * Returns a list of the reasons why a value does not fit its type in the schema.
  *
- * @param name the client's name for the value
- * @throws {ServiceError} `VALIDATION_ERROR` when the value has more than `maxVariableFaults` faults
+ * @param name the name of the variable or field, for the error message
+ * @throws {ServiceError} `VALIDATION_ERROR` when the value has too many faults (`maxVariableFaults`)
  */
 async function faultsOfType(name: string, value: unknown, type: GraphQLInputType): Promise<ValueFault[]> {
   const faults: ValueFault[] = [];
@@ -89,7 +90,7 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
       const message = `${reason} It is one of more than ${faults.length} faults.`;
       throw invalidField(fieldName([name, ...path]), message, invalidValue);
     }
-    // For a missing or unknown field, only the error message of graphql-js contains the name of the field.
+    // Only the error message of graphql-js contains the name of a missing or unknown field.
     const [, named, what] = /^Field "([^"]+)" (of required type|is not defined)/.exec(reason) ?? [];
     const wrong = named === undefined ? invalidValue : valueAt(invalidValue, [named]);
     const isMissing = (wrong === undefined || wrong === null) && what !== 'is not defined';
@@ -100,15 +101,15 @@ async function faultsOfType(name: string, value: unknown, type: GraphQLInputType
 }
 
 /**
- * The maximum length of the message about one fault, in characters. The length is limited because graphql-js repeats
- * names from the request in its messages.
+ * The maximum length of an error message about one invalid variable, in characters. The length is limited because
+ * graphql-js repeats names from the request in its messages.
  */
 const maxReasonCharacters = 500;
 
-/** How many items of a list are checked before the process yields to the event loop. */
+/** The number of list items that are checked before the process yields to the event loop. */
 const itemsPerYield = 500;
 
-/** Coerces a value like graphql-js, but yields to the event loop between the parts of a long list. */
+/** Coerces a GraphQL value as graphql-js does, but yields to the event loop between the parts of a long list. */
 async function coerceInParts(
   value: unknown,
   type: GraphQLInputType,
@@ -123,8 +124,8 @@ async function coerceInParts(
 }
 
 /**
- * Checks that no variable is null where a field requires a value. The type of a variable with a default value may allow
- * null, so the types alone do not ensure this.
+ * Checks that no variable is null at a place where the GraphQL schema does not allow null. A variable with a default
+ * value may have a type that allows null, although the field does not allow null.
  *
  * @throws {ServiceError} `VALIDATION_ERROR`
  */
@@ -137,8 +138,9 @@ export function requireValues({ requiredVariables }: OperationPlan, variables: V
 }
 
 /**
- * Changes an error from the rule of an argument, so that it quotes the value that the client sent. The coerced value,
- * such as a Date, would confuse the client. Any other error is returned unchanged.
+ * If the validation rule of an argument found an error, this function makes the error quote the value that the client
+ * sent. The rule's own error quotes the coerced value, such as a Date. A client that has sent a string would not
+ * recognize this value. An error that does not come from the validation rule of an argument is returned unchanged.
  */
 export async function asSent(
   error: ServiceError,
@@ -159,17 +161,17 @@ export async function asSent(
 }
 
 /**
- * Validates a client's value with the rule of an argument. The result is empty when the argument has no rule or the
- * value is valid.
+ * Validates a value from the client with the validation rule of an argument. Returns an empty list for a valid value,
+ * and for an argument without a rule.
  */
 const argumentFaults = (argument: GraphQLArgument, value: unknown) =>
   brokenRule(argument, coerceWhereItFits(value, argument.type), withLists(value, argument.type));
 
 /**
- * Validates a coerced value with the rule of an argument.
+ * Validates a coerced value with the validation rule of an argument.
  *
  * @param sent the value from the request, which the faults quote
- * @returns the faults; the list is empty when the argument has no rule or the value is valid
+ * @returns a list of faults, which is empty when the argument has no rule or the value is valid
  */
 export async function brokenRule(
   argument: GraphQLArgument,

@@ -6,7 +6,10 @@ import { type GraphRequestContext, recordError } from './executor.ts';
 
 // This file creates the response bodies and HTTP statuses of failed GraphQL requests.
 
-/** Returns a function that creates the GraphQL response body for an error. The body contains the id of the request. */
+/**
+ * Returns a function that creates the GraphQL response body for errors. The response body contains the id of the
+ * request.
+ */
 export const errorsBody =
   (errors: readonly GraphQLError[], others: object = {}) =>
   (requestId: string | undefined) =>
@@ -24,8 +27,8 @@ export const graphFailure = (error: ServiceError): Answer => ({
 });
 
 /**
- * Creates the response to a request that is rejected before execution. Its HTTP status is more specific than the usual
- * status of the error code.
+ * Creates the response to a request that is rejected before execution. The given HTTP status is more specific than 400,
+ * the usual status of `VALIDATION_ERROR`.
  */
 export function graphRefusal(status: number, message: string): Answer {
   const error = new GraphQLError(message, { extensions: { code: 'VALIDATION_ERROR' } });
@@ -33,19 +36,21 @@ export function graphRefusal(status: number, message: string): Answer {
 }
 
 /**
- * Returns the HTTP status for an error where the usual status, 200 or 400, would mislead the client. The result is
- * undefined for all other errors.
+ * Returns the HTTP status of an error that needs another status than the usual 200 or 400. For example, an exceeded
+ * rate limit has the status 429. Returns `undefined` for an error whose usual status is right.
  */
 export function statusOf(error: ServiceError): number | undefined {
   const { code, path } = error;
   // An error without a path concerns the whole request. An error with a path concerns one field, and the response still
-  // has the results of other fields.
+  // contains the results of other fields.
   const isOfWholeRequest =
     (!path && (code === 'RATE_LIMIT_EXCEEDED' || code === 'INTERNAL_ERROR')) || error === parametersNotJson;
   return isOfWholeRequest ? errorStatus[code] : undefined;
 }
 
-/** Converts an error to the form that the client may see. Yoga uses the HTTP status in the result. */
+/**
+ * Converts an error to the form that the client may see. Yoga uses the HTTP status that the converted error contains.
+ */
 export function withStatus(error: GraphQLError, context: GraphRequestContext): GraphQLError {
   const shown = refusalOfYoga(error) ?? maskError(error, context);
   if (!context.state.errorCode) recordError([shown], context.state);
@@ -53,19 +58,19 @@ export function withStatus(error: GraphQLError, context: GraphRequestContext): G
   // If Yoga has already set an HTTP status for a faulty request or document, the error keeps that status.
   const http = status ? { status } : shown.code === 'VALIDATION_ERROR' ? httpOf(error) : undefined;
   if (!http) return toldError(shown, context.requestId);
-  // A request that violates the GraphQL over HTTP specification gets a status of its own. The status does not depend on
-  // the Accept header.
+  // The Accept header does not change the HTTP status of a response to a request that violates the GraphQL over HTTP
+  // specification.
   const spec = shown.locations ? {} : { spec: false };
   return toldError(shown, context.requestId, { ...http, ...spec });
 }
 
 /**
- * Converts Yoga's error for a request that violates the GraphQL over HTTP specification. The result is undefined for
- * all other errors.
+ * Converts Yoga's error for a request that violates the GraphQL over HTTP specification, and returns `undefined` for
+ * any other error.
  */
 function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
   if (error instanceof ServiceError || error.path) return undefined;
-  // When a query parameter in the URL is not JSON, Yoga passes on the SyntaxError of the JSON parser.
+  // When a query parameter in the URL is not JSON, Yoga forwards the SyntaxError of the JSON parser.
   if (error.originalError instanceof SyntaxError) return parametersNotJson;
   const isRefusal = !error.originalError && (httpOf(error)?.status ?? 500) < 500;
   return isRefusal ? new ServiceError('VALIDATION_ERROR', error.message, undefined, error) : undefined;
@@ -73,5 +78,5 @@ function refusalOfYoga(error: GraphQLError): ServiceError | undefined {
 
 const parametersNotJson = new ServiceError('VALIDATION_ERROR', 'Variables and extensions must be valid JSON');
 
-// `extensions` is optional in this type, because an error of graphql-jit may lack the property.
+// An error of graphql-jit may lack `extensions`, so `httpOf` also accepts an error without this member.
 const httpOf = ({ extensions }: Partial<GraphQLError>) => extensions?.http as GraphQLErrorExtensions['http'];

@@ -1,9 +1,9 @@
-// The limits of one GraphQL request. They are high enough for the introspection query of GraphiQL, which is the largest
-// common document.
+// The limits of one GraphQL request. The largest common document is the introspection query of GraphiQL, and these
+// limits allow it.
 
 /**
- * The maximum length of a document in characters. The process keeps documents in memory. Clients can send long strings
- * in variables instead.
+ * The maximum length of a GraphQL document in characters. The length of a document is limited, because the process
+ * keeps documents in memory. Clients can send long strings as variables, outside the document.
  */
 export const maxDocumentCharacters = 20_000;
 
@@ -12,37 +12,38 @@ export const maxDocumentTokens = 1500;
 
 /**
  * The maximum number of fields and fragment spreads in an operation. If a fragment is used several times, its fields
- * count each time.
+ * count for each use.
  */
 export const maxSelections = 300;
 
 /**
- * The maximum number of aliases in a document, including aliases of `__typename`. With aliases, a client can request
- * the same field many times.
+ * The maximum number of aliases in a document, including aliases of `__typename`. Aliases are limited, because a client
+ * can use them to request the same field many times.
  */
 export const maxAliases = 30;
 
 /**
- * The maximum number of directives in a document. The executor checks all directives of a field each time it processes
- * the field.
+ * The maximum number of directives in a document. The number is limited, because the executor checks all directives of
+ * a field each time it processes the field.
  */
 export const maxDirectives = 50;
 
-/** The maximum number of nesting levels in a document. Introspection needs 14 levels. */
+/** The maximum number of nesting levels in a document. An introspection query needs 14 nesting levels. */
 export const maxDocumentDepth = 15;
 
 /**
- * The maximum cost of an operation. The cost is the sum of the costs of its fields, each multiplied by the sizes of the
- * pages that contain the field (docs/contract.md#cost-of-a-request).
+ * The maximum cost of an operation. The cost of an operation is the sum of the costs of its fields. The cost of each
+ * field is multiplied by the sizes of the pages that contain the field (docs/contract.md#cost-of-a-request).
  */
 export const maxCost = 10_000;
 
-/** How much of an operation's cost one rate limit point covers. */
+/** The cost of an operation is divided by `costPerPoint` to get its price in rate limit points. */
 export const costPerPoint = 2_000;
 
 /**
- * The maximum cost of a query that runs immediately. A more expensive query waits for a slot. A page of 20 entries with
- * every field costs 300.
+ * The maximum cost of a query that runs immediately. A query whose cost is higher than `maxLightCost` waits for a free
+ * slot, because only a few such queries run at the same time. For example, a query for all fields of 20 whitelist
+ * entries has a cost of 300, so this query runs immediately.
  */
 export const maxLightCost = 500;
 
@@ -51,19 +52,19 @@ export const maxRootMutationFields = 10;
 
 /**
  * The maximum number of values in the variables, including values inside lists and objects. An import of 10,000 rows
- * with all fields is within this limit.
+ * with all fields has fewer than `maxVariableValues` values.
  */
 export const maxVariableValues = 150_000;
 
 /**
- * The maximum number of nesting levels in the variables. Functions that read a value call themselves for each level, so
- * deep values could exhaust the stack. JSON fields with free content allow 10 levels.
+ * The maximum number of nesting levels in the variables. The functions that read a variable are recursive, so a deeply
+ * nested value could exhaust the stack. JSON fields with free content allow 10 nesting levels.
  */
 export const maxVariableDepth = 40;
 
 /**
- * The maximum number of faults in the variables that the gateway describes. Describing a fault takes more time than
- * processing a row.
+ * The maximum number of faults in the variables of a request that an error response describes. The number is limited,
+ * because describing one fault takes more time than importing one row.
  */
 export const maxVariableFaults = 100;
 

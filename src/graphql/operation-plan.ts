@@ -23,23 +23,23 @@ import {
 import type { Permission } from '../../prisma/generated/client/enums.ts';
 import { type ErrorCode, ServiceError } from '../errors/error-table.ts';
 
-/** The variables of a request, by name. */
+/** The values of the variables in a request, by the names of the variables. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** An argument of a root field whose value is a single variable. */
 export interface VariableArgument {
   variable: string;
   argument: GraphQLArgument;
-  /** The name of the root field in the response: its alias, or its name if it has no alias. */
+  /** The name of the root field in the response: the alias of the field, or without an alias its own name. */
   responseKey: string;
 }
 
 /**
- * The properties of an operation that the executor needs before it runs the operation. The plan is created once for
- * each document and operation.
+ * The properties of an operation that the executor needs before it runs the operation. The plan of an operation in a
+ * document is created only once.
  */
 export interface OperationPlan {
-  /** A document with only this operation and the fragments that it uses. */
+  /** A document that contains only this operation and the fragments that the operation uses. */
   document: DocumentNode;
   operation: OperationDefinitionNode;
   /** The permissions that the fields of the operation require. */
@@ -47,33 +47,37 @@ export interface OperationPlan {
   /** The error codes that the fields of the operation declare in their `errors` option. */
   errorCodes: ReadonlySet<ErrorCode>;
   /**
-   * The names of the root fields, without aliases. Logs and usage records use these names as the name of the operation.
+   * The names of the root fields, without aliases. In logs and usage records, the name of an operation consists of the
+   * names of its root fields.
    */
   rootFields: readonly string[];
-  /** Whether the cost depends on the values of variables: on a page size, or on the length of a list. */
+  /** Whether the cost of the operation depends on variables, for example on a page size or the length of a list. */
   hasVariableCost: boolean;
-  /** Whether the operation has a field that always waits for a slot, even at a low cost. */
+  /**
+   * Whether the operation contains a field with the option `isHeavy`, which makes a query heavy even at a low cost.
+   * Only a few heavy queries run at the same time.
+   */
   hasHeavyField: boolean;
   /**
-   * Whether graphql-jit may compile the operation. graphql-jit would lose parts of an object literal for a JSON
-   * argument: variables, and members such as `__proto__`.
+   * Whether graphql-jit may compile the operation. False for an operation with an object literal for a JSON argument,
+   * because graphql-jit would lose the variables in the literal, and members such as `__proto__`.
    */
   isCompilable: boolean;
   variableArguments: readonly VariableArgument[];
   /**
-   * The variables that are used where a value is required. The executor must reject null for such a variable, even if
-   * the variable has a default value (GraphQL, 5.8.5).
+   * The variables that the document uses where GraphQL does not allow null. The executor must reject null for such a
+   * variable, even if the variable has a default value (GraphQL, 5.8.5).
    */
   requiredVariables: ReadonlySet<string>;
-  /** The root field arguments that are lists of rows. Each list has its own price. */
+  /** The cost in rate limit points of each root field argument whose value is a list of rows. */
   rowCharges: readonly RowCharge[];
 }
 
-/** The price of an argument that is a list of rows. */
+/** The cost in rate limit points of an argument that is a list of rows. */
 interface RowCharge {
   field: FieldNode;
   rows: ValueNode;
-  /** How many rows of the list one rate limit point covers. */
+  /** The number of rows that cost one rate limit point. */
   rowsPerPoint: number;
 }
 
@@ -165,13 +169,13 @@ export function planOperation(
 }
 
 /**
- * Returns the name of an operation for logs, metrics and usage records. The name consists of the kind of the operation
- * and its root fields.
+ * Returns the name of an operation for logs, metrics and usage records. The name is the kind of the operation and its
+ * root fields, such as `query locations,quotas`.
  */
 export const operationName = (kind: string, rootFields: readonly string[]) =>
   `${kind} ${[...new Set(rootFields)].join(',')}`;
 
-/** Returns the names of all operations with exactly one root field that clients can send. */
+/** Returns the name of each possible operation that has exactly one root field. */
 export const rootFieldOperations = (schema: GraphQLSchema): string[] =>
   Object.values(OperationTypeNode).flatMap((kind) =>
     Object.keys(schema.getRootType(kind)?.getFields() ?? {}).map((field) => operationName(kind, [field])),

@@ -6,31 +6,34 @@ import { activeTracer, inSpan } from '../observability/spans.ts';
 import { operationName, type OperationPlan, type Variables } from './operation-plan.ts';
 
 /**
- * How often an operation runs before it is compiled. Compiling takes milliseconds, which is worthwhile only for an
- * operation that runs often.
+ * The number of times that an operation runs before it is compiled. Compiling an operation takes milliseconds, which is
+ * worthwhile only if the operation runs often.
  */
 const usesBeforeCompiling = 2;
 
 /**
- * The maximum number of cached introspection results. Each result takes about 500 KiB. A small cache is enough, because
- * each tool always sends the same introspection query.
+ * The maximum number of cached introspection results. Each cached result occupies about 500 KiB of memory. A small
+ * cache is enough, because each GraphQL tool always sends the same introspection query.
  */
 const maxSchemaAnswers = 8;
 
 /**
- * The cached results of introspection queries. The result of an introspection query stays the same as long as the
- * process runs.
+ * The cached results of introspection queries. While the process runs, the result of an introspection query never
+ * changes.
  */
 const schemaAnswers = new LRUCache<OperationPlan, ExecutionResult>({ max: maxSchemaAnswers });
 
-/** Compiles the only operation of a document. Returns the reason if the operation cannot be compiled. */
+/**
+ * Compiles the operation of a document that contains only one operation. If graphql-jit cannot compile the operation,
+ * the result contains the reason.
+ */
 export type Compile = (schema: GraphQLSchema, document: DocumentNode) => CompiledQuery | ExecutionResult;
 
 /**
- * Runs one operation, any number of times.
+ * Runs one operation. A caller may call the same `OperationRunner` any number of times.
  *
- * @param hasManyValues whether the variables have many values. The operation is then compiled before its first run,
- *   because compiled operations read variables faster
+ * @param hasManyValues whether the variables contain many values. If so, the operation is compiled before its first
+ *   run, because a compiled operation reads variables faster
  */
 export type OperationRunner = (
   variables: Variables,
@@ -39,8 +42,9 @@ export type OperationRunner = (
 ) => Promise<ExecutionResult>;
 
 /**
- * Creates the function that runs an operation. The first two runs use graphql-js, and later runs use code that
- * graphql-jit has compiled. A run that fails because of its variables does not count.
+ * Creates the function that runs an operation. By default, the first two runs of an operation use graphql-js, and later
+ * runs use code that graphql-jit has compiled. If an operation fails because of wrong variables, this run is not
+ * counted.
  */
 export function createOperationRunner(
   schema: GraphQLSchema,

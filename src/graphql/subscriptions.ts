@@ -2,14 +2,14 @@ import type { ExecutionResult, GraphQLError } from 'graphql';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** Tells a stream of results when it must end. */
+/** The API key of a subscription, with the functions and the signal that show when the subscription must end. */
 export interface StreamLease {
   key: AuthenticatedKey;
-  /** Checks the API key of the request again. Rejects when the key is no longer valid. */
+  /** Checks the API key of the request again, and throws an error if the API key is no longer valid. */
   reauthenticate(): Promise<unknown>;
-  /** Calls `listener` each time any API key is changed. Returns a function that stops these calls. */
+  /** Calls `listener` each time any API key is changed. The returned function stops these calls. */
   onKeysChanged(listener: () => void): () => void;
-  /** Aborts when the process stops, which ends the stream. */
+  /** The abort signal that ends the subscription stream when the gateway process stops. */
   stopping: AbortSignal;
 }
 
@@ -18,17 +18,18 @@ export interface StreamLease {
  */
 export interface KeyBoundStreams {
   /**
-   * Counts a new stream of an API key. Returns a function that removes the stream from the count.
+   * Adds a new stream to the number of open streams of an API key. Returns a function that subtracts the stream
+   * again. The caller must call this function when the stream ends.
    *
-   * @throws {ServiceError} `VALIDATION_ERROR` when the key has too many open streams
+   * @throws {ServiceError} `VALIDATION_ERROR` when the API key has too many open streams
    */
   open(key: AuthenticatedKey): () => void;
   /**
-   * Passes on the results of a subscription while its API key is valid. When the key becomes invalid, the stream sends
-   * an error with the reason and ends. When this process has been notified that the key was revoked, it sends no more
-   * results.
+   * Forwards the results of a subscription to the client while the API key of the subscription is valid. When the API
+   * key becomes invalid, the stream sends an error with the reason and ends. When this process receives the notice that
+   * the API key was revoked, the stream immediately stops sending results.
    *
-   * @param close the function that `open` returned for the stream
+   * @param close the function that `open` returned for the same stream
    */
   bind(
     results: AsyncIterableIterator<ExecutionResult>,
@@ -38,17 +39,21 @@ export interface KeyBoundStreams {
 }
 
 /**
- * How often a stream checks whether its API key is still valid, in milliseconds. The check is needed because no notice
- * is sent when a key expires.
+ * How often a stream checks whether its API key is still valid, in milliseconds. The stream checks its API key
+ * regularly, because no notice is sent when an API key expires.
  */
 const checkIntervalMs = 5_000;
-/** The maximum number of open streams of one API key in one process. Each open stream takes memory. */
+/**
+ * The maximum number of open streams of one API key in one process. The number of open streams is limited, because each
+ * open stream occupies memory.
+ */
 const maxStreamsPerKey = 100;
 
 /**
- * Creates the object that counts and ends the streams of one process.
+ * Creates an object with two tasks: it counts the open streams of one process, and it ends a stream when the API key of
+ * the stream becomes invalid.
  *
- * @param onCount called with 1 when a stream opens, and with -1 when it ends
+ * @param onCount the function that is called with 1 when a stream opens, and with -1 when a stream ends
  */
 export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBoundStreams {
   const openStreams = new Map<string, number>();
@@ -97,7 +102,8 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
           }
           if (refusal) yield { errors: [refusal] };
         } catch (error) {
-          // The error is sent as a result, because Yoga would otherwise send its original message to the client.
+          // The subscription sends an error as a result. Otherwise, Yoga would send the original error message to the
+          // client.
           yield { errors: [error as GraphQLError] };
         } finally {
           close();
@@ -110,10 +116,10 @@ export function createKeyBoundStreams(onCount: (change: 1 | -1) => void): KeyBou
       const passed = passOn();
       return {
         next: () => passed.next(),
-        // The source of the results must end first. `return` alone does not interrupt a generator that waits for a
-        // result.
+        // The iterator `results` must end first. While the generator `passed` waits for a result, a call of its method
+        // `return` does not interrupt it.
         async return() {
-          close(); // without a first read, the `finally` of the generator does not run
+          close(); // a generator that has not started yet never runs its `finally`
           await end();
           return passed.return(undefined);
         },

@@ -10,16 +10,16 @@ import type { Variables } from './operation-plan.ts';
 import { createKeyBoundStreams } from './subscriptions.ts';
 
 /**
- * The context of a GraphQL request in Yoga. If the body has already been parsed, the context includes the GraphQL
- * parameters.
+ * The context of a GraphQL request in Yoga. If the gateway parses the request body before it calls Yoga, `params`
+ * contains the parsed GraphQL parameters.
  */
 export interface YogaContext extends GraphRequestContext {
   params?: GraphQLParams;
 }
 
 /**
- * Creates the Yoga server of a schema. Yoga reads the requests and writes the responses; the executor runs the
- * operations.
+ * Creates the Yoga server of a schema. The library GraphQL Yoga reads the requests and writes the responses, and the
+ * executor runs the operations.
  */
 export function createGraphYoga(
   schema: GraphQLSchema,
@@ -30,7 +30,8 @@ export function createGraphYoga(
   const streams = createKeyBoundStreams(countSubscription);
 
   /**
-   * Logs and counts an error in an event of a stream. The request was already logged and counted when the stream began.
+   * Logs and counts an error that a subscription sends to its client. The gateway logs and counts the request of the
+   * subscription separately, when the stream begins.
    */
   function eventError(error: GraphQLError, { requestId, log, state }: GraphRequestContext): GraphQLError {
     const shown = maskError(error, { requestId, log });
@@ -96,9 +97,9 @@ export function createGraphYoga(
   return createYoga<YogaContext>({
     schema,
     plugins: [plugin],
-    // Yoga would use a replacement (ponyfill) for native streams. When a client cancels such a stream within a native
-    // response, the process would end (honojs/node-server#233).
-    fetchAPI: { ReadableStream, Response },
+    // Without `fetchAPI`, Yoga would use its own stream class (a ponyfill) instead of native streams. If a client
+    // cancels a response with such a ponyfill stream, the gateway process crashes (honojs/node-server#233).
+    fetchAPI: { ReadableStream, Response: TextResponse },
     graphqlEndpoint: '/graphql',
     graphiql: false,
     landingPage: false,
@@ -106,8 +107,8 @@ export function createGraphYoga(
     multipart: false,
     parserAndValidationCache: {
       documentCache: documents.parsed,
-      // Rejected documents are not cached. Keeping a document of megabytes in memory costs more than rejecting it
-      // again.
+      // Rejected documents are not cached, because they may have several megabytes. Rejecting such a document again
+      // costs less than keeping it in memory.
       errorCache: { get: () => undefined, set: () => {} },
     },
     cors: false,
@@ -116,7 +117,25 @@ export function createGraphYoga(
   });
 }
 
-/** Converts the arguments with which Yoga executes an operation to a request for the executor. */
+/**
+ * A response that stores a text body as a text. `Response` would encode the text as UTF-8, and `text()` would decode it
+ * again. For a text of several megabytes, this takes 200 ms, in which no other request can run.
+ */
+class TextResponse extends Response {
+  readonly #text: string | undefined;
+
+  constructor(body?: BodyInit | null, init?: ResponseInit) {
+    const text = typeof body === 'string' ? body : undefined;
+    super(text === undefined ? body : null, init);
+    this.#text = text;
+  }
+
+  override async text(): Promise<string> {
+    return this.#text ?? super.text();
+  }
+}
+
+/** Converts the arguments with which GraphQL Yoga executes an operation to a request for our own executor. */
 const requestOf = ({
   document,
   operationName,
@@ -127,7 +146,7 @@ const requestOf = ({
   variableValues?: Variables | null;
 }) => ({ document, operationName, variables });
 
-/** Returns a copy of a result in which each error is replaced. */
+/** Returns a copy of a GraphQL result. The function `replace` replaces each error of the result. */
 const withErrors = <Result extends { errors?: readonly GraphQLError[] }>(
   result: Result,
   replace: (error: GraphQLError) => GraphQLError,

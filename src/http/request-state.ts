@@ -8,47 +8,54 @@ import type { RateLimitDecision } from '../rate-limit/types.ts';
 /** The part of the gateway to which a request goes: REST, GraphQL, or the public pages. */
 export type Surface = 'rest' | 'graphql' | 'public';
 
-/** The operation name of a request until its operation is known. A request without a valid API key keeps this name. */
+/**
+ * The operation name that the gateway records before it knows the operation, and for every request without a valid API
+ * key.
+ */
 export const unknownOperation = 'unknown';
 
 /** The operation name of all requests for public pages. */
 export const publicOperation = 'page';
 
-/** The data that the gateway collects while it answers a request, and records after the response. */
+/**
+ * The data about a request. The gateway collects it while it answers the request, and records it after the response.
+ */
 export interface RequestState {
   readonly requestId: string;
   readonly surface: Surface;
   /**
-   * The client's IP address in canonical form. For requests without a valid API key, the rate limit of this address
-   * applies.
+   * The client's IP address in canonical form. If the request has no valid API key, the rate limit of the client's
+   * address applies.
    */
   readonly address: string;
   readonly log: Logger;
-  /**
-   * The value of the request's `Accept-Encoding` header, which names the compression methods that the client accepts.
-   */
+  /** The value of the request header `Accept-Encoding`, which lists the compression methods that the client accepts. */
   readonly acceptEncoding: string | undefined;
   /**
-   * The number of response bytes in memory that the client has not read yet. Bytes in the buffers of the connection do
-   * not count.
+   * The number of response bytes in memory that wait to be sent, without the bytes in the buffers of the connection.
    */
   heldBytes: number;
-  /** The name of the operation: the name of a REST route, or the root fields of a GraphQL operation. */
+  /**
+   * The name of the operation: for REST the name of the route, and for GraphQL the names of the root fields.
+   */
   operation: string;
   key?: AuthenticatedKey;
   decision?: RateLimitDecision;
   /**
-   * The code of the first error in the response. GraphQL answers most errors with status 200, so the status alone does
-   * not show an error.
+   * The code of the first error in the response. Most GraphQL responses with an error have status 200, so only this
+   * error code shows the error.
    */
   errorCode?: ErrorCode;
   /** The path of the first error in a GraphQL response, such as `viewer.usage`. */
   errorPath?: string;
-  /** The response, once it has the headers that all REST or GraphQL responses have. */
+  /**
+   * The response to the request. The property is set as soon as the response has the headers of all REST or GraphQL
+   * responses.
+   */
   response?: Response;
 }
 
-/** The values that Hono passes from one handler to the next. */
+/** The values of a request that Hono passes from one request handler to the next. */
 export interface GatewayEnv {
   Bindings: Partial<HttpBindings>;
   Variables: { state: RequestState; context: Context };

@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto';
 
-// Some numbers change when a program parses a JSON text and writes it again. Examples are -0 and numbers that a 64-bit
-// floating point number cannot represent exactly; this module calls them inexact. `JSON.parse` does not report inexact
-// numbers, so this module remembers the objects and arrays that contain one.
+// Some numbers change when a program parses a JSON text and writes it again. In this module, a number is called inexact
+// if it changes when it is parsed and written again. Examples of inexact numbers are -0, and numbers with more digits
+// than a 64-bit floating point number can store. `JSON.parse` does not report inexact numbers. This module therefore
+// remembers each object or array that contains an inexact number.
 
 const inexact = new WeakSet<object>();
 
 /**
- * Whether an object or array directly contains a number that changes when it is written again. `parseExactly` or
- * `holdInexactNumber` has recorded this.
+ * Whether an object or array directly contains an inexact number. An inexact number changes when it is parsed and
+ * written again. `hasInexactNumber` finds only objects and arrays that `parseExactly` or `holdInexactNumber` has
+ * recorded.
  */
 export const hasInexactNumber = (holder: object): boolean => inexact.has(holder);
 
-/** Records that an object or array contains a number that changes when it is written again. */
+/** Records that an object or array contains an inexact number, which changes when a program writes it again. */
 export const holdInexactNumber = (holder: object): void => void inexact.add(holder);
 
 /**
- * Finds the places in a JSON text that may have an inexact number. Numbers of up to 15 digits without an exponent are
- * always exact. A match inside a string does no harm and only costs time.
+ * Matches the places in a JSON text that may contain an inexact number. A number of up to 15 digits without an exponent
+ * is always exact. The regular expression may also match inside a JSON string. A match inside a string only costs time.
  */
 const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 
@@ -25,14 +27,14 @@ const suspect = /[[:,\s](?:-0[\s,\]}.]|-?[\d.]{1,400}[eE]|-?[\d.]{16})/;
 const stringsAndNumbers = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The text that replaces an inexact number during parsing, so that the object or array with the number can be found.
- * The text is random, so that no client can send it.
+ * The text that marks an inexact number during parsing. By this mark, the parser finds the object or array with the
+ * number. The text that marks inexact numbers is random, so that no client can send it.
  */
 const mark = randomUUID();
 
 /**
- * Parses a JSON text like `JSON.parse`. Remembers the objects and arrays with a number that would change when it is
- * written again.
+ * Parses a JSON text as `JSON.parse` does, and remembers the objects and arrays that contain inexact numbers. An
+ * inexact number changes when JavaScript parses it and writes it again.
  *
  * @throws {SyntaxError} when the text is not JSON
  */
@@ -54,8 +56,9 @@ export function parseExactly(text: string): unknown {
 }
 
 /**
- * The maximum length of a number that is checked for exactness, in characters. The smallest exact number has 342
- * characters without an exponent.
+ * The maximum length of a number that is checked for exactness, in characters. A number with more than
+ * `maxNumberCharacters` characters counts as inexact. No exact number needs so many characters: the smallest positive
+ * number, 5e-324, has 326 characters when it is written without an exponent.
  */
 const maxNumberCharacters = 400;
 
@@ -67,8 +70,8 @@ export function isExact(number: string): boolean {
 }
 
 /**
- * Returns a decimal number in a form in which equal numbers are equal texts. The text has the sign, the digits without
- * leading and trailing zeros, and the power of ten.
+ * Converts a decimal number to a text, so that all notations of the same number have the same text. For example, the
+ * result for `150`, `150.0` and `1.5e2` is `15e1`.
  */
 function decimalOf(number: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

@@ -4,8 +4,8 @@ import type { LocationFinder } from './find-location.ts';
 import type { Slots } from '../scheduling/slots.ts';
 
 /**
- * The services that a function needs to change a location. They run the changes of one location one after another, and
- * notify watchers of its status.
+ * The services that a function needs to change a location. With these services, the changes of one location run one
+ * after another, and each change notifies the clients that watch the status of the location.
  */
 export interface LocationChangeServices {
   prisma: PrismaClient;

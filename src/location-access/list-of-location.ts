@@ -5,11 +5,12 @@ import { isId } from '../ids.ts';
 import type { Page, PagedList } from '../paging.ts';
 
 /**
- * Creates the list of the items of one location. The statement that reads a page also checks the scope of the API key.
- * Reading a page throws `NOT_FOUND` for an unknown location and for a location outside the scope.
+ * Creates a list of one location, such as the list of its whitelist entries. The SQL statement that reads a page of the
+ * list also checks the scope of the API key. Reading a page throws `NOT_FOUND` for an unknown location and for a
+ * location outside the scope of the API key.
  *
- * @param list the same list for any location
- * @param question the location as `ownerId`, and the filters
+ * @param list the functions that read and count the rows of the list for any location
+ * @param question the client's query: the filters of the list, and the id of the location (`ownerId`)
  */
 export function listOfLocation<Row extends { id: string }, Question extends { ownerId: string }>(
   list: {
@@ -30,7 +31,7 @@ export function listOfLocation<Row extends { id: string }, Question extends { ow
   };
 }
 
-/** The parameters that limit a statement to the scope of an API key. */
+/** The SQL parameters that limit a statement to the locations in the scope of an API key. */
 interface Reached {
   ofCompanies: string | null;
 }

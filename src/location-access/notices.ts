@@ -2,19 +2,21 @@ import { EventEmitter } from 'node:events';
 import { anyChange, type Channel, type PubSub } from '../redis/pub-sub.ts';
 import { createLatestValue } from '../scheduling/latest-value.ts';
 
-/** Notifies all processes that a location may have changed. */
+/** Notifies all gateway processes that a location may have changed, and receives the notices of other processes. */
 export interface LocationNotices {
   /**
-   * Notifies all watchers of a location. The function returns immediately. It must be called after the change is
-   * committed. Several changes in quick succession cause only one notice.
+   * Notifies all watchers of a location in all processes. `publish` returns immediately. The caller must commit the
+   * change of the location before it calls `publish`. Several changes of a location in quick succession cause only one
+   * notice.
    */
   publish(locationId: string): void;
   /**
-   * Yields the id of a location after each change that is made once the promise has settled. If notices may have been
-   * lost because Redis was unreachable, the iterator yields the ids of all watched locations. Several changes of a
-   * location that the caller has not read yet are yielded once.
+   * Yields the id of a location after each change of the location. The iterator may miss changes until the promise that
+   * `watch` returns is fulfilled. After Redis was unreachable, notices may be lost, so the iterator yields the ids of
+   * all watched locations. If a location changes several times before the caller reads again, the iterator yields its
+   * id only once.
    *
-   * @param options.presentFirst whether the ids of all watched locations are yielded first, for a subscription that
+   * @param options.presentFirst whether the iterator first yields the ids of all watched locations. A subscription then
    *   starts with the current state
    */
   watch(
@@ -23,17 +25,20 @@ export interface LocationNotices {
   ): Promise<AsyncIterableIterator<string>>;
 }
 
-/** How long the process collects notices before it sends them, in milliseconds. Many changes then cost one message. */
+/**
+ * A time in milliseconds. For this time, the process collects notices about changed locations, and then sends all of
+ * them in one message.
+ */
 const gatheringMs = 20;
 
-/** Creates the notices about changed locations, which use one channel of `pubSub`. */
+/** Creates the object that sends and receives notices about changed locations over one channel of `pubSub`. */
 export function createLocationNotices(
   pubSub: PubSub,
   channel: Exclude<Channel, 'keys-changed'>,
 ): LocationNotices {
-  /** The locations about which the next message notifies other processes. */
+  /** The ids of the locations that the next message to other processes will contain. */
   const gathered = new Set<string>();
-  /** Emits an event for each changed location. The id of the location is the name of the event. */
+  /** Emits an event for each changed location. The name of each emitted event is the id of the changed location. */
   const watchers = new EventEmitter().setMaxListeners(0);
   let subscription: Promise<() => Promise<void>> | undefined;
 
@@ -49,8 +54,8 @@ export function createLocationNotices(
   }
 
   /**
-   * Calls a listener for each notice about a location. The process subscribes to the channel only while it has
-   * listeners.
+   * Calls a listener for each notice about a location. A process subscribes to the location channel only while it has
+   * at least one listener.
    */
   async function listen(locationId: string, listener: () => void): Promise<() => Promise<void>> {
     watchers.on(locationId, listener);

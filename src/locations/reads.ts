@@ -1,8 +1,6 @@
 import { type Location, Prisma } from '../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
-import { talliedOf } from '../database/location-tally.ts';
-import { namedStatement } from '../database/named-statement.ts';
 import { prismaList } from '../database/prisma-list.ts';
 import { createRowsById } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
@@ -10,39 +8,10 @@ import { locationScope, reachesCompany, scopeCondition, scopeParameters } from '
 import { companyForbidden, locationNotFound } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 import type { PagedList } from '../paging.ts';
-import {
-  freePlaces,
-  locationState,
-  occupancyColumns,
-  occupiedOf,
-  type OccupancyParts,
-  type CapacityUse,
-} from '../parking/occupancy.ts';
+import { type CapacityUse, freePlaces, locationState, occupiedOf } from '../parking/occupancy.ts';
+import { idsReached, statusesById, type StatusRow } from './statements.ts';
 
-const idsReached = namedStatement(
-  'location-ids-reached',
-  `SELECT l.id FROM "Location" l WHERE ${scopeCondition('l')} ORDER BY l.id`,
-);
-
-interface StatusRow
-  extends OccupancyParts, Pick<Location, 'id' | 'slug' | 'name' | 'capacity' | 'updatedAt'> {
-  whitelistedVehicles: number;
-  lastActivityAt: Date | null;
-  lastCountedAt: Date | null;
-}
-
-const statusesById = namedStatement(
-  'location-statuses-by-id',
-  `
-    SELECT l.id, l.slug, l.name, l.capacity, l."updatedAt",
-      ${occupancyColumns('l.id')},
-      (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
-      (SELECT max(c."countedAt") FROM "OccupancyCount" c WHERE c."locationId" = l.id) AS "lastCountedAt",
-      ${talliedOf('l.id', 'entries')}::int AS "whitelistedVehicles"
-    FROM "Location" l WHERE l.id = ANY($ids::text[])`,
-);
-
-/** Selects some of the locations in the scope of an API key. */
+/** The filter for a list of locations. A listed location meets all given conditions. */
 interface LocationFilter {
   companyId?: string | null | undefined;
   /** A text that the name of the location must contain. */
@@ -50,7 +19,8 @@ interface LocationFilter {
 }
 
 /**
- * Returns the condition that a name contains a text. The characters `%` and `_` in the text have no special meaning.
+ * Returns the Prisma filter for locations whose name contains a text. In the text to search for, the characters `%` and
+ * `_` have no special meaning.
  */
 const nameContains = (text: string): Prisma.LocationWhereInput => ({
   name: { contains: text.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' },
@@ -59,7 +29,10 @@ const nameContains = (text: string): Prisma.LocationWhereInput => ({
 /** The current occupancy of a location. */
 export type LocationStatus = ReturnType<typeof statusOf>;
 
-/** Computes all fields of a location's status in one step. One GraphQL response can contain a hundred statuses. */
+/**
+ * Computes all fields of a location's status in one step, because one GraphQL response can contain the statuses of a
+ * hundred locations.
+ */
 function statusOf(row: StatusRow) {
   const { capacity, adjustment, lastActivityAt, lastCountedAt } = row;
   const capacityUse: CapacityUse = { capacity, occupied: occupiedOf(row) };
@@ -85,8 +58,8 @@ function statusOf(row: StatusRow) {
 export type LocationReads = ReturnType<typeof createLocationReads>;
 
 /**
- * Creates the functions that read locations. One SQL statement answers all calls for nested fields in the same
- * iteration of the event loop.
+ * Creates the functions that read locations. One SQL statement reads the locations of all GraphQL fields that are
+ * resolved in the same iteration of the event loop.
  */
 export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prisma' | 'sql' | 'kind'>) {
   const statusRows = createRowsById<StatusRow>(sql, statusesById);
@@ -107,10 +80,10 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
 
   return {
     /**
-     * Lists the locations in a key's scope.
+     * Lists the locations in the scope of an API key.
      *
      * @param filter selects the locations of one company, or the locations whose name contains a text
-     * @throws {ServiceError} `FORBIDDEN` for a company outside the key's scope
+     * @throws {ServiceError} `FORBIDDEN` when the filter contains a company outside the scope of the API key
      */
     inScopeOf(key: AuthenticatedKey, { companyId, search }: LocationFilter = {}): PagedList<Location> {
       if (companyId && !(isId(companyId) && reachesCompany(key, companyId)))
@@ -126,7 +99,7 @@ export function createLocationReads({ prisma, sql, kind }: Pick<Database, 'prism
       return statuses(reached.map(({ id }) => id));
     },
 
-    /** Lists the locations of a company that are in a key's scope. */
+    /** Lists those locations of a company that are in the scope of an API key. */
     ofCompany(key: AuthenticatedKey, companyId: string): PagedList<Location> {
       return {
         page: async (page) =>

@@ -16,25 +16,25 @@ type Optional<Value> = Value | null | undefined;
 /** The fields of a new location. */
 export type LocationValues = Pick<Location, 'name' | 'slug'> & {
   /**
-   * The company that will own the location. The client may omit the company when exactly one company is in the key's
-   * scope.
+   * The company that will own the location. The client may omit the company when exactly one company is in the scope of
+   * the API key.
    */
   companyId?: Optional<string>;
   address?: Optional<string>;
   description?: Optional<string>;
   capacity?: Optional<number>;
-  /** The IANA name of the time zone; `UTC` when omitted. */
+  /** The IANA name of the time zone. The default time zone is `UTC`. */
   timezone?: Optional<string>;
   /**
-   * The maximum length of a stay in hours. After this time, a vehicle no longer counts as inside. When omitted, stays
-   * are unlimited.
+   * The maximum length of a stay in hours. After the maximum length of a stay, a vehicle no longer counts as inside the
+   * location. A location without `longestStayHours` allows stays of any length.
    */
   longestStayHours?: Optional<number>;
 };
 
 /**
- * The changed fields of a location. A field that is undefined stays unchanged. null clears a field that can be null,
- * and leaves any other field unchanged.
+ * The changed fields of a location. A field that is undefined stays unchanged. If a value is null, an optional field is
+ * cleared, and a required field stays unchanged.
  */
 export type LocationChanges = {
   [Field in keyof Omit<LocationValues, 'companyId'>]?: Optional<LocationValues[Field]>;
@@ -54,8 +54,8 @@ export function createLocationWrites({
     /**
      * Creates a location.
      *
-     * @throws {ServiceError} `CONFLICT` when the company already has a location with the slug, and the errors of
-     *   `owningCompany`
+     * @throws {ServiceError} `CONFLICT` when the company already has a location with the same slug, and the errors of
+     *   `owningCompany`, which checks the company
      */
     async create(author: Author, values: LocationValues): Promise<Location> {
       const companyId = await owningCompany(prisma, author.key, values.companyId, 'locations');
@@ -83,13 +83,13 @@ export function createLocationWrites({
     },
 
     /**
-     * Changes the given fields of a location. After a change of the capacity or of the maximum stay, the location can
-     * be full or have free places again.
+     * Changes the given fields of a location. A change of the capacity or of the maximum stay can change whether the
+     * location is full.
      *
-     * @param expectedVersion the version that the location must still have; when omitted, any version is accepted
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `CONFLICT` when the location has
-     *   another version or the company has another location with the slug, `RATE_LIMIT_EXCEEDED` when too many changes
-     *   of the location are waiting
+     * @param expectedVersion the version that the location must still have; if omitted, every version is accepted
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the scope of the API key, `CONFLICT` when the location
+     *   has another version or its slug is already in use, and `RATE_LIMIT_EXCEEDED` when too many changes of the
+     *   location are waiting
      */
     async update(
       author: Author,
@@ -136,8 +136,8 @@ export function createLocationWrites({
 }
 
 /**
- * Returns an error handler. It throws `CONFLICT` if another location of the company already uses the slug, and throws
- * any other error unchanged.
+ * Returns an error handler that throws `CONFLICT` if another location of the company already uses the slug. The error
+ * handler throws all other errors unchanged.
  */
 function slugTaken(slug: Optional<string>) {
   return (error: unknown): never => {

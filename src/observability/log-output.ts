@@ -3,8 +3,8 @@ import pino from 'pino';
 /** How long a log line may wait until it is written together with later lines, in milliseconds. */
 const maxLineWaitMs = 100;
 /**
- * How many characters of waiting log lines are written together at most. Writing more characters together would not be
- * faster.
+ * The maximum number of characters of log lines that are written together. Writing more characters together would not
+ * make logging faster.
  */
 const maxWaitingCharacters = 16 * 1024;
 
@@ -15,11 +15,11 @@ export interface LogOutput extends pino.DestinationStream {
 }
 
 /**
- * Creates an output that writes several log lines together. pino's own output can also collect lines, but scans all
- * collected lines for each new line, which takes half of the time of a line. Collected lines are also written when the
- * process ends.
+ * Creates an output that writes several log lines together. pino itself can also collect lines, but is slower: pino
+ * scans all collected lines whenever a line is added. The scan takes half of the time that pino needs to write a log
+ * line. Before the process ends, the output writes the lines that it has collected.
  *
- * @param file the file to write to, instead of standard output
+ * @param file the file that receives the log lines; by default, the lines go to standard output
  */
 export function createLogOutput(file?: string): LogOutput {
   let waiting = '';
@@ -33,9 +33,10 @@ export function createLogOutput(file?: string): LogOutput {
     waiting = '';
     destination.write(lines);
   }
-  // pino writes its own buffer on the same events, so the listeners of this output must be registered first.
+  // When the process ends, pino writes its buffer on the events `beforeExit` and `exit`. The log registers
+  // `writeWaiting` before pino registers its listeners. So pino gets all waiting lines before it writes its buffer.
   process.on('beforeExit', writeWaiting).on('exit', writeWaiting);
-  // With a `minLength` of 0, `flush` would not wait for a write in progress.
+  // With `minLength: 0`, the method `flush` of pino would not wait for a write that is in progress.
   const destination = pino.destination({ ...(file && { dest: file }), sync: false, minLength: 1 });
 
   return {

@@ -3,22 +3,19 @@ import pino, { type Logger, type LoggerOptions } from 'pino';
 import pretty from 'pino-pretty';
 import { createLogOutput } from './log-output.ts';
 
-/**
- * An error can have another error as its cause, which can have a cause itself. At most this many errors are logged
- * together.
- */
+/** The maximum number of errors that are logged together: an error, its cause, the cause of its cause, and so on. */
 const maxLoggedCauses = 4;
 
 /**
- * The properties of an error that are logged. All other properties are omitted, because database drivers add the SQL
- * statement, its values and the row to an error.
+ * The only properties of an error that the log contains. Database drivers add further properties, such as the SQL
+ * statement, its values and the row.
  */
 const loggedProperties = ['code', 'severity', 'constraint', 'table', 'column', 'routine', 'syscall'] as const;
 
 /**
- * Converts an error for the log. Bodies and API keys of clients are never logged. The function therefore removes the
- * parameters, the statement and the row that database drivers add to an error. It also removes the values that
- * PostgreSQL quotes in its messages.
+ * Converts an error to a value for the log. The result omits the SQL statement, its parameters and the row, which
+ * database drivers add to an error. It also omits the values that PostgreSQL quotes in its error messages. Bodies and
+ * API keys of clients are never logged.
  */
 function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' ? '[not an error]' : error;
@@ -27,7 +24,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
   return {
     type: error.name,
     message: withoutValues(error.message),
-    // Only the stack frames are kept. The error message, which comes before the frames, may have several lines.
+    // The log contains only the stack frames of the stack trace. In a stack trace, the error message comes before the
+    // stack frames, and may have several lines.
     stack: error.stack
       ?.split('\n')
       .filter((line) => /^ {4}at /.test(line))
@@ -38,8 +36,8 @@ function describeError(error: unknown, causesLeft = maxLoggedCauses): unknown {
 }
 
 /**
- * Removes the values that PostgreSQL quotes in its messages, in the form `(column)=(value)` or `invalid input syntax
- * for type x: "value"`.
+ * Removes the values that PostgreSQL quotes in its error messages, in the form `(column)=(value)` or
+ * `invalid input syntax for type x: "value"`.
  */
 function withoutValues(message: string): string {
   return message.replace(/=\([^]*\)/g, '=(…)').replace(/: "[^]*"/g, ': "…"');
@@ -48,20 +46,21 @@ function withoutValues(message: string): string {
 const options: LoggerOptions = { serializers: { err: (error: unknown) => describeError(error) } };
 
 /**
- * The fields that are omitted from log lines on a terminal. The message already contains them, or they are the same on
- * every line.
+ * The fields that are omitted from log lines on a terminal. Each omitted field is already part of the log message, or
+ * has the same value on every log line.
  */
 const omittedOnTerminal = [
   ...['pid', 'hostname', 'requestId', 'surface', 'operation', 'path', 'status', 'errorCode', 'errorPath'],
   ...['durationMs', 'address', 'keyId'],
 ];
 
-/** The number of characters at the start of each line on a terminal: `[12:00:00] INFO: `. */
+/** The length of the text `[12:00:00] INFO: ` at the start of each log line on a terminal, in characters. */
 const prefixColumns = 18;
 
 /**
- * Creates the message of a log line on a terminal. The line about a request shows its operation or path, its result and
- * its duration, and is cut to the width of the terminal. All other lines show the id of their request.
+ * Creates the message of a log line on a terminal. For an answered request, the message contains the operation or path,
+ * the result and the duration. The message is cut to the width of the terminal. Every other log line about a request
+ * shows the id of the request.
  *
  * @param columns the width of the terminal
  */
@@ -75,10 +74,10 @@ export function terminalMessage(line: Record<string, unknown>, columns: number):
 }
 
 /**
- * Creates the log of the process. It writes JSON lines to standard output, or readable text if the standard output is a
- * terminal.
+ * Creates the log of the process. The log writes JSON lines to standard output. If the standard output is a terminal,
+ * the log writes readable text instead.
  *
- * @param destination the stream to write to, instead of standard output
+ * @param destination the stream that receives the log lines; by default, the lines go to standard output
  */
 export function createLog(level: string, destination?: pino.DestinationStream): Logger {
   if (destination) return pino({ ...options, level, base: undefined }, destination);

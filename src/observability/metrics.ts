@@ -7,26 +7,29 @@ import type { Usage } from '../usage/recorder.ts';
 import type { WebhookBacklog } from '../webhooks/backlog.ts';
 import type { AttemptOutcome } from '../webhooks/attempt-outcome.ts';
 
-/** The values of an answered request that the metrics use. */
+/** The data that the metrics need about an answered request. */
 interface CountedRequest extends Pick<Usage, 'operation' | 'status' | 'durationMs'> {
   surface: Surface;
   /** The code of the first error in the response; null when the response has no error. */
   errorCode: string | null;
   /** Whether the request had a valid API key. */
   hasKey: boolean;
-  /** The decision of the rate limiter; undefined when the request ended before the rate limiter decided. */
+  /** The decision of the rate limiter about the request; `undefined` when the request ended before this decision. */
   decision?: RateLimitDecision | undefined;
 }
 
-/** The functions and values from which the metrics are read at each scrape. */
+/** The sources from which the metrics are read when Prometheus scrapes the process. */
 export interface MetricSources {
   limiter: Pick<RateLimiter, 'backend'>;
-  /** The operations that are counted separately. All other operations are counted as `other`. */
+  /**
+   * The GraphQL or REST operations for which the metrics count requests separately. An operation that is not in this
+   * list is counted as `other`.
+   */
   operations?: readonly string[];
-  /** Returns the state of the database connection pools. The embedded database has no pools. */
+  /** Returns the state of the database connection pools. The embedded database has no connection pools. */
   pools?: () => readonly PoolState[];
   /**
-   * Returns the number and the ages of the pending webhook deliveries of all processes together, or undefined when the
+   * Returns the number and the ages of the pending webhook deliveries of all processes. Returns `undefined` when the
    * database does not answer.
    */
   webhookBacklog?: () => Promise<WebhookBacklog | undefined>;
@@ -37,37 +40,42 @@ export interface MetricSources {
 export interface Metrics {
   /** Counts a request that has been answered. */
   record(request: CountedRequest): void;
-  /** Counts an error in an event stream. The request was already counted when the stream began. */
+  /**
+   * Counts an error in an event stream. The gateway counts the request for the event stream separately, when the stream
+   * begins.
+   */
   countError(error: { surface: Surface; operation: string; errorCode: string }): void;
   /** Counts an attempt to deliver a message to a webhook. */
   countAttempt(attempt: { outcome: AttemptOutcome; durationMs: number }): void;
-  /** Changes the count of open subscriptions: 1 when a subscription opens, -1 when it ends. */
+  /** Changes the number of open subscriptions: by 1 when a subscription opens, and by -1 when a subscription ends. */
   countSubscription(change: 1 | -1): void;
-  /** Serves `GET /metrics`. The route requires no API key, so it must use a separate port. */
+  /** Serves `GET /metrics`. The metrics route requires no API key, so the route must use a separate port. */
   app: Hono;
 }
 
 /**
- * The upper limits of the histogram buckets for requests, in seconds. The smallest fits a refusal that needs no
- * database, and the largest fits the longest list.
+ * The upper limits of the histogram buckets for requests, in seconds. The smallest histogram bucket is for refused
+ * requests, because a refusal needs no database query. The largest bucket is for requests that return the longest
+ * lists.
  */
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The upper limits of the histogram buckets for webhook attempts, in seconds. The smallest fits a nearby receiver, and
- * the largest fits the timeout of an attempt.
+ * The upper limits of the histogram buckets for webhook attempts, in seconds. A delivery attempt to a nearby receiver
+ * falls into the first bucket, and an attempt that reaches the timeout falls into the last bucket.
  */
 const attemptBuckets = [0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
 /**
- * The label for all operations that are not in `operations`. Clients write their own GraphQL operations. Without a
- * common label, a client could fill the memory of the process and of Prometheus with new labels.
+ * The value of the metric label `operation` for every operation that has no metrics of its own. Clients choose the
+ * names of their GraphQL operations. If each name were a label value, a client could fill the memory of the process and
+ * of Prometheus.
  */
 const otherOperation = 'other';
 
 /**
- * Metrics of Node that are removed, because their names end in `_total` although they are gauges. Prometheus allows
- * this ending only for counters.
+ * The metrics of Node.js that the gateway removes, because they are gauges whose names end in `_total`. Prometheus
+ * allows the ending `_total` only for counters.
  */
 const misnamedMetrics = [
   'nodejs_active_handles_total',
@@ -78,8 +86,7 @@ const misnamedMetrics = [
 const backends = ['redis', 'memory', 'fallback'] as const;
 
 /**
- * Creates the metrics of one process. The names and types of the metrics follow the rules that `promtool check metrics`
- * checks.
+ * Creates the metrics of one process. The names and types of the metrics pass the check of `promtool check metrics`.
  */
 export function createMetrics(sources: MetricSources): Metrics {
   const register = new Registry();
@@ -155,7 +162,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   return metrics;
 }
 
-/** Returns the reason why a request was rejected before execution, or undefined when the request was executed. */
+/** Returns the reason why a request was rejected before execution, or `undefined` when the request was executed. */
 function refusalReason({ errorCode, hasKey, decision }: CountedRequest): string | undefined {
   if (errorCode === 'UNAUTHORIZED') return 'no_valid_key';
   if (errorCode === 'FORBIDDEN') return 'no_permission';

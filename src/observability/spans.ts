@@ -12,18 +12,18 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 
-// The process creates spans only if an operator has added an OpenTelemetry SDK to it. Without an SDK, `activeTracer`
-// returns undefined.
+// The process creates spans only if an operator has added an OpenTelemetry SDK to the process. Without an SDK,
+// `activeTracer` returns `undefined`.
 
 const tracerName = 'parking-gateway';
 
-/** The headers that name a span in another process as the parent (W3C Trace Context). */
+/** The request headers that contain the id of the parent span in another process (W3C Trace Context). */
 export interface RemoteParent {
   traceparent: string | null | undefined;
   tracestate?: string | undefined;
 }
 
-/** Returns the tracer of the OpenTelemetry SDK, or undefined without an SDK. */
+/** Returns the tracer of the OpenTelemetry SDK, or `undefined` when no SDK is installed. */
 export function activeTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider
@@ -32,9 +32,10 @@ export function activeTracer(): Tracer | undefined {
 }
 
 /**
- * Runs work within a span. The span ends when the work ends, and records whether the work failed.
+ * Runs a function within an OpenTelemetry span. The span ends when the function ends, and records whether the function
+ * failed.
  *
- * @param parent the parent span; by default the active span of this process
+ * @param parent the parent of the new span; the default is the active span of this process
  */
 export async function inSpan<Result>(
   tracer: Tracer,
@@ -53,7 +54,8 @@ export async function inSpan<Result>(
     try {
       return await work(span);
     } catch (error) {
-      // Only the name of the error is recorded. The message may quote values of a client.
+      // A span records the name of an error without its message, because the message may quote values that a client
+      // sent.
       span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).name });
       throw error;
     } finally {
@@ -63,17 +65,19 @@ export async function inSpan<Result>(
 }
 
 /**
- * The form of the header `traceparent`. It has a version, a trace id, a span id and flags. Later versions may add more
- * parts.
+ * The form of the header `traceparent`. The header consists of a version, a trace id, a span id and flags. Later
+ * versions of the header `traceparent` may add more parts.
  */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The maximum length of a `tracestate` that is passed on, in characters (W3C Trace Context, 3.3.1.5). */
+/**
+ * The maximum length of a `tracestate` header that the gateway passes on, in characters (W3C Trace Context, 3.3.1.5).
+ */
 const maxTracestateLength = 512;
 
 /**
- * Reads the trace headers of a request. The result is undefined when `traceparent` is missing or invalid (W3C Trace
- * Context, 3.2).
+ * Reads the trace headers of a request. Returns `undefined` when the header `traceparent` is missing or invalid (W3C
+ * Trace Context, 3.2).
  */
 export function remoteContext({ traceparent, tracestate }: RemoteParent): SpanContext | undefined {
   const parts = traceparentForm.exec(traceparent ?? '');

@@ -1,16 +1,17 @@
 import type { ParkingEvent } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
+import { addUses } from './event-statements.ts';
 
-/** A parking event before and after it was recorded or corrected. `before` is undefined for a new event. */
+/** A parking event before and after a correction. For a new event, `before` is `undefined`. */
 export interface EventChange {
   before: ParkingEvent | undefined;
   after: ParkingEvent;
 }
 
 /**
- * Whether an event was already an entry with the same whitelist entry before its correction. The event has then been
- * counted before.
+ * Whether an event has the kind `ENTRY` and the same whitelist entry before and after its correction. The event
+ * before the correction has already counted as a use of the whitelist entry.
  */
 export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEvent): before is ParkingEvent =>
   before?.kind === 'ENTRY' &&
@@ -19,30 +20,9 @@ export const isSameEntry = (before: ParkingEvent | undefined, after: ParkingEven
   before.whitelistEntryId === after.whitelistEntryId;
 
 /**
- * Changes the number of times that the vehicles of whitelist entries have entered. A whitelist entry with a limit is
- * also marked as changed. The feed then sends the new number to clients that have a copy of the whitelist.
- */
-const addUses = namedStatement(
-  'parking-add-uses',
-  `
-  WITH changed AS (
-    SELECT e.id, e."maxEntries", c.change FROM unnest($entryId::text[], $change::int[]) AS c("entryId", change)
-    JOIN "WhitelistEntry" e ON e.id = c."entryId" AND e."locationId" = $locationId
-  ), lowered AS (
-    UPDATE "WhitelistEntryUse" u SET recorded = greatest(u.recorded + c.change, 0)
-    FROM changed c WHERE u."entryId" = c.id AND c.change < 0
-  ), touched AS (
-    UPDATE "WhitelistEntry" e SET version = e.version
-    FROM changed c WHERE e.id = c.id AND c."maxEntries" IS NOT NULL
-  )
-  INSERT INTO "WhitelistEntryUse" AS u ("entryId", recorded)
-  SELECT id, change FROM changed WHERE change > 0
-  ON CONFLICT ("entryId") DO UPDATE SET recorded = u.recorded + excluded.recorded`,
-);
-
-/**
  * Updates how many times the vehicles of whitelist entries have entered, after events were added or corrected. The
- * location must be locked in the caller's transaction. Events that retention has removed stay counted.
+ * caller must first lock the location in its transaction. When retention removes old parking events, the stored numbers
+ * of entries do not decrease.
  */
 export async function countEntries(
   transaction: Transaction,

@@ -3,7 +3,7 @@ import { recordChange } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState, recountSessions } from './occupancy.ts';
@@ -12,35 +12,14 @@ import { sessionState } from './derive-sessions.ts';
 import { plateKey } from './vehicle-identity.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
 import { matchEntries, matchOf, type Reading } from './match-entries.ts';
-import { endOf, startOf } from './session-columns.ts';
+import { insideAt, writePlates } from './occupancy-statements.ts';
 import type { LocationChangeServices } from '../location-access/change-services.ts';
 
 /**
- * The maximum number of vehicles in one count. The largest car parks hold fewer vehicles, and one transaction can store
- * so many.
+ * The maximum number of vehicles in one occupancy count. Even the largest car parks have fewer than 10,000 spaces, and
+ * one transaction can store 10,000 vehicles.
  */
 export const maxPlatesInside = 10_000;
-
-/**
- * Finds the vehicles that had an open session at a given time. A count at that time may end the sessions of these
- * vehicles.
- */
-const insideAt = namedStatement(
-  'parking-plates-inside-at',
-  `
-  SELECT s."plateType", s."plateCode", s."plateNumber" FROM "ParkingSession" s
-  WHERE s."locationId" = $locationId AND ${startOf('s')} <= $countedAt::timestamptz AND ${endOf('s')} >= $countedAt::timestamptz`,
-);
-
-const writePlates = namedStatement(
-  'parking-counted-plates-write',
-  `
-  WITH dropped AS (DELETE FROM "CountedPlate" WHERE id = ANY($dropped::text[]))
-  INSERT INTO "CountedPlate" (id, "countId", "plateType", "plateCode", "plateNumber", "whitelistEntryId", listed)
-  SELECT p.id, $countId, p."plateType", p."plateCode", p."plateNumber", p."whitelistEntryId", p.listed
-  FROM unnest($id::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[], $whitelistEntryId::text[],
-    $listed::boolean[]) AS p(id, "plateType", "plateCode", "plateNumber", "whitelistEntryId", listed)`,
-);
 
 const msPerHour = 3_600_000;
 
@@ -54,7 +33,10 @@ export function createInsideCounts({
   locationSlots,
   statusNotices,
 }: LocationChangeServices) {
-  /** Runs one change of a location. It waits for earlier changes of the location. */
+  /**
+   * Runs a function that changes the occupancy of a location in a transaction. If other changes of the location are in
+   * progress, the call waits until they have ended.
+   */
   async function change(
     author: Author,
     locationId: string,
@@ -67,13 +49,13 @@ export function createInsideCounts({
 
   return {
     /**
-     * Records which vehicles were inside a location at a given time. After this time, the listed vehicles have open
-     * sessions, and all other sessions have ended. A second count for the same time replaces the first count; an equal
-     * count changes nothing.
+     * Records which vehicles were inside a location at a given time. At the time of the occupancy count, every vehicle
+     * in `plates` has an open session, and the sessions of all other vehicles end. If another list of vehicles was
+     * recorded for the same time, the new list replaces it; an equal list changes nothing.
      *
-     * @param at the time of the count. The default is now, so a repeated call without a time is a new count
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
-     *   changes of the location are waiting
+     * @param at the time at which the vehicles were counted; the default is the current time
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting
      */
     setInside: (author: Author, locationId: string, plates: readonly Plate[], at?: Date | null) =>
       change(author, locationId, async (transaction) => {
@@ -128,11 +110,11 @@ export function createInsideCounts({
       }),
 
     /**
-     * Records how many vehicles were inside a location at a given time. No session changes. The difference between this
-     * number and the number of open sessions is stored separately (`adjustmentOf`). A second number for the same time
-     * replaces the first number; an equal number changes nothing.
+     * Records how many vehicles were inside a location at a given time. No session changes. The difference between the
+     * counted number and the number of open sessions becomes an adjustment of the occupancy (`adjustmentOf`). Another
+     * call for the same time replaces the counted number, unless the numbers are equal.
      *
-     * @param at the time of the count; the default is now
+     * @param at the time at which the vehicles were counted; the default is the current time
      * @throws {ServiceError} the same errors as `setInside`
      */
     adjustOccupancy: (author: Author, locationId: string, occupied: number, at?: Date | null) =>
@@ -162,8 +144,8 @@ export function createInsideCounts({
 type CountValues = Pick<OccupancyCount, 'locationId' | 'kind' | 'countedAt' | 'occupied' | 'fadesAt'>;
 
 /**
- * Adds a count, or replaces the count of the same time and kind. Returns the id of the count and, if it was replaced,
- * its earlier values.
+ * Stores an occupancy count, and replaces an existing occupancy count of the same time and kind. Returns the id of the
+ * stored occupancy count, and the replaced occupancy count if there was one.
  */
 async function putCount(transaction: Transaction, { locationId, kind, countedAt, ...values }: CountValues) {
   const key = { locationId, kind, countedAt };
@@ -181,7 +163,7 @@ async function putCount(transaction: Transaction, { locationId, kind, countedAt,
   return { id: before.id, before };
 }
 
-/** Returns the whitelist entry that each vehicle would have matched if it had entered at the given time. */
+/** Returns the whitelist entry of each vehicle: the entry that an entry event at the given time would have matched. */
 async function matchesOf(
   transaction: Transaction,
   location: Location,

@@ -3,10 +3,10 @@ import type { Plate } from '../whitelist/plate.ts';
 import { similarPlateMatcher, plateKey, sameTextMatcher, type RecordedPlate } from './vehicle-identity.ts';
 import { createUnendedSessions } from './unended-sessions.ts';
 
-// Parking sessions are computed from observations, which are gate events and counts. The order in which observations
-// arrive does not matter, because they are sorted by the time at which they occurred. At the same time, entries come
-// before exits, exits come before counts, and then `eventId` decides. This module reads neither the database nor a
-// clock.
+// The gateway computes parking sessions from observations, which are parking events and occupancy counts. The order in
+// which observations arrive does not matter, because the gateway sorts them by the time at which they occurred.
+// Observations with the same time are sorted by kind (entries, exits, occupancy counts), and then by `eventId`. This
+// module reads neither the database nor a clock.
 
 /** The columns of a gate event that the computation of sessions uses. */
 export type GateObservation = Pick<
@@ -14,18 +14,18 @@ export type GateObservation = Pick<
   'id' | 'eventId' | 'kind' | keyof Plate | 'text' | 'occurredAt' | 'whitelistEntryId' | 'listed'
 >;
 
-/** A count which says which vehicles were inside at a given time. */
+/** An occupancy count that names the vehicles that were inside at a given time. */
 export interface CountObservation {
   kind: 'INSIDE';
   occurredAt: Date;
   plates: readonly Omit<CountedPlate, 'countId'>[];
 }
 
-/** How much the gateway knows about the stay of a vehicle. */
+/** The state of a session, which says how much the gateway knows about the stay of the vehicle. */
 export type SessionState =
   'OPEN' | 'COMPLETED' | 'MISSED_EXIT' | 'MISSED_ENTRY' | 'UNSEEN_EXIT' | 'CORRECTED';
 
-/** Returns the state of a session. The state depends only on the times of the session. */
+/** Returns the state of a session, based on the columns of the session. */
 export function sessionState({
   open,
   enteredAt,
@@ -41,31 +41,34 @@ export function sessionState({
 }
 
 /**
- * The input for computing the sessions of a family of plates. A family contains all plates at a location that cameras
- * may confuse with each other.
+ * The data from which the gateway computes the sessions of one family of plates. A family contains the plates of a
+ * location with the same last two characters. Characters that cameras confuse count as equal.
  */
 interface SessionInput {
   locationId: string;
-  /** The sessions that began before the first changed observation and had not ended at its time. */
+  /**
+   * The sessions that began before the first changed observation, and had not ended at the time of that observation.
+   */
   begun: readonly ParkingSession[];
-  /** The text that a camera read for the vehicle of each session, by the id of the session. */
+  /** Maps the id of each session to the text that a camera read for the vehicle. */
   texts: ReadonlyMap<string, string | null>;
-  /** All observations since the first changed observation, in any order. */
+  /** The first changed observation (event or count) and all later observations, in any order. */
   observations: readonly (GateObservation | CountObservation)[];
   /** The maximum length of a stay in milliseconds; null when stays are unlimited. */
   longestStayMs: number | null;
   now: Date;
 }
 
-/** The order of observations with the same time: entries, then exits, then counts. */
+/** The order of observations with the same time: entries, then exits, then occupancy counts. */
 const kindOrder = { ENTRY: 0, EXIT: 1, INSIDE: 2 } as const satisfies Record<
   ParkingEvent['kind'] | CountObservation['kind'],
   number
 >;
 
 /**
- * Returns the `eventId` for the sort order. A count needs none, because a location has at most one count for the same
- * time.
+ * Returns the `eventId` of a parking event, or an empty text for an occupancy count. The gateway sorts observations
+ * with the same time and kind by this text. An occupancy count needs no id, because a location has at most one
+ * occupancy count for each time.
  */
 const eventIdOf = (observation: GateObservation | CountObservation) =>
   observation.kind === 'INSIDE' ? '' : observation.eventId;
@@ -87,25 +90,26 @@ const startTimeOf = ({ enteredAt, countedAt, exitedAt }: ParkingSession) =>
 
 const byPlate = (one: Plate, other: Plate) => (plateKey(one) < plateKey(other) ? -1 : 1);
 
-/** Returns the only item of a list, or undefined when the list is empty or has several items. */
+/** Returns the only item of a list, or `undefined` when the list is empty or has several items. */
 const onlyOf = <Item>(list: readonly Item[]): Item | undefined => (list.length === 1 ? list[0] : undefined);
 
 const byStart = (one: ParkingSession, other: ParkingSession) =>
   startTimeOf(one).getTime() - startTimeOf(other).getTime();
 
 /**
- * Computes sessions from observations. The result has the updated earlier sessions and the new sessions.
+ * Computes parking sessions from observations (parking events and occupancy counts). The result contains the new
+ * sessions, and the earlier sessions with any changes.
  *
- * - An entry begins a session. If the exit of an earlier session of the vehicle was not recorded, the entry also ends
- *   that session.
- * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session whose
- *   plate differs by one character that cameras confuse. Otherwise the exit becomes a new session with an unknown
- *   entry.
- * - The session of a vehicle is the session with its plate. If there is none, it is the only session with the same text
- *   (`sameTextMatcher`).
- * - A session is open for at most the maximum stay. A later exit of its vehicle still completes the session.
- * - A count ends the sessions of vehicles that it does not list, and begins a session for each listed vehicle without a
+ * - When a vehicle enters, a session begins, and an earlier session of the vehicle without a recorded exit ends.
+ * - An exit ends the session of its vehicle. If the vehicle has no session, the exit ends the only open session with a
+ *   similar plate. A similar plate differs by one character that cameras confuse. If an exit belongs to no session, or
+ *   if several sessions match, the exit becomes a new session without a recorded entry.
+ * - A session belongs to a vehicle if the session has the plate of the vehicle. If no session has the plate, but
+ *   exactly one session has the same camera text (`sameTextMatcher`), that session belongs to the vehicle.
+ * - A session is open for at most the maximum stay. An exit after the end of the maximum stay still completes the
  *   session.
+ * - An occupancy count ends the sessions of all vehicles that were not counted. A counted vehicle without a session
+ *   gets a new session.
  */
 export function deriveSessions({
   locationId,
@@ -131,24 +135,21 @@ export function deriveSessions({
   }
 
   /**
-   * Whether the maximum stay of a session was over before a given time. At exactly the end of the maximum stay, the
-   * session still counts as open.
+   * Whether the maximum stay of a session was over before a given time. If the given time is exactly the end of the
+   * maximum stay, the session still counts as open.
    */
   const isOverdue = ({ staysUntil }: ParkingSession, at: Date) => staysUntil !== null && staysUntil < at;
 
   /**
-   * Returns the sessions that may belong to a vehicle: the session with its plate or, if there is none, the sessions
-   * with the same text.
+   * Returns the session with the plate of a vehicle or, if no session has the plate, all sessions with the same camera
+   * text.
    */
   function sessionsOf(vehicle: RecordedPlate): ParkingSession[] {
     const own = unended.withPlate(vehicle);
     return own ? [own] : unended.matching(sameTextMatcher(vehicle));
   }
 
-  /**
-   * Returns the session that ends with an exit of a vehicle. The result is undefined when the entry of the vehicle was
-   * not recorded.
-   */
+  /** Returns the session that an exit ends, or `undefined` when no session or several sessions match the vehicle. */
   function sessionEndedBy(exit: GateObservation): ParkingSession | undefined {
     const same = sessionsOf(exit);
     if (same.length > 0) return onlyOf(same);
@@ -157,7 +158,7 @@ export function deriveSessions({
     );
   }
 
-  /** Creates a session of a vehicle. The times of the session are still empty. */
+  /** Creates a session of a vehicle. The new session has no times; the caller must set the times that are known. */
   const sessionOf = (vehicle: Omit<CountedPlate, 'countId'>): ParkingSession => {
     const { id, plateType, plateCode, plateNumber, whitelistEntryId, listed } = vehicle;
     return {
@@ -167,7 +168,7 @@ export function deriveSessions({
     };
   };
 
-  /** Applies a count to the sessions. Afterwards, exactly the vehicles that the count lists have open sessions. */
+  /** Opens and ends sessions, so that exactly the vehicles of an occupancy count have open sessions. */
   function count({ occurredAt: at, plates }: CountObservation): void {
     for (const session of unended.all()) {
       if (isOverdue(session, at)) end(session, at, null);

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { PrismaClient } from '../../prisma/generated/client/client.ts';
 import { databaseNow } from '../database/clock.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 import { newId } from '../ids.ts';
 import { everyLocation, lockLocation } from '../location-access/lock.ts';
@@ -9,55 +9,35 @@ import type { LocationNotices } from '../location-access/notices.ts';
 import { announceState } from './occupancy.ts';
 import type { Slots } from '../scheduling/slots.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
+import { endFades, maxSessionsPerTransaction, overdueLocations, overdueSessions } from './stay-statements.ts';
 
 /**
  * Ends the sessions and occupancy adjustments whose maximum stay is over, and notifies subscriptions and webhooks.
- * Queries already treat them as ended from the exact time on.
+ * Queries treat a session or adjustment as ended as soon as its maximum stay is over, even if this module has not yet
+ * ended it.
  */
 export interface StayExpiry {
-  /** Ends all sessions and adjustments whose maximum stay is over. Returns the number of changed locations. */
+  /**
+   * Ends all sessions and occupancy adjustments whose maximum stay is over. Returns the number of locations at which a
+   * session or an occupancy adjustment was ended.
+   */
   endOverdueStays(): Promise<number>;
-  /** Stops the checks. The current location is still finished. */
+  /**
+   * Stops the regular checks for sessions whose maximum stay is over. If a check is in progress, it first finishes its
+   * current transaction.
+   */
   close(): Promise<void>;
 }
 
 /**
- * How often the process looks for sessions whose maximum stay is over, in milliseconds. Notices to subscriptions and
- * webhooks can be late by this time.
+ * The interval at which the process looks for sessions whose maximum stay is over, in milliseconds. A subscription or
+ * webhook can be notified up to one interval after the end of the maximum stay.
  */
 const checkIntervalMs = 10_000;
 
 /**
- * The maximum number of sessions that one transaction ends. A transaction of this size locks the location for only a
- * fraction of a second.
- */
-const maxSessionsPerTransaction = 500;
-
-const overdueLocations = namedStatement(
-  'parking-overdue-locations',
-  `
-  SELECT DISTINCT s."locationId" FROM "ParkingSession" s WHERE s.open AND s."staysUntil" <= now()
-  UNION SELECT k."locationId" FROM "OccupancyCount" k WHERE k."fadesAt" <= now()`,
-);
-
-const endFades = namedStatement(
-  'occupancy-counts-faded',
-  `
-  UPDATE "OccupancyCount" SET "fadesAt" = NULL
-  WHERE "locationId" = $locationId AND "fadesAt" <= now() RETURNING id`,
-);
-
-const overdueSessions = namedStatement(
-  'parking-overdue-sessions',
-  `
-  SELECT s."plateType", s."plateCode", s."plateNumber", s."staysUntil" AS "occurredAt" FROM "ParkingSession" s
-  WHERE s."locationId" = $locationId AND s.open AND s."staysUntil" <= now()
-  ORDER BY s."staysUntil", s.id LIMIT ${maxSessionsPerTransaction}`,
-);
-
-/**
- * Starts to check every few seconds for sessions whose maximum stay is over. Every process runs the check, but each
- * session is ended only once.
+ * Starts a regular check for sessions whose maximum stay is over, every 10 seconds. Every gateway process runs this
+ * check, but each session is ended only once.
  */
 export function createStayExpiry(services: {
   prisma: PrismaClient;
@@ -71,8 +51,8 @@ export function createStayExpiry(services: {
   let running: Promise<unknown> = Promise.resolve();
 
   /**
-   * Ends some overdue sessions of a location. A session is overdue when its maximum stay is over. Returns the number of
-   * ended sessions; 0 means that nothing has changed.
+   * Ends a batch of overdue sessions of a location. A session is overdue when its maximum stay is over. Returns the
+   * number of sessions that it has ended.
    */
   const endBatch = (locationId: string) =>
     locationSlots.run(

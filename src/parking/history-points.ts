@@ -17,8 +17,10 @@ const lengthMs: Record<HistoryInterval, number> = {
 };
 
 /**
- * Returns the approximate number of points in an occupancy history, without regard to the time zone. With this number,
- * a request can be priced or rejected before anything is read. A change of the clocks adds or removes one point.
+ * Returns the approximate number of points in an occupancy history, without regard to the time zone. Before it reads
+ * from the database, the gateway computes the cost of the request from this approximate number. The gateway also
+ * rejects a request for too many points. The exact number of points can differ by one, for example when daylight saving
+ * time begins or ends.
  */
 export const approximatePoints = (from: Date, to: Date, interval: HistoryInterval): number =>
   Math.max(0, Math.ceil((to.getTime() - from.getTime()) / lengthMs[interval]));
@@ -26,10 +28,10 @@ export const approximatePoints = (from: Date, to: Date, interval: HistoryInterva
 const dateOf = (at: number, timezone: string) => wallTime(new Date(at), timezone).date;
 
 /**
- * Returns the first instant of a date in a time zone.
+ * Returns the time at which a date begins in a time zone.
  *
- * @param before an instant on an earlier date, in milliseconds
- * @param within an instant on this date or a later date, in milliseconds
+ * @param before an instant before the start of the day `date`, in milliseconds
+ * @param within an instant on `date` or on a later date, in milliseconds
  */
 function startOfDate(date: string, before: number, within: number, timezone: string): number {
   let [early, late] = [before, within];
@@ -59,8 +61,8 @@ function startOfNextDay(start: number, timezone: string): number {
 }
 
 /**
- * Returns the start of the quarter hour or hour, in local time, that contains an instant. Local time matters because
- * some time zones differ from UTC by a half hour.
+ * Returns the start of the quarter hour or hour, in local time, that contains an instant. Local time matters, because
+ * the difference between UTC and some time zones is not a whole number of hours.
  */
 function startOfPart(at: number, length: number, timezone: string): number {
   const minute = Math.floor(at / minuteMs) * minuteMs;

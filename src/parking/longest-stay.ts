@@ -1,55 +1,29 @@
 import type { Location } from '../../prisma/generated/client/client.ts';
 import type { ChangeAuthor } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { partsWithin } from '../database/parts.ts';
 import { type ChangedPlate, refreshSessions } from './refresh-sessions.ts';
-import { endOf, startOf } from './session-columns.ts';
-import { familyOf } from './session-statements.ts';
+import { longFamilies, setEnds, setFades } from './stay-statements.ts';
 
 /**
- * How many sessions are computed in one step, because their observations are held in memory. The sessions of one family
- * of plates are always computed together, even if there are more.
+ * The maximum number of sessions that the gateway computes in one step. The maximum limits memory use, because the
+ * gateway keeps all events and counts of these sessions in memory at once. The gateway always computes the sessions of
+ * one family of plates together, even if there are more of them.
  */
 const sessionsPerRefresh = 500;
 
-const setEnds = namedStatement(
-  'parking-sessions-longest-stay',
-  `
-  UPDATE "ParkingSession" s SET "staysUntil" = ${startOf('s')} + make_interval(hours => $hours::int)
-  WHERE s."locationId" = $locationId AND s.open`,
-);
-
-const setFades = namedStatement(
-  'occupancy-counts-longest-stay',
-  `
-  UPDATE "OccupancyCount" SET "fadesAt" = "countedAt" + make_interval(hours => $hours::int)
-  WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
-);
-
-/** A family of plates with changed sessions, the time of the first change, and the number of these sessions. */
+/**
+ * A family of plates (`familyOf`) whose sessions a new maximum stay may change: one plate, the number of these
+ * sessions, and the start of the first session.
+ */
 type LongFamily = ChangedPlate & { sessions: number };
 
 /**
- * Finds the families of plates with sessions that were open for at least `$hours` hours. Only these families depend on
- * the maximum stay. The result has one row for each family, so that the history of a family is read once.
- */
-const longFamilies = namedStatement(
-  'parking-families-long',
-  `
-  SELECT DISTINCT ON (${familyOf('s')}) s."plateType", s."plateCode", s."plateNumber", ${startOf('s')} AS "occurredAt",
-    true AS "wholeFamily", count(*) OVER (PARTITION BY ${familyOf('s')})::int AS sessions
-  FROM "ParkingSession" s
-  WHERE s."locationId" = $locationId
-    AND least(${endOf('s')}, now()) >= ${startOf('s')} + make_interval(hours => $hours::int)
-  ORDER BY ${familyOf('s')}, 4`,
-);
-
-/**
- * Computes the sessions of a location again after its maximum stay was changed, as if the location had always had the
- * new maximum stay. The location must be locked in the caller's transaction.
+ * Computes the sessions of a location again after a change of its maximum stay. The result is the same as if the
+ * location had always had the new maximum stay. The caller must first lock the location in its transaction.
  *
- * @param now by the clock of the database
+ * @param now the current time, read from the clock of the database
  */
 export async function applyLongestStay(
   transaction: Transaction,

@@ -1,38 +1,30 @@
 import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import type { Transaction } from '../database/types.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
-import { entryColumns, samePlate } from '../whitelist/columns.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { type PlateInput, entriesOfReadings } from '../whitelist/matching.ts';
 import type { Plate } from '../whitelist/plate.ts';
 import { plateText } from '../whitelist/plate-reading.ts';
 import { isListedAt } from '../whitelist/validity.ts';
+import { matchingEntries, namedEntries } from './event-statements.ts';
 
 // This module finds the plate and the whitelist entry for each event that a gate sends.
 
-/**
- * An event that a gate sends, with its plate. The gate sends either the parts of the plate or the text that a camera
- * read.
- */
+/** A parking event that a gate sends. The gate sends the plate either in parts or as the text that a camera read. */
 export type Reading = GateRecord & PlateInput;
 
 interface GateRecord extends Pick<ParkingEvent, 'eventId' | 'kind' | 'occurredAt'> {
-  /** The decision of the gateway before the event; undefined when the gate did not ask for a decision. */
+  /** The decision that the gateway made before the event; `undefined` when the gate requested no decision. */
   decision?: ParkingEvent['decision'] | undefined;
   /**
-   * The id of the whitelist entry for which the gate opened. If the id is omitted or the location has no such entry,
-   * the gateway uses the entry that matches the plate.
+   * The id of the whitelist entry of the vehicle that the gate admitted. Without a valid id of an entry of the
+   * location, the gateway uses the whitelist entry that matches the plate.
    */
   entryId?: string | null | undefined;
 }
 
-const namedEntries = namedStatement(
-  'parking-named-entries',
-  'SELECT e.id FROM "WhitelistEntry" e WHERE e."locationId" = $locationId AND e.id = ANY($entryIds::text[])',
-);
-
 /**
- * Returns the ids of the whitelist entries that the gate named in its events. Entries that the location does not have
- * are omitted.
+ * Returns the ids of the whitelist entries that the gate named in its events. Whitelist entries that do not belong to
+ * the location are omitted.
  */
 export async function findNamedEntries(
   transaction: Transaction,
@@ -46,28 +38,11 @@ export async function findNamedEntries(
 }
 
 /**
- * Finds a whitelist entry for each event: the entry that the gate named or, if there is none, the entry with the plate
- * of the event.
- */
-const matchingEntries = namedStatement(
-  'parking-matching-entries',
-  `
-  WITH q AS (
-    SELECT * FROM unnest($entryId::text[], $plateType::text[], $plateCode::text[], $plateNumber::text[])
-      WITH ORDINALITY AS q("entryId", "plateType", "plateCode", "plateNumber", n)
-  )
-  SELECT q.n::int, ${entryColumns('e')} FROM q
-  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${samePlate('e', 'q')}
-  WHERE q."entryId" IS NULL
-  UNION ALL
-  SELECT q.n::int, ${entryColumns('e')} FROM q
-  JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND e.id = q."entryId"`,
-);
-
-/**
- * Finds the whitelist entry of each event. Events without an entry are missing in the map.
+ * Finds the whitelist entry of each event. If an event matches no whitelist entry, the returned map does not contain
+ * the event.
  *
- * @param readings the events; the location must have the entries that they name (`findNamedEntries`)
+ * @param readings the parking events; the location must have each whitelist entry that an event names
+ *   (`findNamedEntries`)
  */
 export async function matchEntries(
   transaction: Transaction,
@@ -101,8 +76,8 @@ export async function matchEntries(
 
 /**
  * Returns the plate to store with an event, and the text that the camera read. If the gate sent a text, the event gets
- * the plate of the matching whitelist entry. If no entry matches, the text itself is stored as the plate number, so
- * that the entry and the exit of an unlisted vehicle still match.
+ * the plate of the matching whitelist entry. If no whitelist entry matches, the normalised text becomes the plate
+ * number. So all events of an unlisted vehicle have the same plate.
  */
 export function plateOf(
   { plate, reading }: Reading,
@@ -118,8 +93,8 @@ export function plateOf(
 }
 
 /**
- * Returns the columns of an event about its whitelist entry. They are the id of the entry, and whether the entry
- * allowed the vehicle to enter at that time.
+ * Returns two facts about an event: the id of its whitelist entry, and whether this whitelist entry allowed the vehicle
+ * to enter at that time.
  */
 export const matchOf = (
   { occurredAt }: Reading,
@@ -132,8 +107,8 @@ export const matchOf = (
 
 /**
  * Whether a recorded event has the plate that a gate sends now. If the gate sends the text that a camera read, the
- * texts are compared. Plates would not be reliable, because after a change of the whitelist the same text can match
- * another entry.
+ * function compares the camera texts instead of the plates. Two equal texts can have different plates, because after a
+ * change of the whitelist the same text can match another entry.
  */
 export function hasPlate(event: ParkingEvent, { plate, reading, entryId }: Reading): boolean {
   if (reading) {

@@ -1,28 +1,31 @@
-import { namedStatement } from '../database/named-statement.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Sql } from '../database/types.ts';
-import { historyStatement } from './history-statement.ts';
+import { occupancyHistory } from './history-statements.ts';
 
-/** The number of vehicles inside a location at one instant, and the entries and exits until the next point. */
+/**
+ * A point of an occupancy history. The point contains the number of vehicles inside at one time. It also contains how
+ * many vehicles entered and left until the next point.
+ */
 export interface OccupancyPoint {
   at: Date;
-  /** The number of vehicles that were inside at that instant, as the gateway knows today. */
+  /**
+   * The number of vehicles that were inside at the time `at`, according to all events that the gateway has received
+   * until now.
+   */
   occupied: number;
-  /** How many vehicles entered between this point and the next point. */
+  /** The number of vehicles that entered between this point and the next point of the history. */
   entries: number;
   exits: number;
 }
 
 /**
- * A query for the occupancy history of a location. `bounds` comes from `historyBounds`; its last value is only the end
- * of the last interval.
+ * A query for the occupancy history of a location. `bounds` contains the start of each interval, followed by the end of
+ * the last interval. The history has no point for that end.
  */
 export interface HistoryQuestion {
   locationId: string;
   bounds: readonly Date[];
 }
-
-const occupancyHistory = namedStatement('parking-occupancy-history', historyStatement);
 
 /** The functions that read occupancy histories from one database. */
 export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
@@ -34,8 +37,8 @@ export type OccupancyHistory = ReturnType<typeof createOccupancyHistory>;
 export function createOccupancyHistory({ sql }: { sql: Sql }) {
   return {
     /**
-     * Returns the points of a location's occupancy history in order. The caller must have checked that the location is
-     * in the key's scope.
+     * Returns the data points of a location's occupancy history, oldest first. Before the call, the caller must check
+     * that the location is in the API key's scope.
      */
     occupancyHistory: createStatementBatch<HistoryQuestion, OccupancyPoint & { n: number }, OccupancyPoint[]>(
       sql,

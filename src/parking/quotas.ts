@@ -8,7 +8,7 @@ import { recordChange } from '../audit/record.ts';
 import type { Author, AuthenticatedKey } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { createStatementBatch } from '../database/statement-batch.ts';
 import type { Database, Sql, Transaction } from '../database/types.ts';
 import { newId } from '../ids.ts';
@@ -17,7 +17,7 @@ import { lockLocation } from '../location-access/lock.ts';
 import type { LocationFinder } from '../location-access/find-location.ts';
 import type { Slots } from '../scheduling/slots.ts';
 import type { PagedList } from '../paging.ts';
-import { vehiclesOf } from './vehicle-inside.ts';
+import { type EntryQuota, quotasOfEntries, usedQuotas } from './quota-statements.ts';
 
 // A quota is the maximum number of vehicles of a reference, such as a parking unit, that may be inside a location at
 // the same time.
@@ -25,49 +25,18 @@ import { vehiclesOf } from './vehicle-inside.ts';
 /** The maximum number of quotas in one request. */
 export const maxQuotasPerCall = 1_000;
 
-/** The quota that a client sets for a reference. If `inside` is null, the existing quota is removed. */
+/**
+ * The quota that a client sets for a reference. If `inside` is null, the existing quota of the reference is removed.
+ */
 export interface QuotaValues {
   referenceId: string;
   inside: number | null;
   enforcement: QuotaEnforcement;
 }
 
-/** SQL for the number of vehicles of a reference that are inside. Each whitelist entry counts as one vehicle. */
-export const vehiclesInside = (
-  { locationId, referenceId }: { locationId: string; referenceId: string },
-  otherThan = 'true',
-) => `(
-  SELECT count(DISTINCT inside."entryId")::int
-  FROM (${vehiclesOf(`v."locationId" = ${locationId} AND v."referenceId" = ${referenceId} AND ${otherThan}`)}) inside)`;
-
-const usedQuotas = namedStatement(
-  'quotas-used',
-  `
-    SELECT q.n::int, ${vehiclesInside({ locationId: 'q."locationId"', referenceId: 'q."referenceId"' })} AS used
-    FROM unnest($locationId::text[], $referenceId::text[]) WITH ORDINALITY AS q("locationId", "referenceId", n)`,
-);
-
-/** The quota for the reference of a whitelist entry, and the vehicles of the reference that are inside. */
-export interface EntryQuota extends Pick<Quota, 'referenceId' | 'inside' | 'enforcement'> {
-  entryId: string;
-  /** The session ids of the vehicles inside. The keys are the ids of their whitelist entries. */
-  sessions: Record<string, string>;
-}
-
-const quotasOfEntries = namedStatement(
-  'quotas-of-entries',
-  `
-    SELECT e.id AS "entryId", k."referenceId", k.inside, k.enforcement::text AS enforcement, (
-      SELECT coalesce(jsonb_object_agg(inside."entryId", inside."sessionId"), '{}')
-      FROM (${vehiclesOf('v."locationId" = k."locationId" AND v."referenceId" = k."referenceId"')}) inside
-    ) AS sessions
-    FROM "WhitelistEntry" e
-    JOIN "Quota" k ON k."locationId" = e."locationId" AND k."referenceId" = e."referenceId"
-    WHERE e.id = ANY($entryIds::text[]) AND e."locationId" = $locationId`,
-);
-
 /**
- * Finds the current quotas for the references of whitelist entries at a location. Entries without a quota are omitted.
+ * Finds the current quotas for the references of whitelist entries at a location. Whitelist entries without a quota are
+ * omitted.
  */
 export const findQuotasOfEntries = (
   transaction: Transaction,
@@ -109,25 +78,26 @@ export function createQuotas(services: {
 
   return {
     /**
-     * Lists the quotas of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
+     * Lists the quotas of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's scope.
      *
-     * @param referenceId returns only the quota of this reference; when omitted, all quotas are returned
+     * @param referenceId the reference whose quota is listed; when omitted, all quotas are listed
      */
     of: (key: AuthenticatedKey, locationId: string, referenceId?: string): PagedList<Quota> =>
       listOfLocation(quotas, key, { ownerId: locationId, referenceId }),
 
-    /** The number of vehicles of a quota's reference that are inside now. */
+    /** Finds how many vehicles of the reference of a quota (such as an apartment) are inside now. */
     used: findUsed,
 
     /**
-     * Sets several quotas of a location, all or none, and writes one audit record. The call waits for earlier changes
-     * of the location, so that each event is counted by either the old quota or the new quota.
+     * Sets several quotas of a location in one transaction, and writes one audit record. `set` waits for earlier
+     * changes of the location, so each event is checked either against all old quotas or against all new quotas.
      *
-     * @param values one value for each reference; if `inside` is null, the quota is removed
-     * @returns the new quota for each value, in the same order. For a removed quota, the result is its last state, or
-     *   null if there was no quota.
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
-     *   changes of the location are waiting
+     * @param values the quotas to set, one for each reference; if `inside` is null, the quota of the reference is
+     *   removed
+     * @returns one result for each item of `values`, in the order of `values`: the new quota, the removed quota, or
+     *   null if no quota existed
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting
      */
     async set(author: Author, locationId: string, values: readonly QuotaValues[]): Promise<(Quota | null)[]> {
       await locations.find(author.key, locationId);
@@ -176,5 +146,5 @@ export function createQuotas(services: {
   };
 }
 
-/** Returns the form of a quota for audit records. */
+/** Returns the values of a quota that the audit log stores. */
 const auditedQuota = ({ referenceId, inside, enforcement }: Quota) => ({ referenceId, inside, enforcement });

@@ -6,7 +6,9 @@ import { listOfLocation } from '../location-access/list-of-location.ts';
 import type { PagedList } from '../paging.ts';
 import { isInside } from './session-columns.ts';
 
-/** A query for the sessions of a location. It selects all sessions, only open sessions, or only ended sessions. */
+/**
+ * A query for the sessions of a location. The query selects all sessions, only open sessions, or only ended sessions.
+ */
 interface SessionsQuestion {
   ownerId: string;
   inside: true | undefined;
@@ -17,8 +19,8 @@ interface SessionsQuestion {
 export type ParkingReads = ReturnType<typeof createParkingReads>;
 
 /**
- * Creates the functions that read parking events and sessions. One SQL statement answers all calls in the same
- * iteration of the event loop.
+ * Creates the functions that read parking events and sessions. One SQL statement answers all calls of a function in the
+ * same iteration of the event loop.
  */
 export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>) {
   const owner = { table: 'Location', column: 'locationId' } as const;
@@ -32,10 +34,10 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
     kind,
     table: 'ParkingSession',
     fields: Prisma.ParkingSessionScalarFieldEnum,
-    // When its maximum stay is over, a session is no longer open.
+    // A session is no longer open after the end of its maximum stay.
     expressions: { open: isInside('r') },
     owner,
-    // There is one filter for open sessions and another for ended sessions, because each has its own database index.
+    // Open sessions and ended sessions have separate filters, because each filter uses its own database index.
     filters: {
       inside: { type: 'boolean', condition: `q.inside AND ${isInside('r')}`, hasIndex: true },
       ended: { type: 'boolean', condition: `q.ended AND NOT ${isInside('r')}`, hasIndex: true },
@@ -43,15 +45,18 @@ export function createParkingReads({ sql, kind }: Pick<Database, 'sql' | 'kind'>
   });
 
   return {
-    /** Lists the events of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope. */
+    /**
+     * Lists the events of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's scope.
+     */
     eventsOf: (key: AuthenticatedKey, locationId: string): PagedList<ParkingEvent> =>
       listOfLocation(events, key, { ownerId: locationId }),
 
     /**
-     * Lists the sessions of a location. Reading a page throws `NOT_FOUND` for a location outside the key's scope.
+     * Lists the sessions of a location. Reading a page throws `NOT_FOUND` if the location is outside the API key's
+     * scope.
      *
-     * @param open true for sessions whose vehicle is inside, false for all other sessions; when omitted, all sessions
-     *   are returned
+     * @param open true to list only sessions whose vehicle is inside, false to list only the other sessions; omit it to
+     *   list all sessions
      */
     sessionsOf: (
       key: AuthenticatedKey,

@@ -14,12 +14,16 @@ import type { Reading } from './match-entries.ts';
 export const maxEventsPerCall = 1_000;
 
 /**
- * How many events one transaction records. Each transaction locks the location for only a fraction of a second. On the
- * embedded database, all other requests have to wait for the transaction.
+ * The maximum number of parking events that one transaction records. Each transaction records few events, so that it
+ * locks the location for only a fraction of a second. On the embedded database, the maximum is even lower, because all
+ * other requests wait until the transaction ends.
  */
 const eventsPerTransaction: Record<Database['kind'], number> = { postgresql: 200, embedded: 25 };
 
-/** The result of a request with many events. Each value is a number of events. */
+/**
+ * The result of a request with many parking events. The fields `total`, `recorded`, `unchanged` and `corrected` are
+ * numbers of events.
+ */
 export interface ReadingsResult {
   total: number;
   recorded: number;
@@ -29,24 +33,24 @@ export interface ReadingsResult {
   rejected: RejectedReading[];
 }
 
-/** An event in a request that was not recorded. */
+/** A parking event that a client sent, but that the gateway did not record. */
 export interface RejectedReading {
   /** The index of the event in the request, starting at 0. */
   index: number;
-  /** The reason why the event was rejected. A request with only this event would get the same message. */
+  /** The reason why the event was rejected: the error that a request with only this event would return. */
   error: RowError;
 }
 
-/** The functions that record the parking events of one request together, in one database. */
+/** The functions that record the parking events of one request together. */
 export type ParkingBatches = ReturnType<typeof createParkingBatches>;
 
-/** Creates the functions that record the parking events of one request together. */
+/** Creates the function that records the parking events of a request with many events. */
 export function createParkingBatches(services: {
   prisma: PrismaClient;
   locations: LocationFinder;
   locationSlots: Slots;
   statusNotices: LocationNotices;
-  /** Whether the gateway uses the embedded database or PostgreSQL. */
+  /** The kind of the database: PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
   const { prisma, locations, locationSlots, statusNotices, kind } = services;
@@ -55,15 +59,16 @@ export function createParkingBatches(services: {
 
   return {
     /**
-     * Records many events of the gates at one location, in the order of the request. Each event is recorded as by
-     * `recordEvent`. Invalid events are reported and the other events are recorded. Each batch of events is one
-     * transaction, and single events of the location can be recorded between two batches. If a call fails half-way, the
-     * client can repeat it. Each batch announces at most one new state of the location.
+     * Records many events of the gates at one location, in the order of the request. Each event is recorded in the same
+     * way as by `recordEvent`. Invalid events are reported, and all other events are recorded. Each batch of events is
+     * one transaction. Between two batches, the gateway can record events of other requests. If a request fails after
+     * some batches, the client can send the whole request again. Events that are already recorded stay unchanged. For
+     * each batch, the gateway announces at most once that the location has become full or has free places again.
      *
-     * @param readRow converts a row of the request to an event, or throws a `ServiceError` that says what is wrong with
-     *   the row
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
-     *   changes of the location, or too many batches of the key, are waiting
+     * @param readRow converts a row of the request to a parking event, or throws a `ServiceError` that describes the
+     * invalid row
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location, or too many batches of the API key, are waiting
      */
     async recordEvents(
       author: Author,
@@ -105,7 +110,8 @@ export function createParkingBatches(services: {
             }
           }
           if (readings.length === 0) continue;
-          // Only the first batch may be refused. After a batch is committed, the call must not fail.
+          // The gateway may refuse only the first batch. After the first batch, some events are already stored, so the
+          // request must not fail.
           const recorded = await recordBatch(readings, start === 0);
           for (const { outcome } of recorded) result[outcome] += 1;
         }

@@ -16,11 +16,12 @@ export function createParkingWrites({
 }: LocationChangeServices) {
   return {
     /**
-     * Records one event of a gate (see `recordReadings`). Events of one location are recorded one after the other.
+     * Records one event of a gate (see `recordReadings`). The gateway records the events of one location one after the
+     * other.
      *
      * @returns the event
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
-     *   changes of the location are waiting
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   many changes of the location are waiting
      */
     async recordEvent(author: Author, locationId: string, reading: Reading): Promise<ParkingEvent> {
       await locations.find(author.key, locationId);

@@ -1,77 +1,31 @@
-import { type ParkingEvent, Prisma, type WhitelistEntry } from '../../prisma/generated/client/client.ts';
+import type { ParkingEvent, WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { recordChanges } from '../audit/record.ts';
 import type { Transaction } from '../database/types.ts';
 import type { Author } from '../auth/key.ts';
 import { databaseNow } from '../database/clock.ts';
-import { columnList, modelColumns } from '../database/columns.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import { newId } from '../ids.ts';
 import { lockLocation } from '../location-access/lock.ts';
 import { announceState } from './occupancy.ts';
 import { countEntries, type EventChange, isSameEntry } from './count-entries.ts';
+import { eventColumns, knownEvents, writeEvents } from './event-statements.ts';
 import { type ExceededQuota, startQuotaCount } from './quota-count.ts';
 import { refreshSessions } from './refresh-sessions.ts';
 import { findNamedEntries, hasPlate, matchEntries, matchOf, plateOf, type Reading } from './match-entries.ts';
 
-/**
- * A recorded event, and what the recording did: it created the event, corrected an earlier event, or changed nothing.
- */
+/** A recorded parking event, and whether the event is new, corrected or unchanged. */
 interface RecordedReading {
   event: ParkingEvent;
   outcome: 'recorded' | 'unchanged' | 'corrected';
 }
 
-/** The columns of a parking event, with their types in PostgreSQL. */
-const eventColumnTypes = {
-  id: 'text',
-  locationId: 'text',
-  eventId: 'text',
-  kind: '"ParkingEventKind"',
-  plateType: 'text',
-  plateCode: 'text',
-  plateNumber: 'text',
-  text: 'text',
-  confidence: 'float8',
-  occurredAt: 'timestamptz',
-  decision: '"AccessReason"',
-  whitelistEntryId: 'text',
-  listed: 'boolean',
-  overQuota: 'boolean',
-  createdAt: 'timestamptz',
-  updatedAt: 'timestamptz',
-} as const satisfies Record<keyof ParkingEvent, string>;
-
-const columns = Object.keys(eventColumnTypes) as (keyof ParkingEvent)[];
-
-/** SQL for the columns of events as array parameters. An enum is sent as text. */
-const columnArrays = columnList(columns, (_, column) => {
-  const type = eventColumnTypes[column];
-  return type.startsWith('"') ? `$${column}::text[]::${type}[]` : `$${column}::${type}[]`;
-});
-
-/** Writes new and corrected parking events to the database. */
-const writeEvents = namedStatement(
-  'parking-events-write',
-  `
-  INSERT INTO "ParkingEvent" (${columnList(columns)})
-  SELECT * FROM unnest(${columnArrays})
-  ON CONFLICT (id) DO UPDATE SET ${columnList(columns, (quoted) => `${quoted} = excluded.${quoted}`)}`,
-);
-
-const knownEvents = namedStatement(
-  'parking-events-known',
-  `
-  SELECT ${modelColumns(Prisma.ParkingEventScalarFieldEnum, 'e')} FROM "ParkingEvent" e
-  WHERE e."locationId" = $locationId AND e."eventId" = ANY($eventIds::text[])`,
-);
-
 /**
- * Records events of the gates at one location one after the other, and updates the sessions and the state of the
- * location. If an event equals an already recorded event, nothing changes and no audit record is written. The location
- * stays locked until the transaction ends.
+ * Records the parking events of one location, and updates its sessions and its state. If an event equals an already
+ * recorded event, nothing changes and no audit record is written. The function locks the location until the transaction
+ * ends.
  *
- * @returns the result for each event, in their order
- * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+ * @returns the result for each event, in the order of the events
+ * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
  */
 export async function recordReadings(
   transaction: Transaction,
@@ -117,7 +71,7 @@ export async function recordReadings(
     };
     const overQuota = countQuotas({ before, after });
     if (overQuota) exceeded.push(overQuota);
-    // If a correction keeps the whitelist entry of an event, `overQuota` keeps the value from the first recording.
+    // If the correction of an event does not change its whitelist entry, `overQuota` stays true when it was true.
     after.overQuota = overQuota !== null || (isSameEntry(before, after) && before.overQuota);
     events.set(eventId, after);
     changes.push({ before, after });
@@ -160,7 +114,7 @@ export async function recordReadings(
   return recorded;
 }
 
-/** Returns the events that are already recorded, by their `eventId`. */
+/** Returns a map from each `eventId` to the event that is already recorded with this `eventId`. */
 async function eventsOf(
   transaction: Transaction,
   locationId: string,
@@ -172,8 +126,9 @@ async function eventsOf(
 }
 
 /**
- * Removes the id of the named whitelist entry from an event if the location has no such entry. A repeated event keeps
- * the id, because the entry may have been deleted after the first recording.
+ * If a gate names a whitelist entry that the location does not have, the function removes the id of this entry from the
+ * event. If the gate repeats an event, the event keeps the id of its whitelist entry, even after the whitelist entry
+ * was deleted.
  */
 function withKnownEntry(
   reading: Reading,
@@ -187,19 +142,22 @@ function withKnownEntry(
 }
 
 /**
- * Returns the ids of the whitelist entries of events if at least one of the events is the entry of a listed vehicle.
- * Otherwise the result is empty, because only an entry can exceed a quota.
+ * Returns the ids of the whitelist entries that match the given parking events. Only a vehicle that enters can exceed a
+ * quota, so the result is empty when no vehicle with a whitelist entry enters.
  */
 const entryIdsOf = (readings: readonly Reading[], matches: ReadonlyMap<Reading, WhitelistEntry>): string[] =>
   readings.some((reading) => reading.kind === 'ENTRY' && matches.has(reading))
     ? [...new Set([...matches.values()].map(({ id }) => id))]
     : [];
 
-/** Returns the SQL parameters for many events. Each parameter is an array with the values of one column. */
+/**
+ * Returns the SQL parameters for many events. Each parameter is an array that contains the values of one column for all
+ * events.
+ */
 const arraysOf = (events: readonly ParkingEvent[]) =>
-  Object.fromEntries(columns.map((column) => [column, events.map((event) => event[column])]));
+  Object.fromEntries(eventColumns.map((column) => [column, events.map((event) => event[column])]));
 
-/** Whether a recorded event equals an event that a gate sends now. This happens when the gate repeats an event. */
+/** Whether an event from a gate equals the event that is already recorded under the same `eventId`. */
 function isSame(event: ParkingEvent | undefined, reading: Reading): boolean {
   const { kind, occurredAt, decision, entryId } = reading;
   return (

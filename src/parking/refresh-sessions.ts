@@ -25,14 +25,19 @@ import {
 const isEvent = (row: EventRow | CountedRow): row is EventRow => row.kind === 'ENTRY' || row.kind === 'EXIT';
 const isCounted = (row: EventRow | CountedRow): row is CountedRow => row.kind === 'INSIDE';
 
-/** A plate with changed observations, and the time of the first change. */
+/** A plate with the time of its first changed observation. An observation is a parking event or an occupancy count. */
 export interface ChangedPlate extends Plate {
   occurredAt: Date;
-  /** Whether other plates of the same family may have changed, too. When omitted, only this plate changed. */
+  /**
+   * Whether events or counts of other plates of the same family (`familyOf`) may also have changed; false by default.
+   */
   wholeFamily?: boolean;
 }
 
-/** A session before and after it was computed again. `before` is undefined for a new session. */
+/**
+ * The values of a parking session before and after the gateway computed the session again. For a new session, `before`
+ * is `undefined`.
+ */
 interface SessionChange {
   before: ParkingSession | undefined;
   after: ParkingSession;
@@ -41,19 +46,20 @@ interface SessionChange {
 const msPerHour = 3_600_000;
 
 /**
- * The number of rows after which the computation of sessions yields to the event loop, so that other requests can run.
+ * The number of rows after which the computation of parking sessions yields to the event loop.
  */
 const rowsPerYield = 500;
 
 /**
- * Computes the sessions of a location again after some observations changed, and writes audit records for vehicles
- * whose maximum stay is over. The location must be locked in the caller's transaction, and the caller must call
- * `announceState` afterwards. Only few rows are read. The sessions of a group of plates depend only on the observations
- * of that group, and sessions that ended before the first change stay unchanged.
+ * After some observations of a location changed, computes its sessions again. The function also writes audit records
+ * for vehicles whose maximum stay is over. The caller must lock the location in its transaction before the call, and
+ * must call `announceState` afterwards. The function reads only the observations of similar plates (`groupOf`), because
+ * a session depends only on these observations. Sessions that ended before the earliest changed observation stay
+ * unchanged.
  *
- * @param location the values of the location after the change
- * @param changed the changed observations, with their plates and times before and after the change
- * @param now by the clock of the database
+ * @param location the location with its current values, including changes of the same transaction
+ * @param changed the changed events and occupancy counts, with their plates and times before and after the change
+ * @param now the current time by the clock of the database
  * @returns the new and changed sessions
  */
 export async function refreshSessions(
@@ -117,7 +123,10 @@ export async function refreshSessions(
   return changes;
 }
 
-/** Converts the result rows of a group of plates to observations. All rows of one count become one observation. */
+/**
+ * Converts the result rows of a plate group to observations. All rows with the time of one occupancy count become one
+ * observation.
+ */
 function observationsOf(rows: readonly (EventRow | CountedRow)[]): (GateObservation | CountObservation)[] {
   const counts = groupBy(rows.filter(isCounted), ({ occurredAt }) => occurredAt.getTime());
   return [
@@ -153,7 +162,7 @@ async function recordUnseenExits(
   );
 }
 
-/** Whether a session is the same before and after the computation. */
+/** Whether a session has the same values as before the gateway computed it again. */
 const isSame = ({ before, after }: SessionChange) =>
   before !== undefined &&
   writtenColumns.every((column) => before[column]?.valueOf() === after[column]?.valueOf());

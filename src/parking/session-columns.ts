@@ -1,5 +1,8 @@
-// SQL expressions for the times and the state of sessions. The argument of each function is the alias of the table.
-// Database indexes use the expressions of `startOf` and `endOf`.
+import { confusableForm } from '../whitelist/similar-plates.ts';
+
+// SQL expressions for the times, the state and the plates of sessions. Each function in this file takes a table alias
+// as its argument. Database indexes use the SQL expressions that the functions `startOf`, `endOf` and `familyOf`
+// return.
 
 /**
  * SQL for the start of a session: the time at which the vehicle entered, was counted inside, or left without a recorded
@@ -8,24 +11,39 @@
 export const startOf = (session: string) =>
   `coalesce(${session}."enteredAt", ${session}."countedAt", ${session}."exitedAt")`;
 
-/** SQL for the end of a session. It uses several columns, because releases up to 1.5 do not write `endedAt`. */
+/**
+ * SQL for the end of a session. If `endedAt` is missing, the SQL uses `exitedAt`, because releases of the gateway up to
+ * 1.5 do not write `endedAt`.
+ */
 export const endOf = (session: string) =>
   `coalesce(${session}."endedAt", ${session}."exitedAt", TIMESTAMPTZ 'infinity')`;
 
 /**
- * The SQL condition that a session is open now: the session has not ended, and its maximum stay is not over. The
- * condition uses the clock of the database, so that all processes agree.
+ * The SQL condition for sessions that are open now: the session has not ended, and its maximum stay is not over. To get
+ * the same result in all processes, the SQL uses the clock of the database.
  */
 export const isInside = (session: string) =>
   `(${session}.open AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > now()))`;
 
 /**
- * The SQL condition that the entry or the exit of a session is not recorded, or that the vehicle left after its maximum
- * stay.
+ * The SQL condition for uncertain sessions: the entry or the exit is not recorded, or the vehicle left after the
+ * maximum stay.
  */
 export const isUncertain = (session: string) =>
   `(${session}."enteredAt" IS NULL OR ${session}."exitedAt" IS NULL OR ${session}."staysUntil" < ${session}."exitedAt")`;
 
-/** The SQL condition that a session was open at a given time. The session must not have ended before that time. */
+/**
+ * The SQL condition for sessions that had begun and were within their maximum stay at a given time. An SQL statement
+ * with `wasOpenAt` must also exclude sessions that had already ended at the given time.
+ */
 export const wasOpenAt = (session: string, at: string) =>
   `(${startOf(session)} <= ${at} AND (${session}."staysUntil" IS NULL OR ${session}."staysUntil" > ${at}))`;
+
+/**
+ * SQL for the family of a plate: a text that is equal for all plates that cameras may confuse with each other. A family
+ * contains the plates that end with the same two characters. Characters that cameras confuse count as the same
+ * character (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can also
+ * contain unrelated plates.
+ */
+export const familyOf = (alias: string) =>
+  confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);

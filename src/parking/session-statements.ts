@@ -3,40 +3,39 @@ import { columnList, modelColumns } from '../database/columns.ts';
 import { namedStatement } from '../database/named-statement.ts';
 import { confusableForm } from '../whitelist/similar-plates.ts';
 import type { GateObservation } from './derive-sessions.ts';
-import { endOf, startOf } from './session-columns.ts';
+import { endOf, familyOf, startOf } from './session-columns.ts';
 
-// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A family or a
-// group is a set of plates that one query reads together (`familyOf`, `groupOf`).
-
-/**
- * SQL for the family of a plate: the last two characters of the plate, with the same character for all characters that
- * cameras confuse (`similarPlates`). Plates that cameras may confuse are always in the same family, but a family can
- * also contain unrelated plates. Database indexes use this expression.
- */
-export const familyOf = (alias: string) =>
-  confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 2)`);
+// SQL statements that read and write parking sessions. One statement handles the sessions of many plates. A query reads
+// the sessions of all plates of a plate family (`familyOf`), or of a plate group (`groupOf`), which is a part of a
+// family.
 
 /**
- * SQL for the group of a plate: the last three characters of the plate, with the same character for all characters that
- * cameras confuse. A group is a part of a family (`familyOf`), so a query by group reads fewer plates.
+ * SQL for the plate group to which a plate belongs. A plate group is a part of a plate family (`familyOf`). Two plates
+ * belong to the same plate group if their last three characters are the same. Two characters that cameras confuse count
+ * as the same character. A query by plate group reads fewer plates than a query by family.
  */
 const groupOf = (alias: string) => confusableForm(`right(${alias}."plateCode" || ${alias}."plateNumber", 3)`);
 
 /**
- * The SQL condition that a plate has fewer than three characters. Cameras may confuse so short a plate with plates of
- * several groups, so its whole family must be read.
+ * The SQL condition for plates with fewer than three characters. A short plate may look similar to plates of several
+ * plate groups. For a short plate, the gateway therefore reads the whole plate family (`familyOf`).
  */
 const isShort = (alias: string) => `length(${alias}."plateCode" || ${alias}."plateNumber") < 3`;
 
 /**
- * The maximum number of groups of one family that a query reads separately. If more groups of the family changed, the
- * query reads the whole family once.
+ * How many changed plate groups (`groupOf`) of one family of plates the SQL reads separately. If more plate groups of a
+ * family have changed, the SQL reads the whole plate family once.
  */
 const maxGroupsOfFamily = 4;
 
 /**
- * SQL for the table `changed`: the groups of plates whose sessions must be derived again, each with the time of its
- * first change. A whole family is one row if many of its groups changed or one of its plates is very short.
+ * SQL for the common table expression `changed`. Each row contains a group of plates whose sessions must be computed
+ * again, and the time of the group's first change. A row of `changed` contains a whole family of plates (`familyOf`)
+ * instead of one group in three cases:
+ *
+ * - More than `maxGroupsOfFamily` plate groups of the family have changed.
+ * - The code and the number of one plate of the family have together fewer than three characters.
+ * - The caller of the SQL statement has set `wholeFamily` for a plate of the family.
  */
 const changedGroups = `
   WITH place AS MATERIALIZED (
@@ -61,16 +60,20 @@ const changedGroups = `
     FROM place p LEFT JOIN undivided u USING (family) GROUP BY 1, 2
   )`;
 
-/** The SQL condition that a plate belongs to a group in the table `changed`. */
+/** The SQL condition for plates of the plate groups and plate families that the subquery `changed` returns. */
 const isOfChanged = (alias: string) =>
   `${familyOf(alias)} = c.family AND (c."group" IS NULL OR ${groupOf(alias)} = c."group")`;
 
-/** SQL for a column that identifies a group in the table `changed`. */
+/**
+ * SQL for the column `group` of the table `changed`. The column contains a plate group or, for a whole family of
+ * plates, the family.
+ */
 const changedGroup = 'coalesce(c."group", c.family) AS "group"';
 
 /**
- * Reads the sessions that a changed observation can affect. Each row says whether the session began before the change,
- * and which text a camera read when the vehicle entered.
+ * Reads the sessions that a changed observation can affect. The column `begun` of a result row is true when its session
+ * began before the first changed observation. The column `text` contains the text that a camera read when the vehicle
+ * entered.
  */
 export const readSessions = namedStatement(
   'parking-sessions-of-groups',
@@ -84,9 +87,10 @@ export const readSessions = namedStatement(
 );
 
 /**
- * Reads the gate events and the counts since the change. A count that lists vehicles has a row for each listed vehicle
- * of the group. If it lists none, it has one row without an id. A count that is only a number also has one row without
- * an id.
+ * Reads the gate events and occupancy counts of the plate groups in the table `changed`. For each group, reading starts
+ * at its first change. If an occupancy count contains vehicles of a plate group, the result has one row for each of
+ * these vehicles. If an occupancy count contains no vehicle of a plate group, the result has one row for the count, in
+ * which `id` is null.
  */
 export const readObservations = namedStatement(
   'parking-observations-of-groups',
@@ -129,8 +133,10 @@ const sessionColumnTypes = {
   listed: 'boolean',
 } as const satisfies Record<keyof ParkingSession, string>;
 
+/** The names of the columns of a session. */
 export const writtenColumns = Object.keys(sessionColumnTypes) as (keyof ParkingSession)[];
 
+/** Removes sessions, and writes new and changed sessions to the database. */
 export const writeSessions = namedStatement(
   'parking-sessions-write',
   `

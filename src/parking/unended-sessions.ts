@@ -3,20 +3,23 @@ import type { Plate } from '../whitelist/plate.ts';
 import { type PlateMatcher, plateKey, vehicleTexts } from './vehicle-identity.ts';
 
 /**
- * The sessions of a location that have no recorded end, at most one for each plate. Such a session is open, or its
- * maximum stay is over.
+ * The sessions of a location that have no recorded end. For each plate, there is at most one session without a recorded
+ * end. A session without a recorded end is open, or its maximum stay is over.
  */
 export interface UnendedSessions {
   /**
-   * Adds a session. The collection must not yet have a session of the same plate.
+   * Adds a session to the collection, which must not already contain a session with the same plate.
    *
-   * @param text the text that a camera read for the vehicle of the session
+   * @param text the text that a camera read from the plate of this session's vehicle
    */
   add(session: ParkingSession, text: string | null): void;
   remove(session: ParkingSession): void;
-  /** Returns the session of the vehicle with this plate. */
+  /** Returns the session with the given plate in this collection of sessions without a recorded end. */
   withPlate(plate: Plate): ParkingSession | undefined;
-  /** Returns the sessions whose plates match. The time for the search does not depend on the number of sessions. */
+  /**
+   * Returns the sessions whose plates match the condition `matcher`. This search is equally fast for any number of
+   * sessions.
+   */
   matching(matcher: PlateMatcher): ParkingSession[];
   all(): ParkingSession[];
 }

@@ -8,28 +8,31 @@ import { similarPlates } from '../whitelist/similar-plates.ts';
 export const plateKey = ({ plateType, plateCode, plateNumber }: Plate) =>
   `${plateType}/${plateCode}/${plateNumber}`;
 
-/** A recorded plate, with the text that a camera read. The text is null when the gate sent the parts of the plate. */
+/**
+ * A recorded plate, with the text that a camera read. The text is null if the gate sent the parts of the plate instead
+ * of a camera text.
+ */
 export type RecordedPlate = Plate & { text: string | null };
 
 /**
- * The search condition for the plates that may belong to one vehicle. A matching plate has one of the `texts` and also
- * passes the test.
+ * A search condition for plates that may belong to the same vehicle. A plate matches when it has one of the `texts` and
+ * `includes` returns true for the plate.
  */
 export interface PlateMatcher {
-  /** The texts to search for, in the form of `vehicleTexts`. */
+  /** The plate texts to search for, in the form that `vehicleTexts` returns. */
   texts: readonly string[];
   includes: (plate: RecordedPlate) => boolean;
 }
 
 /**
- * Whether the number of a plate is the unchanged text that a camera read. The gateway stores the text as the plate
- * number if the text matches no whitelist entry.
+ * Whether the field `plateNumber` contains a whole camera text instead of a plate number. The gateway stores a camera
+ * text as the plate number if the text matches no whitelist entry.
  */
 const isText = ({ plateCode }: Plate) => plateCode === '';
 
 /**
- * Returns the texts that a camera may read from a plate: one text without the plate type and one with it. The type is
- * empty when the camera sent no type.
+ * Returns the two texts that a camera may read from a plate: the plate without its plate type, and the plate with its
+ * plate type. For a plate without a plate type, the two texts are equal.
  */
 function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
   const text = `${plateCode}${plateNumber}`.toUpperCase();
@@ -37,14 +40,15 @@ function textsOf({ plateType, plateCode, plateNumber }: Plate): string[] {
 }
 
 /**
- * Returns the text that a camera read, in the form of `plateText`. The result is null when no camera read the plate.
+ * Returns the text that a camera read, in the form of `plateText`. Returns null when the gate sent the type, code and
+ * number of the plate instead of a camera text.
  */
 const readTextOf = (plate: RecordedPlate) =>
   isText(plate) ? plate.plateNumber : plate.text === null ? null : plateText(plate.text);
 
 /**
  * Returns all texts that identify a vehicle: the texts that a camera may read from its plate, and the text that a
- * camera has read.
+ * camera has actually read.
  */
 export function vehicleTexts(plate: RecordedPlate): string[] {
   const read = readTextOf(plate);
@@ -52,16 +56,16 @@ export function vehicleTexts(plate: RecordedPlate): string[] {
 }
 
 /**
- * Whether two plates have different plate types, so that they cannot belong to the same vehicle. A plate without a type
- * can belong to any vehicle.
+ * Whether two plates have different plate types, and therefore belong to different vehicles. A plate without a type can
+ * belong to any vehicle.
  */
 const isOfOtherType = (one: Plate, other: Plate) =>
   Boolean(one.plateType && other.plateType) && one.plateType !== other.plateType;
 
 /**
- * Creates a condition that finds the plates of the same vehicle by text. Two plates match when the text that a camera
- * read for one plate can be read from the other plate. The sessions of a vehicle therefore stay together when its
- * whitelist entry is created or deleted between two camera readings.
+ * Creates a condition that recognizes other plates of the same vehicle by their camera texts. A camera text of one
+ * plate matches another plate if a camera may read the same text from the other plate. So the gateway recognizes a
+ * vehicle even if its whitelist entry is created or deleted between two camera readings.
  */
 export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   const read = readTextOf(vehicle);
@@ -79,14 +83,14 @@ export function sameTextMatcher(vehicle: RecordedPlate): PlateMatcher {
   };
 }
 
-/** Returns a text, followed by the texts that differ from it by one character that cameras confuse. */
+/** Returns a list of texts: the given text, and all texts that differ from it by one character that cameras confuse. */
 const similarTexts = (text: string) =>
   similarPlates({ plateType: '', plateCode: '', plateNumber: text }).map(({ plateNumber }) => plateNumber);
 
 /**
- * Creates a condition that finds the plates that a camera may have misread as the given plate. A misread plate differs
- * by one character that cameras confuse. A stored camera text has no known parts, so it is compared with the texts of
- * complete plates.
+ * Creates a condition that matches plates similar to a given plate. Similar plates differ by at most one character that
+ * cameras confuse. If one of two plates is a camera text without separate parts, the condition compares the texts of
+ * both plates.
  */
 export function similarPlateMatcher(read: Plate): PlateMatcher {
   const similar = new Set(similarPlates(read).map(plateKey));

@@ -10,14 +10,14 @@ import type {
 } from './types.ts';
 
 /**
- * The maximum number of API keys and of client addresses whose windows a process keeps in memory. When the memory is
- * full, the least recently used windows are removed first.
+ * The maximum numbers of API keys and of client addresses whose rate limit windows a process keeps in memory. When one
+ * of these numbers is reached, the process removes the least recently used windows.
  */
 const maxSubjectsOfKind = { key: 100_000, address: 100_000 };
 
 /**
- * For each of the two windows of one key or address: the times at which its points were used, oldest first, in Unix
- * milliseconds.
+ * For each of the two rate limit windows, the times at which one API key or client address used points. The times are
+ * in Unix milliseconds, oldest first.
  */
 interface Times {
   hour: number[];
@@ -25,12 +25,13 @@ interface Times {
 }
 
 /**
- * The rate limit windows in the memory of one process. The windows follow the same rules as the script of
- * `RedisRollingLimiter`. The class extends a class of rate-limiter-flexible, because the Redis limiter uses it as its
- * fallback ("insurance limiter") while Redis is unreachable.
+ * The rate limit windows in the memory of one process. The windows follow the same rules as the Redis script of
+ * `RedisRollingLimiter`. The Redis limiter uses `MemoryRollingLimiter` as its fallback ("insurance limiter") while
+ * Redis is unreachable. The fallback must extend a class of rate-limiter-flexible.
  */
 export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implements RollingLimiter {
-  // rate-limiter-flexible requires these members of a fallback limiter, but calls only `consume`.
+  // The types of rate-limiter-flexible require `keyPrefix`, `blockDuration` and `execEvenly`, but the library calls
+  // only `consume`.
   override readonly keyPrefix = '';
   override blockDuration = 0;
   override execEvenly = false;
@@ -54,8 +55,8 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 
   /**
-   * rate-limiter-flexible calls this method while Redis is unreachable. The options contain the API key or the client
-   * address.
+   * Counts the points of a request; rate-limiter-flexible calls this method while Redis is unreachable. The parameter
+   * `subject` is the API key or the client address whose points the method counts.
    */
   override async consume(_key: string, points: number, subject: RateLimitSubject): Promise<RollingRes> {
     const res = new RollingRes(this.#count(subject, points));
@@ -93,8 +94,8 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 
   /**
-   * Removes the windows of the least recently used key or address if all their points have expired. The function is
-   * called for each new key or address, so at least as many windows are removed as are added.
+   * Removes the rate limit windows of the least recently used API key or client address, if all their points have
+   * expired. The limiter calls this method at each request, so that expired windows do not accumulate.
    */
   #forgetOneQuiet(subjects: LRUCache<string, Times>, now: number): void {
     for (const id of subjects.rkeys()) {
@@ -105,19 +106,20 @@ export class MemoryRollingLimiter extends RateLimiterCompatibleAbstract implemen
   }
 }
 
-/** Removes the times of the points that are older than the window. */
+/** Removes the times of points that were used before the start of the window. */
 function dropBefore(times: number[], start: number): void {
   const firstCounted = times.findIndex((time) => time > start);
   times.splice(0, firstCounted === -1 ? times.length : firstCounted);
 }
 
 /**
- * Returns the number of milliseconds until a window has room for the points. If the limit of the window is lower than
- * the number of points, the result is the length of the window.
+ * Returns how long a request must wait until a rate limit window has enough unused points, in milliseconds. If a
+ * request costs more points than the limit of the window, the result is the length of the window.
  */
 function waitFor(times: number[], points: number, limit: number, now: number, lengthMs: number): number {
   if (points > limit) return lengthMs;
-  // This is the newest of the points that must leave the window first. It is undefined when the window has room now.
+  // A client used a point at the time `mustLeave`. When this point leaves the rate limit window, the window has room
+  // for the request. `mustLeave` is `undefined` when the window has room now.
   const mustLeave = times[times.length + points - limit - 1];
   return mustLeave === undefined ? 0 : Math.max(mustLeave + lengthMs - now, 0);
 }

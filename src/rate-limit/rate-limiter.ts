@@ -17,8 +17,9 @@ import type {
 } from './types.ts';
 
 /**
- * Creates the rate limiter of a process, which counts points in exact rolling windows. If Redis is configured, the
- * windows are in Redis and all processes use the same windows. Otherwise, they are in the memory of this process.
+ * Creates the rate limiter of a process, which counts points in exact rolling windows. If Redis is configured, all
+ * processes share the rate limit windows in Redis. Without Redis, the rate limit windows are in the memory of the
+ * process.
  */
 export function createRateLimiter(
   options: RateLimitWindows & { redis: Redis | Cluster | undefined; log: Logger },
@@ -43,8 +44,8 @@ export function createRateLimiter(
 }
 
 /**
- * Creates the functions that decide about requests. A refusal is cached until the passing of time can change the
- * decision, so that repeated requests do not reach Redis.
+ * Creates the functions that decide whether a request is within its rate limits. The functions cache a refusal for a
+ * few seconds. Repeated requests of the same client then cause no call to Redis.
  */
 function decisions(
   windows: RollingLimiter,
@@ -68,7 +69,10 @@ function decisions(
   };
 }
 
-/** Converts the state of both windows to the decision about a request. */
+/**
+ * Converts the state of both rate limit windows to a decision. The decision says whether a request is allowed, and
+ * contains the values for the response headers.
+ */
 function decision(
   { hourlyLimit, burstLimit }: RateLimitSubject,
   { allowed, retryAfterMs, nowMs, hour, burst }: WindowState,
@@ -89,9 +93,10 @@ function decision(
 }
 
 /**
- * Returns the rate limit headers of a response. `X-RateLimit-*` describe the hourly limit
- * (docs/contract.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe both windows by name (IETF
- * draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the longer wait of both windows (RFC 9110).
+ * Returns the rate limit headers of a response, such as `RateLimit`. `X-RateLimit-*` describe the hourly limit
+ * (docs/contract.md#rate-limit). `RateLimit-Policy` and `RateLimit` describe each of the two windows with its name
+ * (IETF draft-ietf-httpapi-ratelimit-headers). `Retry-After` is the time until both windows allow the request (RFC
+ * 9110).
  */
 export function rateLimitHeaders({
   allowed,

@@ -2,18 +2,21 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Shards } from '../redis/shards.ts';
 
-/** How often each Redis server is tested, in milliseconds. An unresponsive connection is detected within this time. */
+/**
+ * The interval at which each Redis server is tested, in milliseconds. The gateway detects an unresponsive connection
+ * within one interval.
+ */
 const probeIntervalMs = 1000;
 
-/** Remembers which Redis servers respond, as far as this process knows. */
+/** The state of the Redis servers, as far as this process knows: each server responds or is unresponsive. */
 export interface RedisHealth {
   /** Whether all Redis servers respond. */
   readonly answers: boolean;
   /** Whether a given Redis server responds. */
   answersFor(shard: string): boolean;
   /**
-   * Marks a Redis server as unresponsive after a failed request. No request uses the server until it responds to a
-   * test.
+   * Marks a Redis server as unresponsive after a failed request. Client requests do not use an unresponsive Redis
+   * server until the server responds to a test.
    */
   failed(shard: string, cause: unknown): void;
   close(): void;
@@ -21,11 +24,11 @@ export interface RedisHealth {
 
 /**
  * Creates a monitor that knows which Redis servers respond. A client request never tests a failed server, because the
- * request would have to wait for a timeout. The monitor probes the server instead. Servers that are connected at the
- * start count as responsive.
+ * request would have to wait for a timeout. Only the monitor tests failed servers, at regular intervals. If a Redis
+ * server is connected when the monitor starts, the monitor treats it as responsive.
  *
- * @param redis a client that has had time for its first connection (`connected`)
- * @param probe sends a request to one server; rejects when there is no response in time
+ * @param redis a Redis client; the caller has already waited for its first connection (`connected`)
+ * @param probe sends a request to one server; the promise rejects when the server does not respond in time
  */
 export function watchRedis(
   redis: Redis | Cluster,
@@ -36,7 +39,7 @@ export function watchRedis(
   const states = new Map<string, 'answers' | 'silent'>();
   let isClosed = false;
 
-  /** Returns the log field with the name of a Redis server. The result is empty when there is only one server. */
+  /** Returns the log field with the name of a Redis server, or an empty object if there is only one Redis server. */
   const nameIn = (shard: string) => (shards.names().length > 1 ? { node: shard } : {});
 
   function failed(shard: string, cause: unknown): void {

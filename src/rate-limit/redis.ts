@@ -10,10 +10,11 @@ import { RollingRes, takeFrom } from './rolling-res.ts';
 import type { RateLimitSubject, RateLimitWindows, RollingLimiter, WindowState } from './types.ts';
 
 /**
- * The Redis script that counts both windows for many API keys or addresses in one round trip. Each window is a Redis
- * list with the time of every used point, oldest first, in milliseconds by the clock of Redis. KEYS has both lists of
- * each key or address. ARGV has the lengths of both windows, and then the points, the hourly limit and the burst limit
- * of each key or address.
+ * The Redis script that counts points in both rate limit windows, for many API keys or addresses in one round trip.
+ * Each window is a Redis list with the time of every used point, oldest first, in milliseconds by the clock of Redis.
+ * KEYS contains, for each API key or address, the names of the two Redis lists that are its rate limit windows. ARGV
+ * begins with the lengths of the hourly window and the burst window. Then, ARGV contains the points, the hourly limit
+ * and the burst limit of each API key or address.
  */
 const script = `
 local hour_length, burst_length = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -70,7 +71,7 @@ end
 return results
 `;
 
-/** The client with the command that rate-limiter-flexible adds for the script. */
+/** The Redis client with the command that rate-limiter-flexible adds to run the script. */
 type ScriptedRedis = (Redis | Cluster) & {
   rlflxIncr(...args: (string | number)[]): Promise<ScriptResult[]>;
 };
@@ -83,7 +84,7 @@ type ScriptResult = [
   burstResetAtMs: number,
 ];
 
-/** The arguments of the script for one API key or client address. */
+/** The arguments of the Redis script (`script`) for one API key or client address. */
 interface Question {
   key: string;
   points: number;
@@ -92,8 +93,8 @@ interface Question {
 }
 
 /**
- * Returns the names of the two Redis lists with the windows of a key or address. The braces put both lists into the
- * same slot of a Redis Cluster.
+ * Returns the names of the two Redis lists that contain the rate limit windows of an API key or client address. The
+ * braces in the second name put both Redis lists into the same slot of a Redis Cluster.
  */
 const windowKeys = (key: string) => [key, `{${key}}:burst`];
 
@@ -101,20 +102,23 @@ const windowKeys = (key: string) => [key, `{${key}}:burst`];
  * The rate limit windows in Redis, which all processes share. The class extends the Redis limiter of
  * rate-limiter-flexible.
  *
- * The library provides the method `consume`, the prefix of the Redis keys, and the registration of the script on the
- * client. It also calls the fallback limiter ("insurance limiter") while Redis is unreachable. No other limiter may use
- * the same client.
+ * The library rate-limiter-flexible provides the method `consume` and the prefix of the Redis keys, and registers the
+ * Redis script on the client. While Redis is unreachable, rate-limiter-flexible calls the fallback limiter ("insurance
+ * limiter"). Each rate limiter needs its own Redis client, because a Redis client has only one command with the name
+ * `rlflxIncr`.
  *
- * The library counts one fixed window for each call. This class therefore replaces the following parts:
+ * The Redis limiter of rate-limiter-flexible counts only one Redis key in one fixed window per call.
+ * `RedisRollingLimiter` therefore replaces some parts of this limiter:
  *
- * - `script` counts two rolling windows. It replaces the script of the library (`customIncrTtlLuaScript`), and the
- *   constructor registers it again for any number of keys.
- * - `_upsert` sends separate limits for each key or address. It sends all calls of one iteration of the event loop
- *   together, because a round trip to Redis costs more than a count. It fails immediately when a server does not
- *   respond. In a cluster, it makes one call for each slot, because Redis rejects a call for several slots.
- * - `_getRateLimiterRes` reads the state of both windows (rolling-res.ts). `take` returns the state for allowed and for
- *   rejected requests.
- * - `probe` tests a server (redis-health.ts).
+ * - `script` counts points in two rolling windows. It replaces `customIncrTtlLuaScript` of rate-limiter-flexible. The
+ *   constructor registers `script` without a fixed number of Redis keys, so one call can use any number of them.
+ * - `_upsert` sends the rate limits of each API key or address to the Redis script. All requests of one event loop
+ *   iteration go to Redis in one call, because a round trip to Redis takes longer than the script. A request to a Redis
+ *   server that does not respond (redis-health.ts) fails immediately. A cluster rejects a call with Redis keys of
+ *   several cluster slots, so each call contains only the requests for one slot.
+ * - `_getRateLimiterRes` reads the state of both rate limit windows (rolling-res.ts). `take` returns the state of the
+ *   windows for allowed and for refused requests.
+ * - `probe` tests whether a Redis server can count points (redis-health.ts).
  */
 export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimiter {
   readonly #client: ScriptedRedis;
@@ -123,16 +127,17 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   readonly #windowsMs: [hour: number, burst: number];
   readonly #probeId = randomUUID();
   /**
-   * For each Redis server, the function that sends several requests in one call. Each server has calls of its own, so
-   * that an unresponsive server does not delay requests to the other servers.
+   * Maps each Redis server to the function that sends several requests to the server in one call. Each call goes to
+   * only one Redis server. So an unresponsive server does not delay requests to the other servers.
    */
   readonly #batches = new Map<string, (question: Question) => Promise<ScriptResult>>();
 
   /**
    * Creates the limiter.
    *
-   * @param options.insurance counts while Redis is unreachable; without this limiter, `take` throws
-   * @param options.health knows which servers respond, so that no request waits for an unresponsive server
+   * @param options.insurance the limiter that counts while Redis is unreachable; if omitted, `take` throws
+   * @param options.health the monitor that knows which Redis servers respond, so that no request waits for an
+   * unresponsive server
    */
   constructor(
     client: Redis | Cluster,
@@ -151,8 +156,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     this.#shards = shardsOf(client);
     this.#health = health;
     this.#windowsMs = [windowSeconds * 1000, burstWindowSeconds * 1000];
-    // The library registers the command for exactly one key. It is registered again here, because the number of keys
-    // differs from call to call.
+    // rate-limiter-flexible has registered the command `rlflxIncr` for exactly one Redis key. Here, the number of Redis
+    // keys differs from call to call, so the constructor registers the command again.
     client.defineCommand('rlflxIncr', { lua: script });
   }
 
@@ -161,10 +166,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Tests whether a Redis server can count, by counting and removing a test point. A full or read-only Redis server
-   * still responds, but cannot count.
+   * Tests whether a Redis server can count points, by counting and removing a test point. A ping is not sufficient: a
+   * full or read-only Redis server responds to it, but cannot count points.
    *
-   * @throws when the server does not respond or cannot count
+   * @throws when the server does not respond or cannot count points
    */
   async probe(shard: string): Promise<void> {
     const key = keyOfShard(this.#shards, shard, this.getKey(`probe:${this.#probeId}`));
@@ -172,7 +177,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     await this.#client.del(...windowKeys(key));
   }
 
-  /** Runs the script for several API keys or addresses. Their Redis lists must be in the same slot. */
+  /**
+   * Runs the Redis script once for several API keys or addresses. In a Redis cluster, the lists of all these API keys
+   * or addresses must be in the same cluster slot.
+   */
   #call(questions: readonly Question[]): Promise<ScriptResult[]> {
     return this.#client.rlflxIncr(
       questions.length * 2,
@@ -183,8 +191,8 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Sends a request to one Redis server. Requests to the same server in one iteration of the event loop are sent
-   * together.
+   * Sends a rate limit request to one Redis server, together with all other requests to this server in the same
+   * iteration of the event loop.
    */
   #ask(shard: string, question: Question): Promise<ScriptResult> {
     let batch = this.#batches.get(shard);
@@ -196,8 +204,9 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
   }
 
   /**
-   * Runs the script once for each slot. Returns a result for each request, in the order of the requests; the result of
-   * a failed request is an error.
+   * Checks several rate limit requests in Redis, with one call of the Redis script for each hash slot of the cluster.
+   * Returns one result for each rate limit request, in the order of the requests. If a request to Redis fails, its
+   * result is an error.
    */
   async #callBySlot(questions: readonly Question[]): Promise<(ScriptResult | Error)[]> {
     const answers = new Map<Question, ScriptResult | Error>();
@@ -213,7 +222,10 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     return questions.map((question) => answers.get(question)!);
   }
 
-  /** Calls Redis. The method of the library is overridden, because it uses the same limit for all keys. */
+  /**
+   * Calls Redis with the rate limits of one API key or address. This method replaces `_upsert` of
+   * rate-limiter-flexible, which uses the same limit for all API keys.
+   */
   async _upsert(
     key: string,
     points: number,
@@ -222,7 +234,7 @@ export class RedisRollingLimiter extends RateLimiterRedis implements RollingLimi
     { hourlyLimit, burstLimit }: RateLimitSubject,
   ): Promise<ScriptResult> {
     const shard = this.#shards.shardOf(key);
-    // Requests to an unresponsive server fail immediately. Otherwise each request would wait for its own timeout.
+    // Requests to an unresponsive server fail immediately, so that they do not wait for a timeout.
     if (this.#health && !this.#health.answersFor(shard)) throw new Error('Redis does not answer');
     try {
       return await this.#ask(shard, { key, points, hourlyLimit, burstLimit });

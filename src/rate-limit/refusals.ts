@@ -1,24 +1,27 @@
 import { LRUCache } from 'lru-cache';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** How long a cached refusal may be repeated at most, in milliseconds. */
+/** The maximum time for which a cached refusal is repeated, in milliseconds. */
 const maxRepeatedMs = 5000;
-/** The maximum number of cached refusals of API keys, and the maximum number for client addresses. */
+/**
+ * The maximum number of cached refusals for API keys. The same maximum applies to the refusals for client addresses.
+ */
 const maxRefusalsOfKind = 10_000;
 
-/** A cached refusal. Its times are values of the monotonic clock (`performance.now()`). */
+/** A cached refusal. All times in a cached refusal come from the monotonic clock (`performance.now()`). */
 interface Refusal {
   state: WindowState;
   answeredAt: number;
-  /** When the cached refusal may no longer be repeated. */
+  /** The time at which the cached refusal expires. */
   endsAt: number;
 }
 
 /**
- * A cache of refusals. While a window is full, only the passing of time can free it, so the process repeats the refusal
- * without a call to Redis. The in-memory blocks of rate-limiter-flexible are not sufficient. They know only one limit,
- * requests of one point, and no values for the rate limit headers. They would also refuse a cheaper request, or a
- * request after the limit was raised, although the window has room.
+ * A cache of requests that the rate limiter refused. While an API key or address has too few points left, the process
+ * refuses its requests without a call to Redis. The cache of rate-limiter-flexible (`inMemoryBlockOnConsumed`) is not
+ * sufficient, because it supports only one limit, and only requests that cost one point. That cache also cannot provide
+ * rate limit headers. The cache of rate-limiter-flexible would also refuse a cheaper request that the window allows,
+ * and requests after the limit was raised.
  */
 export class RememberedRefusals {
   readonly #refusalsOfKind = {
@@ -27,8 +30,8 @@ export class RememberedRefusals {
   };
 
   /**
-   * Returns the cached refusal of a request with its current waiting times, or undefined when the request may be
-   * allowed now.
+   * Returns the cached refusal for a request, with current waiting times. Returns `undefined` when no refusal is cached
+   * for the request.
    */
   find(subject: RateLimitSubject, points: number): WindowState | undefined {
     const now = performance.now();
@@ -40,7 +43,8 @@ export class RememberedRefusals {
   }
 
   /**
-   * Caches a refusal until the decision can change.
+   * Caches a refusal until the oldest used point leaves one of the two rate limit windows, but for at most
+   * `maxRepeatedMs`.
    *
    * @param askedAt the time of the request by `performance.now()`
    */

@@ -1,23 +1,23 @@
 import { type RateLimiterLike, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitSubject, WindowState } from './types.ts';
 
-/** A result of rate-limiter-flexible that also has the state of both windows. */
+/** A result of rate-limiter-flexible that also contains the state of both rate limit windows. */
 export class RollingRes extends RateLimiterRes {
   readonly state: WindowState;
 
   constructor(state: WindowState) {
-    // rate-limiter-flexible refuses a request that consumes more points than the limiter has. `Infinity` points
-    // therefore mark a refused request.
+    // rate-limiter-flexible refuses a request that consumes more points than its limit. A result with `Infinity` points
+    // therefore marks a refused request.
     super(0, state.retryAfterMs, state.allowed ? state.hour.used : Infinity);
     this.state = state;
   }
 }
 
 /**
- * Takes points with a limiter of rate-limiter-flexible, and returns a result for both allowed and refused requests. The
- * library itself reports a refusal as a rejected promise.
+ * Consumes points with a limiter of rate-limiter-flexible, and returns a result for both allowed and refused requests.
+ * rate-limiter-flexible itself reports a refused request as a rejected promise.
  *
- * @throws the errors of the limiter that are not refusals
+ * @throws when the rate limiter fails. A refusal of the request is not an error
  */
 export async function takeFrom(
   limiter: RateLimiterLike,

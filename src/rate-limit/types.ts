@@ -1,14 +1,15 @@
 /**
- * The API key or the client address whose rate limit applies to a request. The address applies when the request has no
- * valid key. A process keeps keys and addresses in separate memory, so that many addresses cannot displace keys.
+ * The API key or the client address whose rate limit applies to a request. A request without a valid API key uses the
+ * rate limit of its client address. A process stores the rate limits of API keys apart from those of client addresses.
+ * Otherwise, many addresses could displace API keys from memory.
  */
 export interface RateLimitSubject {
   kind: 'key' | 'address';
   /** The id of the API key, or the client's address. */
   id: string;
-  /** How many points the API key or address may use in the hourly window. */
+  /** The maximum number of points that the API key or address may use in the hourly window. */
   hourlyLimit: number;
-  /** How many points the API key or address may use in the burst window. */
+  /** The maximum number of points that the API key or address may use in the burst window. */
   burstLimit: number;
 }
 
@@ -18,27 +19,31 @@ export interface RateLimitWindows {
   burstWindowSeconds: number;
 }
 
-/** One of the two windows of a key or address, as the response headers describe it. */
+/** One of the two rate limit windows of an API key or client address, with the values for the response headers. */
 export interface RateLimitWindow {
   name: 'hour' | 'burst';
-  /** How many points can be used in the window. */
+  /** The maximum number of points that an API key or client address can use in the window. */
   limit: number;
-  /** How many points can still be used in the window. */
+  /** The number of points that can still be used in the window. */
   remaining: number;
   /** The length of the window, in seconds. */
   windowSeconds: number;
   /**
-   * When the oldest used point leaves the window, by the clock of the limiter. If no point is used, the time is now.
+   * The time at which the oldest used point leaves the rate limit window. If no point is used, `resetAt` is the current
+   * time. The rate limiter measures `resetAt` with its own clock.
    */
   resetAt: Date;
   /** The number of whole seconds from the decision to `resetAt`, rounded up. */
   resetSeconds: number;
 }
 
-/** The decision about a request, with the data for its rate limit headers (docs/contract.md#rate-limit). */
+/**
+ * The decision whether a request is allowed, with the data for the rate limit headers of the response
+ * (docs/contract.md#rate-limit).
+ */
 export interface RateLimitDecision {
   allowed: boolean;
-  /** The number of whole seconds after which the same request would be allowed; 0 for an allowed request. */
+  /** After how many whole seconds the gateway would allow the same request; 0 for an allowed request. */
   retryAfter: number;
   hour: RateLimitWindow;
   burst: RateLimitWindow;
@@ -46,40 +51,52 @@ export interface RateLimitDecision {
 
 /** The number of used points in one rolling window. */
 export interface WindowCount {
-  /** The number of used points in the window, including the points of an allowed request. */
+  /** The number of used points in the window. If the current request is allowed, its points are included. */
   used: number;
-  /** When the oldest used point leaves the window, in Unix milliseconds. If no point is used, the time is now. */
+  /**
+   * The time at which the oldest used point leaves the rate limit window, in Unix milliseconds. If no point is used,
+   * the value is the current time.
+   */
   resetAtMs: number;
 }
 
-/** The number of used points in both rate limit windows at one moment. */
+/** Whether a request is allowed, and the state of both rate limit windows at the time of this decision. */
 export interface WindowState {
   allowed: boolean;
-  /** The number of milliseconds after which the same request would be allowed; 0 for an allowed request. */
+  /** After how many milliseconds the gateway would allow the same request; 0 for an allowed request. */
   retryAfterMs: number;
-  /** The time of the decision in Unix milliseconds, by the clock of the limiter. */
+  /** The time of the decision in Unix milliseconds. The rate limiter reads it from its own clock. */
   nowMs: number;
   hour: WindowCount;
   burst: WindowCount;
 }
 
-/** Counts the points of requests in two rolling windows. A refused request is counted in neither window. */
+/**
+ * Counts the points of requests in two rolling windows. If a request is refused, its points are not counted in either
+ * window.
+ */
 export interface RollingLimiter {
-  /** Takes points from both windows. A call with 0 points takes nothing and returns the current state. */
+  /** Uses points in both rate limit windows. A call with 0 points changes nothing and returns the current state. */
   take(subject: RateLimitSubject, points: number): Promise<WindowState>;
 }
 
-/** Decides whether requests are within their rate limits. The limiter never fails, and always enforces some limit. */
+/**
+ * Decides whether requests are within their rate limits. While Redis is unreachable, each process enforces the limits
+ * separately, so the rate limiter never fails.
+ */
 export interface RateLimiter {
-  /** Takes points from both windows of a key or address. If either window has too little room, no points are taken. */
+  /**
+   * Uses points in both rate limit windows of a key or address. If one of the two windows has fewer points left than
+   * the request costs, no points are used.
+   */
   consume(subject: RateLimitSubject, points?: number): Promise<RateLimitDecision>;
-  /** Returns the cached refusal of a request that costs one point, or undefined when no refusal is cached. */
+  /** Returns the cached refusal of a request that costs one point, or `undefined` when no refusal is cached. */
   refusal(subject: RateLimitSubject): RateLimitDecision | undefined;
-  /** Returns the current state of both windows without taking points. */
+  /** Returns the current state of both rate limit windows without using points. */
   read(subject: RateLimitSubject): Promise<RateLimitDecision>;
   /**
-   * Where the windows are kept at the moment. `fallback` means that Redis is unreachable and each process counts in its
-   * own memory.
+   * Where the rate limit windows are stored now. `fallback` means that Redis is unreachable, so each process counts the
+   * used points in its own memory.
    */
   readonly backend: 'redis' | 'memory' | 'fallback';
   close(): Promise<void>;

@@ -2,15 +2,15 @@ import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 /**
- * The only eviction policy of Redis that is safe for rate limits. A full Redis with this policy rejects new data and
- * removes no existing data.
+ * The only eviction policy of Redis with which rate limits are reliable. With `noeviction`, a full Redis rejects new
+ * data instead of removing existing data.
  */
 const safePolicy = 'noeviction';
 
 /**
- * Logs a warning about Redis settings that break rate limits. One such setting is an eviction policy that removes data
- * when the memory is full. Another is a REDIS_URL with only one node of a cluster. The function waits until Redis is
- * ready and never fails. It checks nothing on a Redis that does not return its settings.
+ * Logs a warning about Redis settings that break rate limits. For example, the eviction policy removes data when the
+ * memory is full, or REDIS_URL names only one node of a cluster. The function checks the settings when Redis is ready.
+ * If Redis does not return its settings, the function logs no warning and throws no error.
  */
 export async function checkSettings(redis: Redis | Cluster, log: Logger): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export async function checkSettings(redis: Redis | Cluster, log: Logger): Promis
 
 async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   const servers = redis instanceof Cluster ? redis.nodes('master') : [redis];
-  // The settings are read with INFO. Many Redis hosts forbid the usual command, CONFIG.
+  // The settings are read with the command INFO, because many providers of Redis forbid the usual command, CONFIG.
   const infos = await Promise.all(servers.map(async (server) => parseInfo(await server.info())));
   const policies = infos
     .filter(({ maxmemory }) => Number(maxmemory) > 0)
@@ -43,7 +43,7 @@ async function askAll(redis: Redis | Cluster, log: Logger): Promise<void> {
   }
 }
 
-/** Parses the response of INFO. Each line of the response has the form `name:value`. */
+/** Parses the response to the Redis command INFO, in which each line with a value has the form `name:value`. */
 function parseInfo(text: string): Record<string, string | undefined> {
   return Object.fromEntries(
     text

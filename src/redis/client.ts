@@ -7,23 +7,24 @@ import { shardsOf } from './shards.ts';
 
 /** The longest pause between attempts to connect, in milliseconds. */
 const maxReconnectDelayMs = 1000;
-/**
- * How long a command waits for data on a silent connection before the client closes the connection, in milliseconds.
- */
+/** How long a command waits for data before the client closes the connection, in milliseconds. */
 const socketTimeoutMs = 5000;
-/** How long a server may take to accept a connection before the next server is tried, in milliseconds. */
+/** How long a Redis server may take to accept a connection before the client tries the next server, in milliseconds. */
 const connectTimeoutMs = 3000;
-/** How long a sentinel may take to respond before the next sentinel is asked, in milliseconds. */
+/** How long a sentinel may take to respond before the client uses the next sentinel, in milliseconds. */
 const sentinelTimeoutMs = 1000;
-/** How often each connection is pinged, in milliseconds. */
+/** The interval at which the client sends a ping on each connection, in milliseconds. */
 const pingIntervalMs = 2000;
 /**
- * How often the client reads which node holds which slot of a cluster, in milliseconds. The client detects a failover
- * within this time.
+ * The time between two updates of the client's map from the slots of a Redis Cluster to its nodes, in milliseconds.
+ * After a failover, the client knows the new primary after at most `slotsIntervalMs`.
  */
 const slotsIntervalMs = 1000;
 
-/** Returns the pause before the next attempt to connect. The pause grows with each attempt. */
+/**
+ * Returns the pause before the next attempt to connect to Redis, in milliseconds. The pause grows with the number of
+ * failed attempts.
+ */
 const reconnectDelayMs = (attempt: number) => Math.min(attempt * 50, maxReconnectDelayMs);
 
 /** The options of all connections to Redis servers. */
@@ -31,15 +32,15 @@ const connectionOptions = {
   connectTimeout: connectTimeoutMs,
   socketTimeout: socketTimeoutMs,
   maxRetriesPerRequest: 1,
-  // A server that is no longer the primary rejects writes with the error READONLY. The client then opens a new
-  // connection, which goes to the new primary.
+  // A server that is no longer the primary rejects writes with the error READONLY. After an error READONLY, the client
+  // opens a new connection, which goes to the new primary.
   reconnectOnError: (error) => error.message.startsWith('READONLY'),
 } satisfies RedisOptions;
 
 /**
- * Creates a connection that always reconnects and never crashes the process. It connects to the only server, to the
- * primary that the sentinels name, or to any node of a cluster. The loss and the return of the connection are logged,
- * but not each attempt to connect.
+ * Creates a connection that always reconnects and never crashes the process. With sentinels, the Redis client connects
+ * to the primary that the sentinels name. In a cluster, it connects to any node. The client logs the loss and the
+ * return of the connection, but not each attempt to connect.
  */
 export function createRedisClient(servers: RedisServers, log: Logger, options: RedisOptions = {}): Redis {
   const allOptions: RedisOptions = {
@@ -56,9 +57,9 @@ export function createRedisClient(servers: RedisServers, log: Logger, options: R
 }
 
 /**
- * Creates a client for commands on Redis keys. It connects to a single server, or to all nodes of a cluster when
- * several cluster nodes are configured. A command to an unreachable node fails immediately, because the callers of the
- * client have their own fallback.
+ * Creates a client for commands on Redis keys. The client connects to a single server, or to all nodes of a cluster
+ * when several cluster nodes are configured. A command to an unreachable Redis node fails immediately, so that the
+ * caller can use its own fallback.
  */
 export function createKeyClient(
   servers: RedisServers,
@@ -78,8 +79,8 @@ export function createKeyClient(
         ...(tls && { tls }),
         ...options,
       },
-      // The client keeps host names and does not replace them with IP addresses, because TLS verifies the certificate
-      // against the host name.
+      // The client keeps host names instead of IP addresses, because TLS verifies the certificate against the host
+      // name.
       dnsLookup: (address, callback) => callback(null, address),
       clusterRetryStrategy: reconnectDelayMs,
       slotsRefreshInterval: slotsIntervalMs,
@@ -94,8 +95,8 @@ export function createKeyClient(
 }
 
 /**
- * Returns the options of a connection to a primary with sentinels, or to any node of a cluster. The result is undefined
- * for a single server, because its URL is sufficient.
+ * Returns the options of a connection to the primary that sentinels monitor, or to any node of a cluster. For a single
+ * server, `placeOf` returns `undefined`, because the URL of the server is sufficient.
  */
 function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
   if (!sentinels && urls.length === 1) return undefined;
@@ -113,8 +114,9 @@ function placeOf({ urls, sentinels }: RedisServers): RedisOptions | undefined {
 }
 
 /**
- * Pings each connection regularly. When a firewall drops a connection without notice, only an unanswered ping reveals
- * the loss, and `socketTimeout` then closes the connection. Detection takes at most 7 s.
+ * Sends a ping on each connection at regular intervals. If a firewall silently drops a connection, the only sign is a
+ * ping without an answer. If a ping gets no answer, the option `socketTimeout` closes the connection. The client
+ * detects a lost connection within 7 s.
  */
 function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   const pings = setInterval(() => {
@@ -124,12 +126,13 @@ function keepAlive(client: Redis | Cluster, connections: () => Redis[]): void {
   client.on('end', () => clearInterval(pings));
 }
 
-/** Logs the loss and the return of the connection of a client. */
+/** Logs when the connection of a client is lost, and when the connection is back. */
 function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
   let known: 'up' | 'down' | undefined;
   const changed = (state: 'up' | 'down', cause?: Error) => {
     if (known === state) return;
-    // Only the message of the error is logged. The error of a failed login also contains the command with the password.
+    // The log contains only the message of the error. The error of a failed login also contains the command with the
+    // password.
     if (state === 'down') log.warn({ cause: cause?.message }, 'Redis connection lost');
     else if (known === 'down') log.info('Redis connection is back');
     known = state;
@@ -139,17 +142,16 @@ function logConnectionChanges(client: Redis | Cluster, log: Logger): void {
 }
 
 /**
- * How long a starting gateway waits for its first connection to Redis, in milliseconds. The gateway then starts without
- * Redis. The value equals the time that a server may take to accept a connection.
+ * How long a starting gateway waits for its first connection to Redis before it starts without Redis, in milliseconds.
  */
 const firstConnectionTimeoutMs = connectTimeoutMs;
-/** How often the process checks whether the first connection is ready, in milliseconds. */
+/** The interval at which the process checks whether its first connection to Redis is ready, in milliseconds. */
 const firstConnectionCheckMs = 10;
 
 /**
- * Waits until a new client is connected to each Redis server, but at most `firstConnectionTimeoutMs`, because a gateway
- * also starts without Redis. The client of a cluster reports that it is ready before it is connected to all nodes.
- * Without this wait, the first command to each node would be slow.
+ * Waits until a new Redis client is connected to each server, but at most `firstConnectionTimeoutMs`. The client of a
+ * cluster reports that it is ready before it is connected to all nodes. When the client is not yet connected to a node,
+ * the first command to this node is slow.
  */
 export async function connected(redis: Redis | Cluster): Promise<void> {
   const { names, isConnected } = shardsOf(redis);

@@ -3,12 +3,13 @@ import { connect as connectWithTls } from 'node:tls';
 import { AbstractConnector, type RedisOptions } from 'ioredis';
 import { connectionParts } from './servers.ts';
 
-/** How long a server may take to close a connection before the client drops the connection, in milliseconds. */
+/** How long a Redis server may take to close a connection before the gateway drops the connection, in milliseconds. */
 const disconnectTimeoutMs = 2000;
 
 /**
- * Creates a connector that connects to one node of a cluster. The first node is random, so that the processes spread
- * over the nodes. When the connection is lost, the connector uses the next node.
+ * Creates a connector that connects to one node of a cluster. Each process chooses its first Redis node at random, so
+ * that the connections of all processes are spread over all nodes. After a lost connection, the connector connects to
+ * the next node in `urls`.
  */
 export function connectorOverNodes(urls: readonly string[]): NonNullable<RedisOptions['Connector']> {
   let turn = Math.floor(Math.random() * urls.length);

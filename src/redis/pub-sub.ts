@@ -4,20 +4,20 @@ import { createRedisClient } from './client.ts';
 import type { RedisServers } from './servers.ts';
 
 /**
- * The name of a channel of notices. While Redis is unreachable, at most one notice for each channel waits, so the queue
- * has no other limit.
+ * The name of a channel for notices. While Redis is unreachable, at most one notice waits for each channel. So the
+ * queue of waiting notices cannot become long.
  */
 export type Channel = 'keys-changed' | 'location-status' | 'whitelist';
 
-/** The text of a notice that anything in its channel may have changed. */
+/** The text of the notice that any data of a channel may have changed. */
 export const anyChange = '';
 
 /** Sends notices between the processes of a gateway, such as a notice that API keys have changed. */
 export interface PubSub {
   /**
-   * Sends a notice about a change. While Redis is unreachable, only this process receives the notice immediately. The
-   * other processes receive it when Redis is back. Several waiting notices of a channel are then replaced by one
-   * `anyChange`.
+   * Sends a notice about a change. While Redis is unreachable, only the process that sends a notice receives it
+   * immediately. The other gateway processes receive the notice when Redis is reachable again. If several notices of a
+   * channel wait for Redis, one notice with the text `anyChange` replaces all of them.
    */
   publish(channel: Channel, message: string): Promise<void>;
   /**
@@ -25,14 +25,20 @@ export interface PubSub {
    * that ends the subscription.
    */
   subscribe(channel: Channel, listener: (message: string) => void): Promise<() => Promise<void>>;
-  /** Whether this process receives the notices of other processes at the moment. */
+  /** Whether this process currently receives the notices of other processes. */
   readonly connected: boolean;
-  /** Calls a listener whenever the value of `connected` changes. Returns a function that removes the listener. */
+  /**
+   * Calls a listener whenever `connected` changes, so when this process starts or stops receiving notices of other
+   * processes. Returns a function that removes the listener.
+   */
   onConnectionChange(listener: (connected: boolean) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Creates the channels of a gateway without Redis. Each process then receives only its own notices. */
+/**
+ * Creates the channels of a gateway without Redis. In a gateway without Redis, each process receives only its own
+ * notices.
+ */
 export function createLocalPubSub(): PubSub {
   const channels = new EventEmitter().setMaxListeners(0);
   return {
@@ -47,7 +53,7 @@ export function createLocalPubSub(): PubSub {
       };
     },
     onConnectionChange() {
-      return () => undefined; // within a process, no notice is ever lost
+      return () => undefined; // without Redis, `connected` never changes, so nothing calls the listener
     },
     async close() {
       channels.removeAllListeners();
@@ -55,21 +61,22 @@ export function createLocalPubSub(): PubSub {
   };
 }
 
-/** How often the connection that receives notices is pinged, in milliseconds. */
+/** The interval between two pings on the Redis connection that receives notices, in milliseconds. */
 const heartbeatIntervalMs = 200;
 /**
- * How long a ping may take before the connection counts as lost, in milliseconds. This time and `heartbeatIntervalMs`
- * together are shorter than 500 ms. An unresponsive Redis may delay the revocation of a key by at most 500 ms
- * (docs/contract.md#keys).
+ * How long a ping may take before the connection counts as lost, in milliseconds. An unresponsive Redis may delay the
+ * revocation of an API key by at most 500 ms (docs/contract.md#keys). The sum of `heartbeatTimeoutMs` and
+ * `heartbeatIntervalMs` must therefore stay below these 500 ms.
  */
 const heartbeatTimeoutMs = 250;
 
-/** How often the process tries again to send notices that could not be sent, in milliseconds. */
+/** The interval at which the process retries to send the notices that it could not send, in milliseconds. */
 const resendIntervalMs = 500;
 
 /**
- * Creates the channels of a gateway with Redis. A process can start or continue without Redis, and subscribes again
- * when Redis is back. In a cluster, every node receives every notice, so one connection to any node is sufficient.
+ * Creates the channels of a gateway with Redis. A process can start or continue while Redis is unreachable, and
+ * subscribes again when Redis is reachable. In a Redis cluster, every node receives every notice, so one connection to
+ * any node is sufficient.
  */
 export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
   const publisher = createRedisClient(servers, log, { commandTimeout: 1000 });
@@ -106,8 +113,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     if (heartbeatPending || !subscribed) return;
     heartbeatPending = true;
     let answered = false;
-    // A response that waits only because this process is busy does not count as late. The process reads such a response
-    // before the second `setImmediate`.
+    // If the response to a ping has arrived, but this process was too busy to read it, the connection still counts as
+    // working. The inner `setImmediate` callback runs after the process has read any response that has already arrived.
     const late = setTimeout(() => {
       setImmediate(() => setImmediate(() => !answered && setConnected(false)));
     }, heartbeatTimeoutMs);
@@ -118,7 +125,8 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     answered = true;
     clearTimeout(late);
     heartbeatPending = false;
-    // Redis sends messages in order. When this response arrives, all earlier notices have already arrived.
+    // Redis sends all messages of a connection in order. When the response to a ping arrives, all notices that Redis
+    // sent before the response have already arrived.
     setConnected(alive && subscribed);
   }, heartbeatIntervalMs).unref();
   subscriber.on('message', (channel: string, message: string) => channels.emit(channel, message));
@@ -127,7 +135,7 @@ export function createRedisPubSub(servers: RedisServers, log: Logger): PubSub {
     setConnected(false);
   });
   subscriber.on('ready', () => {
-    // The connection counts as working only after all channels are subscribed again.
+    // After a reconnection, the connection counts as working only when it has subscribed to all channels again.
     const resubscribed = names.size > 0 ? subscriber.subscribe(...names) : Promise.resolve();
     resubscribed.then(
       () => {

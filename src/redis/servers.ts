@@ -1,9 +1,9 @@
 /** The Redis servers that the operator configured. */
 export interface RedisServers {
   /**
-   * The URL of one server, or the URLs of some nodes of one cluster. When `sentinels` is set, the host of the URL is
-   * ignored. The URL then only gives the protocol (`rediss:` for TLS), the user, the password and the number of the
-   * database.
+   * The URL of one server, or the URLs of some nodes of one cluster. When `sentinels` is set, the gateway ignores the
+   * host of the URL. The URL then defines only the protocol (`rediss:` for TLS), the user, the password and the number
+   * of the database.
    */
   urls: readonly [string, ...string[]];
   /** The Sentinel servers, which know the current primary. */
@@ -15,20 +15,23 @@ interface RedisSentinels {
   addresses: readonly RedisAddress[];
   /** The name by which the sentinels know the primary. */
   name: string;
-  /** The password for the connections to the sentinels. The primary has its own password in the URL. */
+  /** The password for the connections to the sentinels. The Redis URL contains the password for the primary. */
   password?: string | undefined;
 }
 
-/** The host and port of a server. */
+/** The host and port of a Redis server or sentinel. */
 export interface RedisAddress {
   host: string;
   port: number;
 }
 
-/** The port of a Redis server, and of a sentinel, if the address does not contain a port. */
+/** The default ports of a Redis server and of a sentinel, for addresses that do not contain a port. */
 export const defaultPorts = { server: 6379, sentinel: 26_379 };
 
-/** Returns the host of a URL for a connection. In URLs, IPv6 addresses have brackets, which are removed here. */
+/**
+ * Returns the host of a URL in the form that a connection needs. In a URL, an IPv6 address has brackets, which this
+ * function removes.
+ */
 export const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /** Converts a URL to the options of a Redis connection. */

@@ -1,23 +1,30 @@
 import calculateSlot from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 
-/** The Redis servers that hold keys: all nodes of a cluster by their addresses, or the only server. */
+/**
+ * The Redis servers that store data: either all primary nodes of a cluster, or one server. The name of a cluster node
+ * is its address.
+ */
 export interface Shards {
-  /** Returns the names of all Redis servers that hold keys. */
+  /** Returns the names of all Redis servers that store keys. */
   names(): string[];
-  /** Returns the name of the Redis server that holds a key. */
+  /** Returns the name of the Redis server that stores the given Redis key. */
   shardOf(key: string): string;
-  /** Whether the client is connected to a server and can send commands. */
+  /** Whether the client is connected to the given Redis server and can send commands to it. */
   isConnected(shard: string): boolean;
-  /** Returns the slot of a key. In a cluster, one call may use only keys of the same slot. */
+  /** Returns the cluster slot of a Redis key. In a cluster, one command may use only keys of one cluster slot. */
   slotOf(key: string): number;
 }
 
-/** The name of the only server. It is also the name of a cluster until its nodes are known. */
+/**
+ * The name of the only Redis server. While the nodes of a cluster are not yet known, this name stands for the whole
+ * cluster.
+ */
 const onlyShard = 'redis';
 
 /**
- * Returns the Redis servers of a client. For a cluster, the result follows the nodes that the client currently knows.
+ * Returns the Redis servers of a client. For a Redis cluster, each returned function uses the nodes that the client
+ * knows when the function is called.
  */
 export function shardsOf(redis: Redis | Cluster): Shards {
   if (!(redis instanceof Cluster)) {
@@ -43,15 +50,16 @@ export function shardsOf(redis: Redis | Cluster): Shards {
 }
 
 /**
- * The maximum number of attempts to find a Redis key that a given server holds. The number is large enough for a server
- * that holds only a thousandth of the slots.
+ * The maximum number of Redis keys that the gateway tries until it finds a key that a given server stores. 20,000
+ * attempts find a Redis key even for a server that has only a thousandth of the cluster slots.
  */
 const maxTries = 20_000;
 
 /**
- * Finds a Redis key that a given server holds. The key consists of the prefix and a number.
+ * Finds a Redis key that a given server of the Redis cluster would store. The Redis key consists of the given prefix
+ * and a number.
  *
- * @throws when the server holds no slots
+ * @throws when the Redis server has no cluster slots, so that it stores no Redis keys
  */
 export function keyOfShard(shards: Shards, shard: string, prefix: string): string {
   for (let number = 0; number < maxTries; number += 1) {

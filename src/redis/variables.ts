@@ -18,13 +18,13 @@ export const sentinelAddresses = z.string().transform((list, context) =>
 );
 
 /**
- * The default URL for a primary with sentinels, without TLS and without a password. The sentinels provide the address
- * of the primary.
+ * The default Redis URL when sentinels are configured. With this URL, the connection to the Redis primary uses no TLS
+ * and no password. The host name in this URL has no meaning, because the sentinels provide the address of the primary.
  */
 const plainPrimary = 'redis://sentinels';
 
 /**
- * Returns the Redis servers that the environment variables configure, or undefined when no variable configures Redis.
+ * Returns the Redis servers that the environment variables configure, or `undefined` when no variable configures Redis.
  */
 export function redisServers(env: {
   REDIS_URL?: readonly [string, ...string[]] | undefined;

@@ -1,10 +1,10 @@
 /**
- * Returns a function that caches the result of `ask`, so that `ask` runs at most once per interval. Callers never start
- * a second run while one is in progress; they wait for the result of that run.
+ * Returns a function that runs `ask` at most once per interval, and caches the result. Callers that come while `ask` is
+ * running wait for the result of that run.
  *
  * @param intervalMs how long a result is cached, in milliseconds
- * @param ask must not reject, and must end within a limited time
- * @param now a monotonic clock, in milliseconds
+ * @param ask the function to run; its promise must not reject, and must resolve within a limited time
+ * @param now returns the time of a monotonic clock, in milliseconds
  */
 export function askAtMostEvery<Answer>(
   intervalMs: number,

@@ -1,19 +1,22 @@
 import DataLoader from 'dataloader';
 
-/** The default maximum number of questions that one call of `load` answers. */
+/**
+ * The maximum number of questions in one call of `load`, unless the caller of `createBatch` sets another maximum.
+ */
 const maxJoinedQuestions = 1000;
 
 /**
- * Answers a list of questions with a list of answers in the same order. For a question that failed, the list contains
- * an error.
+ * A function that answers a list of questions, such as ids to look up, with a list of answers in the same order. If the
+ * look-up of one question fails, the answer to this question is an error.
  */
 export type Load<Question, Answer> = (questions: readonly Question[]) => Promise<ArrayLike<Answer | Error>>;
 
 /**
- * Returns a function that collects all its calls in one iteration of the event loop, and passes them to `load`
- * together. The calls can come from several requests. No result is cached, so each iteration reads the current state.
+ * Returns a function that collects the questions of one iteration of the event loop, and passes all of them to one call
+ * of `load`. One call of `load` can contain questions of several requests. No answer is cached: when a later iteration
+ * repeats a question, `load` runs again.
  *
- * @param maxJoined the maximum number of questions in one call of `load`
+ * @param maxJoined the maximum number of questions (such as database reads) in one call of `load`
  */
 export function createBatch<Question, Answer>(
   load: Load<Question, Answer>,

@@ -1,11 +1,12 @@
 import { yieldToEventLoop } from './yield.ts';
 
-/** The number of items in one chunk. The executor takes about 20 µs for each item. */
+/** The maximum number of items in one chunk of a list. The GraphQL executor needs about 20 µs for each list item. */
 export const itemsPerPart = 250;
 
 /**
- * Creates a list of any length for a resolver to return. The GraphQL executor completes the first chunk immediately.
- * Before each further chunk, it yields to the event loop, so that a long list does not block other requests.
+ * Creates a list of any length that a GraphQL resolver can return. The GraphQL executor resolves the first chunk of the
+ * list immediately. Before each further chunk, the executor yields to the event loop, so that a long list does not
+ * block other requests.
  */
 export function createChunkedList<Item>(items: readonly Item[]): readonly (Item | Promise<Item>)[] {
   let previousChunks: Promise<void> | undefined;

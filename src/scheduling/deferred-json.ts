@@ -1,9 +1,10 @@
 /**
- * A JSON value that is too large to keep several of its kind in memory. The value is read only when the response has
- * been written up to its place. Its text is then copied to the response without parsing.
+ * A large JSON value in a response. Several large values must not be in memory at the same time. So a large value is
+ * read only after the gateway has written all earlier parts of the response. The gateway copies the JSON text of a
+ * large value to the response without parsing the text.
  */
 export class DeferredJson {
-  /** Reads the value as JSON text. The function may first wait for a slot. */
+  /** Reads the large value as JSON text. A call of `read` may have to wait until another read ends. */
   readonly read: () => Promise<string>;
 
   constructor(read: () => Promise<string>) {

@@ -1,12 +1,19 @@
 /** A channel that passes values to one reader, one value at a time. */
 export interface LatestValue<Value> {
   /**
-   * Adds a value to the channel. If the channel still has an unread value with the same key, the new value replaces it.
+   * Adds a value to the channel. If the channel still contains an unread value with the same key, the new value
+   * replaces the unread value.
    */
   push(value: Value): void;
-  /** Closes the channel after the reader has received the remaining values. */
+  /**
+   * Closes the channel. After a call of `end`, the reader receives no values, not even values that the channel still
+   * contains.
+   */
   end(): void;
-  /** The iterator of the reader. It ends when the reader stops, or after a call of `end`. */
+  /**
+   * The iterator with which the reader gets the values of the channel. The iterator ends when the reader stops reading,
+   * or after a call of `end`.
+   */
   values: AsyncIterableIterator<Value>;
 }
 
@@ -14,8 +21,8 @@ export interface LatestValue<Value> {
  * Creates a channel to one reader. If the reader is slower than the writer, the channel keeps only the latest value of
  * each key.
  *
- * @param onEnd called when the reader stops
- * @param keyOf returns the key of a value; when omitted, all values have the same key
+ * @param onEnd called when the reader of the channel stops reading
+ * @param keyOf returns the key of a value; by default, all values have the same key
  */
 export function createLatestValue<Value>(
   onEnd: () => void | Promise<void>,

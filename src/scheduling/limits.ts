@@ -1,24 +1,28 @@
 /**
- * The limits for one kind of task. They say how many tasks a process runs at the same time, and how many tasks may
- * wait.
+ * The limits for one kind of task. The limits define how many tasks a process runs at the same time, and how many tasks
+ * may wait.
  */
 export interface SlotLimits {
-  /** A description of this kind of task, for the table in docs/decisions/concurrency.md. */
+  /** A description of the tasks to which the limits apply, for the table in docs/decisions/concurrency.md. */
   task: string;
-  /** The kind of owner to which a task belongs. When slots are scarce, the owners take turns. */
+  /**
+   * The kind of owner to which a task belongs. When there are too few slots for all tasks, the owners get slots in
+   * round-robin order.
+   */
   owner: 'key' | 'location' | 'company' | 'client address';
   /** The maximum number of tasks of one owner that run at the same time. */
   runningPerOwner: number;
   /** The maximum number of tasks of all owners together that run at the same time. */
   running: number;
   /**
-   * The maximum number of waiting tasks of one owner, and the error message for a task that is refused. If this field
-   * is omitted, any number of tasks may wait.
+   * The maximum number of waiting tasks of one owner, and the error message for a task that is refused. If `waiting` is
+   * omitted, any number of tasks may wait.
    */
   waiting?: { perOwner: number; refusal: string };
   /**
-   * How long a task may hold its slot, in milliseconds. A task that takes longer is probably waiting, for example for a
-   * locked location or a slow client. It then continues without a slot, so that tasks of other owners can start.
+   * How long a task may occupy its slot, in milliseconds. After `holdMs` milliseconds, a task continues without a slot,
+   * so that tasks of other owners can start. A task that takes longer is probably waiting, for example for a locked
+   * location or a slow client.
    */
   holdMs: number;
   /** Whether the process yields to the event loop before it gives a free slot to the next task. */
@@ -28,8 +32,8 @@ export interface SlotLimits {
 }
 
 /**
- * The limits of tasks that take processor time or memory. A task gives its slot back after 2 s, even if the task has
- * not ended.
+ * The limits for tasks that need much processor time or memory. A task releases its slot after 2 s, even if the task
+ * has not ended.
  */
 const shortTasks = {
   owner: 'key',
@@ -38,16 +42,18 @@ const shortTasks = {
   yields: true,
 } as const;
 
-/** The limits of tasks that wait for the database or for another server. A task holds its slot until the task ends. */
+/**
+ * The limits for tasks that wait for the database or for another server. A task occupies its slot until the task ends.
+ */
 const wholeTasks = { runningPerOwner: 1, running: Infinity, holdMs: Infinity, yields: false } as const;
 
-/** The maximum number of waiting requests with many rows for each API key. */
+/** The maximum number of requests with many rows that may wait for each API key. */
 const waitingCalls = 20;
 
 /**
- * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows the same limits. Many
- * kinds of tasks have no limit for waiting tasks. Each waiting task belongs to a request, and the number of requests in
- * progress is already limited.
+ * All limits on concurrent tasks in one process. The table in docs/decisions/concurrency.md shows all of these limits
+ * on concurrent tasks. Many kinds of tasks have no separate limit on waiting tasks: each waiting task belongs to a
+ * request, and the number of requests in progress is limited.
  */
 export const slotLimits = {
   requests: {
@@ -142,8 +148,8 @@ export const slotLimits = {
       'Each batch holds a database connection, and other requests also need connections. A waiting call holds its rows in memory.',
   },
   /**
-   * Callers must first check that the location is in the scope of the API key. Otherwise, a key could fill the queue of
-   * another company's location.
+   * Callers must first check that the location is in the scope of the API key, so that an API key cannot fill the queue
+   * of another company's location.
    */
   locationChanges: {
     ...wholeTasks,

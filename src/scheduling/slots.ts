@@ -2,14 +2,16 @@ import { ServiceError } from '../errors/error-table.ts';
 import type { SlotLimits } from './limits.ts';
 import { yieldToEventLoop } from './yield.ts';
 
-/** The slots for one kind of task in one process. A task that waits for a slot holds no database connection. */
+/**
+ * The slots for one kind of task in one process. A task that waits for a slot does not occupy a database connection.
+ */
 export interface Slots {
   /**
-   * Runs a task as soon as a slot is free. Tasks of one owner start in the order of the calls. Owners take turns, so
-   * that an owner with many tasks cannot block the other owners.
+   * Runs a task as soon as a slot is free. Tasks of one owner start in the order in which `run` was called. The owners
+   * get free slots in round-robin order, so that an owner with many tasks cannot block the other owners.
    *
    * @param owner the identifier of the owner, such as an API key or a location
-   * @param options.mayRefuse false if the task is a later part of work that has already begun
+   * @param options.mayRefuse false if the task continues work that has already begun, and must therefore not be refused
    * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when too many tasks of the owner wait
    */
   run<Result>(owner: string, work: () => Promise<Result>, options?: { mayRefuse: boolean }): Promise<Result>;
@@ -20,15 +22,15 @@ type ReleaseSlot = () => Promise<void>;
 /** Creates the slots for one kind of task in one process. */
 export function createSlots(limits: SlotLimits): Slots {
   const { runningPerOwner, holdMs, yields } = limits;
-  /** The waiting tasks of each owner. The next free slot goes to the first owner in the map. */
+  /** Maps each owner to its tasks that wait for a slot. The next free slot goes to the first owner in the map. */
   const waiting = new Map<string, ((releaseSlot: ReleaseSlot) => void)[]>();
-  /** The number of running tasks of each owner, including tasks that have already given back their slot. */
+  /** The number of running tasks of each owner, including tasks that have already released their slot. */
   const running = new Map<string, number>();
   let usedSlots = 0;
 
   const mayRun = (owner: string) => usedSlots < limits.running && (running.get(owner) ?? 0) < runningPerOwner;
 
-  /** Takes a slot. The slot is given back after `holdMs` at the latest. */
+  /** Occupies a slot. The slot is released after `holdMs` milliseconds at the latest. */
   function takeSlot(owner: string): ReleaseSlot {
     running.set(owner, (running.get(owner) ?? 0) + 1);
     usedSlots += 1;
@@ -55,7 +57,7 @@ export function createSlots(limits: SlotLimits): Slots {
       if (!mayRun(owner)) continue;
       const start = tasks.shift()!;
       waiting.delete(owner);
-      if (tasks.length > 0) waiting.set(owner, tasks); // every other owner gets a turn first
+      if (tasks.length > 0) waiting.set(owner, tasks); // this owner now comes after all other waiting owners
       start(takeSlot(owner));
     }
   }

@@ -1,17 +1,17 @@
 import { setImmediate as nextIteration, setTimeout as sleep } from 'node:timers/promises';
 
-/** The delay of a timer, in milliseconds, from which on the event loop counts as busy. The timer is set to 1 ms. */
+/** The event loop counts as busy when a timer of 1 ms fires only after this number of milliseconds or more. */
 const busyMs = 3;
 
 /**
- * How often a long task checks for other work before it continues. The number is limited, so that the task makes
- * progress even in a busy process.
+ * In one pause, a long task checks at most this many times whether the event loop is still busy. After `maxChecks`
+ * checks, the long task continues even in a busy process, so that it makes progress.
  */
 const maxChecks = 20;
 
 /**
- * How long a long task waits for other work in one pause, in milliseconds. Without this limit, slow iterations of the
- * event loop would add up to seconds.
+ * The maximum length of one pause in which a long task lets other requests run, in milliseconds. If pauses had no
+ * maximum length, several slow iterations of the event loop could delay a long task by seconds.
  */
 const maxYieldMs = 250;
 
@@ -19,13 +19,14 @@ const maxYieldMs = 250;
 let requestsInProgress = 0;
 
 /**
- * The number of long tasks that are currently yielding. Their requests are still in progress, but have no other work to
- * do.
+ * The number of long tasks that are currently yielding. While a long task yields to the event loop, its request is in
+ * progress but does no other work.
  */
 let yieldingTasks = 0;
 
 /**
- * Reports that the process has begun to answer a request. Long tasks of other requests then yield to this request.
+ * Reports that the process has begun to answer a request. While this request is in progress, the long tasks of other
+ * requests pause from time to time.
  *
  * @returns a function that the caller must call once, when the request ends
  */
@@ -35,16 +36,16 @@ export function beginRequest(): () => void {
 }
 
 /**
- * Yields to the event loop between two parts of a long task. If no other request is in progress, the function only lets
- * the event loop accept new requests. Otherwise, the function waits until the event loop has no other work, but at most
- * `maxYieldMs`. Other requests exchange several messages with clients, Redis and the database, and a long task without
- * this wait would delay each message.
+ * Yields to the event loop between two parts of a long task. If no other request is in progress, the long task only
+ * lets the event loop accept new requests, and then continues. While other requests are in progress, the long task
+ * waits until the event loop has no other work, but at most `maxYieldMs`. Without these pauses, a long task would delay
+ * all messages of other requests to and from clients, Redis and the database.
  */
 export async function yieldToEventLoop(): Promise<void> {
   yieldingTasks += 1;
   try {
-    // The first wait may end in the current iteration of the event loop, which has already read its sockets. The second
-    // wait ensures that the next iteration reads them.
+    // The first `nextIteration` may end in an iteration of the event loop that has already read the sockets. The second
+    // `nextIteration` ends only after the event loop has read the sockets again.
     await nextIteration();
     await nextIteration();
     const endsAt = performance.now() + maxYieldMs;

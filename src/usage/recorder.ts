@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { UsageRecord } from '../../prisma/generated/client/client.ts';
-import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 import { isRefusedValue } from '../database/violations.ts';
 import { newId } from '../ids.ts';
+import { insertUsage } from './statements.ts';
 
 /** The usage record of one request (docs/contract.md#all-use-is-logged). */
 export type Usage = Omit<UsageRecord, 'id'>;
@@ -11,7 +11,8 @@ export type Usage = Omit<UsageRecord, 'id'>;
 /** Writes a usage record for every request. */
 export interface UsageRecorder {
   /**
-   * Adds the usage record of a request. The recorder writes the record within a second, together with other records.
+   * Accepts the usage record of a request. The recorder writes it to the database within a second, together with other
+   * records.
    */
   record(usage: Usage): void;
   /** Writes the usage records that are not written yet. */
@@ -20,59 +21,26 @@ export interface UsageRecorder {
   close(): Promise<void>;
 }
 
-/** How often the recorder writes the collected usage records, in milliseconds. */
+/** The interval at which the recorder writes the collected usage records, in milliseconds. */
 const writeIntervalMs = 1000;
 /**
- * The maximum number of usage records in one SQL statement. Encoding thousands of records in one step would delay
+ * The maximum number of usage records in one SQL statement. Encoding thousands of usage records in one step would delay
  * requests.
  */
 const maxRecordsPerStatement = 500;
 /**
- * The maximum number of usage records that the process keeps in memory while the database is unreachable. If there are
- * more records, the oldest records are dropped, and the log says how many.
+ * The maximum number of usage records that the process keeps in memory while the database is unreachable. If more usage
+ * records are waiting, the oldest records are dropped, and the log contains the number of dropped records.
  */
 const maxKeptRecords = 100_000;
 
-/**
- * Writes a batch of usage records, unless a batch with the same number was already written. The recorder sends a batch
- * again when it got no answer from the database. Concurrent runs of the statement for one recorder wait for each other,
- * because each run locks the row of the recorder. A trigger updates the totals (`UsageTotal`). It always locks the rows
- * of the totals in the same order, so that processes cannot deadlock.
- */
-const insertUsage = namedStatement(
-  'usage-insert',
-  `
-    WITH batch AS (
-      INSERT INTO "UsageRecorder" AS r (id, "lastBatch") VALUES ($recorderId, $batch)
-      ON CONFLICT (id) DO UPDATE SET "lastBatch" = excluded."lastBatch", "writtenAt" = excluded."writtenAt"
-        WHERE r."lastBatch" < excluded."lastBatch"
-      RETURNING id
-    ),
-    locked AS MATERIALIZED (
-      SELECT k.id FROM "ApiKey" k
-      WHERE k.id = ANY($apiKeyId::text[]) AND EXISTS (SELECT FROM batch) ORDER BY k.id FOR NO KEY UPDATE
-    ),
-    inserted AS (
-      INSERT INTO "UsageRecord"
-        ("apiKeyId", "requestId", surface, operation, status, "errorCode", "durationMs", address, "createdAt")
-      SELECT u.* FROM unnest($apiKeyId::text[], $requestId::text[], $surface::text[], $operation::text[],
-        $status::int[], $errorCode::text[], $durationMs::float8[], $address::text[], $createdAt::timestamptz[]) AS u
-      WHERE EXISTS (SELECT FROM batch)
-      RETURNING "apiKeyId", "createdAt"
-    )
-    UPDATE "ApiKey" k SET "lastUsedAt" = greatest(k."lastUsedAt", used.at)
-    FROM locked JOIN (SELECT "apiKeyId", max("createdAt") AS at FROM inserted GROUP BY 1) AS used
-      ON used."apiKeyId" = locked.id
-    WHERE k.id = locked.id`,
-);
-
-/** Creates the object that records the usage in one process. Requests never wait for it. */
+/** Creates the usage recorder of a process. A request never waits until its usage is recorded. */
 export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): UsageRecorder {
   const recorderId = newId();
   let waiting: Usage[] = [];
   /**
-   * The number of records at the start of the list that belong to the current batch. The database may have written the
-   * batch even if the call failed.
+   * How many records the current batch contains. The batch consists of the first records of the list `waiting`. When a
+   * call fails, PostgreSQL may still have written the batch, so the recorder sends the same batch again.
    */
   let sent = 0;
   let batch = 0;
@@ -123,7 +91,10 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     }
   }
 
-  /** Halves the batch after the database has rejected it. A single record that the database rejects is dropped. */
+  /**
+   * Halves the size of the next batch of usage records, because the database has rejected the current batch. If the
+   * rejected batch has only one record, the function drops this record.
+   */
   function isolateRejectedRecord(error: unknown): void {
     if (sent > 1) {
       sent = Math.ceil(sent / 2);
@@ -137,7 +108,10 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
     drop(1);
   }
 
-  /** Drops the oldest records. This can make the current batch smaller, but never larger. */
+  /**
+   * Drops the oldest usage records from the list `waiting`. If `drop` removes usage records of the current batch, the
+   * batch becomes shorter. The recorder adds no other records to this batch.
+   */
   function drop(count: number): void {
     waiting = waiting.slice(count);
     sent = Math.max(0, sent - count);
@@ -156,8 +130,8 @@ export function createUsageRecorder({ sql, log }: { sql: Sql; log: Logger }): Us
   return {
     record(usage) {
       waiting.push(usage);
-      // A write starts here only when the list reaches the size of a full batch for the first time. While the database
-      // is unreachable, the timer retries the write.
+      // When the list of waiting usage records reaches the size of a full batch, the recorder writes the batch
+      // immediately. A longer list means that the database is unreachable. Then only the timer retries the write.
       if (waiting.length === maxRecordsPerStatement) void (writing ?? flush());
     },
     flush,

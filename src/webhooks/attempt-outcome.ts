@@ -6,8 +6,8 @@ import { newId } from '../ids.ts';
 import { type ClaimedDelivery, disableWebhook, retryForMs } from './outbox.ts';
 
 /**
- * The result of one attempt to deliver a message: the HTTP status of the response, or an error. When a reader
- * acknowledges a pulled message, both are null.
+ * The result of one attempt to deliver a message: the HTTP status of the response, or an error. The acknowledgement of
+ * a pulled message has neither a response nor an error, so its `httpStatus` and `error` are null.
  */
 export interface AttemptResult {
   httpStatus: number | null;
@@ -15,7 +15,7 @@ export interface AttemptResult {
   durationMs: number;
 }
 
-/** The state of a delivery after an attempt: delivered, to be retried, or failed. */
+/** The state of a delivery after an attempt: the message is delivered, will be sent again, or has failed. */
 export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 
 /**
@@ -24,16 +24,17 @@ export type AttemptOutcome = 'delivered' | 'retry' | 'failed';
 export const isAccepted = ({ httpStatus }: AttemptResult) =>
   httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 
-/** The HTTP status with which a receiver asks for no further messages (Standard Webhooks, "Responses"). */
+/** The HTTP status with which a receiver refuses all further messages (Standard Webhooks, "Responses"). */
 const goneStatus = 410;
 
-/** If a receiver has accepted no message for this many days, its webhook is disabled. */
+/** The gateway disables a webhook when its receiver has accepted no message for this number of days. */
 export const disableAfterFailingDays = 5;
 const disableAfterFailingMs = disableAfterFailingDays * 86_400_000;
 
 /**
- * The largest duration that the database column can hold, in milliseconds. The limit is needed because a reader can
- * acknowledge a message weeks after its lease started.
+ * The largest duration of an attempt that the column `durationMs` can store, in milliseconds. If a reader acknowledges
+ * a message 25 days or more after the start of its lease, the gateway stores `maxDurationMs` instead of the real
+ * duration.
  */
 const maxDurationMs = 2 ** 31 - 1;
 
@@ -41,11 +42,11 @@ const minRetryDelayMs = 10_000;
 const maxRetryDelayMs = 6 * 3_600_000;
 
 /**
- * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause is twice the time since
- * the first attempt, but at least 10 seconds and at most 6 hours. It is then multiplied by a random factor from 0.5 to
- * 1.5, which spreads the deliveries.
+ * Returns the pause between a failed attempt and the next attempt, in milliseconds. The pause before a retry is twice
+ * the time since the first attempt, but at least 10 seconds and at most 6 hours. The function then multiplies this
+ * pause by a random factor from 0.5 to 1.5, so that many retries do not start at once.
  *
- * @param triedForMs the time since the first attempt
+ * @param triedForMs the time since the first attempt to deliver the message
  */
 export function retryDelayMs(triedForMs: number): number {
   const delayMs = Math.min(Math.max(2 * triedForMs, minRetryDelayMs), maxRetryDelayMs);
@@ -53,10 +54,11 @@ export function retryDelayMs(triedForMs: number): number {
 }
 
 /**
- * Stores that the receiver accepted messages of one webhook. If a client has deleted the webhook in the meantime, its
- * deliveries no longer exist and are skipped.
+ * Marks messages of one webhook as delivered, and stores the attempts. If a client has deleted the webhook in the
+ * meantime, its deliveries no longer exist and are skipped.
  *
- * @param endOfLeases the time at which the reader's leases end; omitted for messages that a worker posted
+ * @param endOfLeases the time until which the pulled messages belong to their reader (the end of the leases); omitted
+ *   for push delivery
  */
 async function storeAccepted(
   transaction: Transaction,
@@ -82,10 +84,10 @@ async function storeAccepted(
 }
 
 /**
- * Completes the messages that a reader acknowledges, and ends their leases. Messages that no reader has pulled, or that
- * are already acknowledged, stay unchanged. The webhook must be locked in the caller's transaction.
+ * Completes the messages that a reader acknowledges, and ends their leases. A message stays unchanged if no reader has
+ * pulled it, or if it is already acknowledged. The caller must have locked the webhook in the same transaction.
  *
- * @returns an attempt for each newly acknowledged message
+ * @returns the completed attempts, one for each message that this call acknowledged
  */
 export async function storeAcknowledgements(
   transaction: Transaction,
@@ -101,7 +103,7 @@ export async function storeAcknowledgements(
     deliveryId: id,
     httpStatus: null,
     error: null,
-    // `claimedAt` is later than `now` when this transaction waited for the transaction that claimed the message.
+    // If another transaction claimed the message while this transaction waited, `claimedAt` can be later than `now`.
     // `Math.max` prevents a negative duration.
     durationMs: Math.min(Math.max(now.getTime() - (claimedAt ?? now).getTime(), 0), maxDurationMs),
   }));
@@ -110,12 +112,12 @@ export async function storeAcknowledgements(
 }
 
 /**
- * Stores the result of an attempt to deliver a message: the message is delivered, waits for its next attempt, or has
- * failed. The webhook is disabled when its receiver unsubscribes or has failed for days. All times are by the clock of
- * the database. Every transaction that changes a webhook and its deliveries changes the webhook first, so that
- * transactions cannot deadlock.
+ * Stores whether an attempt delivered its message. If not, the message waits for the next attempt, or has failed. The
+ * webhook is disabled when its receiver unsubscribes, or has accepted no message for `disableAfterFailingDays` days.
+ * All times of a delivery and its attempts come from the clock of the database. Transactions that change a webhook and
+ * its deliveries always change the webhook first, so that transactions cannot deadlock.
  *
- * @returns the outcome; if the delivery was deleted in the meantime, the outcome is `failed`
+ * @returns the outcome of the attempt. If the delivery was deleted during the attempt, the outcome is `failed`
  */
 export async function storeOutcome(
   prisma: PrismaClient,
@@ -163,10 +165,12 @@ export async function storeOutcome(
     const nextAttemptAt = new Date(now.getTime() + retryDelayMs(triedForMs));
     const isOver = isEnding || nextAttemptAt > delivery.retryUntil;
     await transaction.webhookDelivery.updateMany({
-      // The status is checked again, because it can change during an attempt. A client may have disabled the webhook,
-      // which cancels the delivery, or a reader may have acknowledged the message.
+      // The gateway checks the status of the delivery again, because the status can change during an attempt. In the
+      // meantime, a client may have disabled the webhook, which cancels the delivery. A reader may also have
+      // acknowledged the message.
       where: { id, status: isEnding ? { not: 'DELIVERED' } : 'PENDING' },
-      // The claim ends with the attempt, so that a client can send the message again immediately.
+      // For a failed delivery, `nextAttemptAt: now` ends the worker's claim, so that a client can send the message
+      // again immediately.
       data: isOver ? { status: 'FAILED', nextAttemptAt: now } : { nextAttemptAt },
     });
     await transaction.webhookAttempt.create({ data: { id: newId(), ...attempt } });

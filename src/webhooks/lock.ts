@@ -6,15 +6,15 @@ import { webhookScope } from '../auth/scope.ts';
 import { ServiceError, shown } from '../errors/error-table.ts';
 import { isId } from '../ids.ts';
 
-/** The name of the argument in which a client sent the id of a webhook. */
+/** The name of the argument with which a client sends the id of a webhook. */
 type IdField = 'id' | 'webhookId';
 
 /**
  * Finds a webhook by an id that a client sent.
  *
- * @param client Prisma, or a transaction
- * @param field the argument in which the client sent the id, for the error
- * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the key's scope
+ * @param client the Prisma client or a transaction
+ * @param field the name of the argument in which the client sent the id; the error contains this name
+ * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the API key's scope
  */
 export async function findWebhook(
   client: Transaction,
@@ -30,7 +30,7 @@ export async function findWebhook(
 }
 
 /**
- * Locks a webhook until the transaction ends. Deliveries can still be added to the webhook.
+ * Locks a webhook until the transaction ends. Other transactions can still add deliveries to the locked webhook.
  *
  * @throws {ServiceError} `NOT_FOUND`
  */
@@ -47,7 +47,7 @@ export async function lockWebhook(
   return webhook;
 }
 
-/** The error for a webhook that is unknown, deleted, or outside the key's scope, with status 404. */
+/** The error with status 404 for a webhook that is unknown, deleted, or outside the API key's scope. */
 const webhookNotFound = (id: string, field: IdField) =>
   new ServiceError('NOT_FOUND', 'Webhook not found', { field, value: shown(id) });
 
@@ -60,7 +60,7 @@ export function requireEnabled({ id, disabledAt }: Webhook, field: IdField = 'id
   if (disabledAt) throw new ServiceError('CONFLICT', 'Webhook is disabled', { field, value: id });
 }
 
-/** The error for a delivery that is unknown, or whose webhook is outside the key's scope, with status 404. */
+/** The error with status 404 for a delivery that is unknown, or whose webhook is outside the API key's scope. */
 export const deliveryNotFound = (deliveryId: string) =>
   new ServiceError('NOT_FOUND', 'Webhook delivery not found', {
     field: 'deliveryId',

@@ -5,29 +5,33 @@ import { createSlots } from '../scheduling/slots.ts';
 import type { Resolve } from './name-resolver.ts';
 
 /**
- * How long a failed DNS look-up is cached, in milliseconds. The next attempt to deliver a message never comes earlier.
+ * How long a failed DNS look-up is cached, in milliseconds. A failed look-up is not cached longer than the shortest
+ * pause between two delivery attempts, so that each retry starts a new DNS look-up.
  */
 const failureLifetimeMs = 5_000;
-/** The maximum number of failed DNS look-ups in the cache. The least recently used failure is removed first. */
+/**
+ * The maximum number of failed DNS look-ups in the cache. When the cache is full, the least recently used failure is
+ * removed first.
+ */
 export const maxRememberedFailures = 1_000;
 
 /**
- * The error for a DNS look-up that could not start, because too many DNS look-ups of its company are in progress. The
- * error says nothing about the receiver.
+ * The error for a DNS look-up that could not start, because too many DNS look-ups of its company are in progress. A
+ * `LookupNotStartedError` does not mean that the receiver of the webhook has failed.
  */
 export class LookupNotStartedError extends Error {}
 
 const { refusal } = slotLimits.nameLookups.waiting;
 
-/** Finds the IP addresses of webhook hosts by DNS. Each company has a limit on concurrent DNS look-ups. */
+/** Finds the IP addresses of webhook hosts by DNS. The number of concurrent DNS look-ups of each company is limited. */
 export interface Lookups {
   /**
    * Returns all IP addresses of a host name.
    *
    * @param company the owner of the webhook; empty for an operator's webhook
-   * @throws {LookupNotStartedError} when too many DNS look-ups of the company wait, or the signal aborts before the DNS
-   *   look-up starts
-   * @throws the errors of `Resolve`
+   * @throws {LookupNotStartedError} when too many DNS look-ups of the company wait, or when `signal` is aborted
+   *   before the DNS look-up starts
+   * @throws when the host name has no address; the gateway may show the error message to clients
    */
   addressesOf(hostname: string, company: string, signal: AbortSignal): Promise<LookupAddress[]>;
 }
@@ -58,8 +62,8 @@ export function createLookups(resolve: Resolve): Lookups {
           return lookUp(hostname, signal);
         };
         const fail = (error: unknown) => reject(started ? error : new LookupNotStartedError(refusal));
-        // When the signal aborts a DNS look-up that still waits for its slot, the look-up stays in the queue. When it
-        // gets the slot, it does nothing.
+        // A DNS look-up that is aborted while it waits for a slot stays in the queue. As soon as the aborted look-up
+        // gets a slot, it ends without a DNS request.
         signal.addEventListener('abort', () => started || fail(signal.reason), { once: true });
         slots.run(company, work).then(fulfil, fail);
       }),

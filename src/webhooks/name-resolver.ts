@@ -6,13 +6,16 @@ import { isIP } from 'node:net';
 /**
  * Returns all IP addresses of a host name. When the signal aborts, the DNS look-up ends immediately.
  *
- * @throws when the name has no address; the message can be shown to the client
+ * @throws when the host name has no address; the gateway may show the error message to clients
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /** The time limit of one DNS look-up, including all attempts and name servers, in milliseconds. */
 const lookupTimeoutMs = 5_000;
-/** How long the first attempt waits for a name server, in milliseconds. The second attempt waits longer. */
+/**
+ * How long the first attempt waits for the answer of a name server, in milliseconds. The second attempt waits longer
+ * for the name server than the first attempt.
+ */
 const serverTimeoutMs = 1_500;
 const triesPerServer = 2;
 
@@ -23,7 +26,7 @@ const loopbackAddresses: LookupAddress[] = [
 
 const withoutFinalDot = (hostname: string) => hostname.toLowerCase().replace(/\.$/, '');
 
-/** Returns the IP addresses that a hosts file (hosts(5)) lists for a name, in the order of the file. */
+/** Returns the IP addresses that a hosts file (hosts(5)) lists for a host name, in the order of the file. */
 export function addressesInHosts(file: string, hostname: string): LookupAddress[] {
   const wanted = withoutFinalDot(hostname);
   return file.split('\n').flatMap((line) => {
@@ -33,7 +36,7 @@ export function addressesInHosts(file: string, hostname: string): LookupAddress[
   });
 }
 
-/** Returns the error message of a failed DNS look-up. The owner of the webhook reads the message. */
+/** Returns the error message of a failed DNS look-up, which the owner of the webhook sees. */
 function failureMessage(hostname: string, code: string | undefined): string {
   if (code === NOTFOUND || code === NODATA) return `The host name ${hostname} has no address`;
   if (code === TIMEOUT || code === CANCELLED) return `The name server of ${hostname} did not answer`;
@@ -42,10 +45,12 @@ function failureMessage(hostname: string, code: string | undefined): string {
 
 /**
  * Creates a function that finds the IP addresses of a host name, first in the hosts file and then by DNS. `dns.lookup`
- * of Node would use a thread for each call, and unresponsive name servers could use up all threads. This function uses
- * no threads, and a call can be cancelled. Search domains are not supported.
+ * of Node.js would occupy a thread for each look-up, and unresponsive name servers could occupy all threads. The
+ * resolver that this function creates uses no threads, and each DNS look-up can be cancelled. DNS search domains are
+ * not supported.
  *
- * @param options.nameServers addresses with optional ports, instead of the name servers of the system
+ * @param options.nameServers the addresses of the name servers, with optional ports; by default, the function uses the
+ *   name servers of the system
  * @param options.hostsPath the hosts file, read for each call; a missing file counts as empty
  */
 export function createNameResolver(
@@ -56,11 +61,11 @@ export function createNameResolver(
   return async (hostname, signal) => {
     const listed = addressesInHosts(await readFile(hostsPath, 'utf8').catch(() => ''), hostname);
     if (listed.length > 0) return listed;
-    // Names that end in `localhost` are never sent to a name server (RFC 6761, section 6.3).
+    // Host names that end in `localhost` are never sent to a name server (RFC 6761, section 6.3).
     if (/(^|\.)localhost$/.test(withoutFinalDot(hostname))) return loopbackAddresses;
 
-    // Each call creates its own resolver. It can be cancelled separately, and uses the current name servers of the
-    // system.
+    // Each DNS look-up has its own resolver. So it can be cancelled separately, and it uses the current name servers of
+    // the system.
     const resolver = new Resolver({ timeout: serverTimeoutMs, tries: triesPerServer });
     if (nameServers.length > 0) resolver.setServers(nameServers);
     const cancel = () => resolver.cancel();

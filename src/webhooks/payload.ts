@@ -5,15 +5,15 @@ import { type AuditAction, isAuditAction, isWebhookEvent, type WebhookEvent } fr
 import { weekdays } from '../whitelist/hours.ts';
 import { samples } from './samples.ts';
 
-/** The type of the test message that a client can request. A webhook cannot subscribe to this type. */
+/** The type of the test message that a client can request. A webhook cannot subscribe to test messages. */
 export const testMessageType = 'webhook.test';
 
-/** All possible types of a message. */
+/** All possible types of a webhook message. */
 export type MessageType = WebhookEvent | typeof testMessageType;
 
 /**
- * The data of a message: its type, and the audit record on which the message is based. The audit record describes a
- * change, or a client's request for a test message.
+ * The data from which a webhook message is made: the type of the message and an audit record. The audit record
+ * describes either a change of data or a client's request for a test message.
  */
 export interface Message extends Pick<
   AuditRecord,
@@ -22,25 +22,28 @@ export interface Message extends Pick<
   type: string;
 }
 
-/** The events whose audit record lists up to 10,000 identifiers of each kind in `changes`. */
+/** The events with long lists in the `changes` of their audit records, with up to 10,000 ids in each list. */
 const listingEvents: readonly string[] = [
   'whitelist.imported',
   'parking.inside_counted',
 ] satisfies WebhookEvent[];
 
-/** Replaces each list in the changes of an audit record by its length. A message contains only the number of items. */
+/**
+ * Replaces each list in the changes of an audit record by its length, because a webhook message does not contain the
+ * items of these lists.
+ */
 function withCounts(changes: object): object {
   return Object.fromEntries(
     Object.entries(changes).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
 }
 
-/** The audit action of a client's request for a test message. */
+/** The audit action for a request in which a client asks the gateway to send a test message. */
 const testAction: AuditAction = 'webhook.tested';
 
 /**
- * Creates the body of a message (Standard Webhooks, "Payload structure"). All attempts send the same body, because
- * audit records never change.
+ * Creates the body of a message (Standard Webhooks, "Payload structure"). The body is made from an audit record.
+ * Audit records never change, so all attempts to deliver a message send the same body.
  */
 export function messageBody({ type, action, createdAt, companyId, ...change }: Message): string {
   const isSample = action === testAction && isAuditAction(type) && isWebhookEvent(type);
@@ -59,16 +62,16 @@ export function messageBody({ type, action, createdAt, companyId, ...change }: M
   });
 }
 
-// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields, because later
-// releases add columns.
+// The schemas of message bodies, which the API reference shows. Receivers must accept unknown fields. Messages contain
+// table columns, and later releases may add columns.
 
 const instant = z.iso.datetime().meta({ description: 'An instant in UTC: `2026-11-21T08:00:00.000Z`.' });
 const text = z.string();
 const count = z.int().min(0);
 
 /**
- * Creates the schema of a table row as audit records contain it. A column is text or null unless `rules` has another
- * schema for it.
+ * Creates the schema of a database row, in the form in which audit records store the row. A column for which `rules`
+ * contains no schema has a text or null as its value.
  */
 const rowRule = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
@@ -84,13 +87,13 @@ const version = z
   .min(1)
   .optional()
   .meta({ description: 'Counts the changes; missing in messages of earlier releases.' });
-/** Marks a column that this release has added. Messages about changes before this release do not have the column. */
+/** Marks a column that webhook messages of older releases do not contain. */
 const later = (rule: z.ZodType) => rule.nullable().optional();
 const weeklyHours = z.object({
   days: z.array(z.enum(weekdays)),
   from: text.meta({ description: 'Local time of the location, such as `07:00`.' }),
   to: text.meta({
-    description: 'Local time, such as `19:00`. On the next day if it is earlier than `from`.',
+    description: 'Local time, such as `19:00`. If this time is earlier than `from`, it is on the next day.',
   }),
 });
 const times = { createdAt: instant, updatedAt: instant };
@@ -113,11 +116,11 @@ const location = rowRule(Prisma.LocationScalarFieldEnum, {
   capacity: count.nullable(),
   timezone: text,
   longestStayHours: count.nullable().optional().meta({
-    description: 'The longest stay of a vehicle in hours; missing in messages of earlier releases.',
+    description: 'The maximum stay of a vehicle in hours; missing in messages of earlier releases.',
   }),
   announcedFull: z.boolean().optional().meta({
     description:
-      'Whether the last message about its state was `location.full`; missing in messages of earlier releases.',
+      'Whether the last occupancy message of the location was `location.full`. Messages of earlier releases do not have this field.',
   }),
   version,
   ...times,
@@ -152,7 +155,9 @@ const parkingEvent = rowRule(Prisma.ParkingEventScalarFieldEnum, {
 });
 
 const exceededQuota = z.object({
-  referenceId: text.meta({ description: 'The reference of the vehicle that entered.' }),
+  referenceId: text.meta({
+    description: 'The reference of the whitelist entry of the vehicle that entered.',
+  }),
   inside: count.meta({ description: 'The number of vehicles that may be inside.' }),
   enforcement: z.enum(QuotaEnforcement),
   used: count.meta({ description: 'The number of vehicles inside, including the vehicle that entered.' }),
@@ -166,7 +171,7 @@ const parkingSession = rowRule(Prisma.ParkingSessionScalarFieldEnum, {
   enteredAt: instant.nullable(),
   exitedAt: instant.nullable(),
   endedAt: instant.nullable(),
-  staysUntil: instant.nullable().meta({ description: 'When the longest stay was over.' }),
+  staysUntil: instant.nullable().meta({ description: 'When the maximum stay of the session is over.' }),
   countedAt: instant.nullable(),
   open: z.boolean(),
   corrected: z.boolean(),
@@ -178,7 +183,7 @@ const insideCounted = z.object({
   vehicles: count.meta({ description: 'The number of vehicles that were counted.' }),
   opened: count.meta({
     description:
-      'The number of counted vehicles that had no open session before. A session was opened for each.',
+      'The number of counted vehicles that had no open session before. `setInside` opened a session for each of them.',
   }),
   corrected: count.meta({
     description:
@@ -207,7 +212,8 @@ const importCounts = z.object({
 
 const disabled = z.object({
   reason: z.enum(['GONE', 'FAILING']).meta({
-    description: 'GONE: the receiver answered 410. FAILING: it accepted nothing for five days.',
+    description:
+      'GONE: the receiver responded with status 410. FAILING: the receiver accepted no message for five days.',
   }),
   httpStatus: z
     .int()
@@ -243,8 +249,9 @@ const changesRules = {
 export const messageTypes = Object.keys(changesRules) as MessageType[];
 
 /**
- * Returns the schema of the body for a type of message. `z.toJSONSchema` converts it to JSON Schema for the reference.
- * test/webhooks/payload.test.ts checks real messages against it.
+ * Returns the schema of the body of a webhook message of the given type. `z.toJSONSchema` converts this schema of a
+ * message body to JSON Schema for the API reference. test/webhooks/payload.test.ts checks real messages against the
+ * schema.
  */
 export const messageRule = (type: MessageType) =>
   z.object({
@@ -252,13 +259,16 @@ export const messageRule = (type: MessageType) =>
     timestamp: instant,
     data: z.object({
       companyId: text.nullable().meta({ description: 'The company that the change belongs to.' }),
-      locationId: text.nullable().meta({ description: 'The location that the change belongs to.' }),
+      locationId: text.nullable().meta({
+        description: 'The location of the changed object; null when the object belongs to no location.',
+      }),
       targetId: text.meta({ description: 'The id of the changed object.' }),
       sample: z.literal(true).optional().meta({
-        description: 'Only in samples, which a client requests with `testWebhook`; nothing changed.',
+        description:
+          'Only in sample messages, which a client requests with `testWebhook`. A sample reports no real change.',
       }),
       changes: changesRules[type].meta({
-        description: 'The values after the change, or before and after it.',
+        description: 'The changed values: the new value of each field, or the old value and the new value.',
       }),
     }),
   });

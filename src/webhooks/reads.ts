@@ -11,12 +11,12 @@ import type { PagedList } from '../paging.ts';
 import { findWebhook } from './lock.ts';
 import { messageBody, testMessageType } from './payload.ts';
 
-/** The Prisma option that also reads the attempts of a delivery, oldest first. */
+/** The Prisma option with which a query also reads the attempts of a delivery, oldest first. */
 export const withAttempts = {
   attempts: { orderBy: { id: 'asc' } },
 } as const satisfies Prisma.WebhookDeliveryInclude;
 
-/** A delivery with its attempts. */
+/** A webhook delivery with its attempts. */
 export type Delivery = Prisma.WebhookDeliveryGetPayload<{ include: typeof withAttempts }>;
 
 /** The functions that read webhooks from one database. */
@@ -36,11 +36,13 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     /**
      * Finds a webhook by an id that a client sent.
      *
-     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the key's scope
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook and for a webhook outside the API key's scope
      */
     find: (key: AuthenticatedKey, id: string): Promise<Webhook> => findWebhook(prisma, key, id),
 
-    /** Lists the deliveries of a webhook. When a status is given, only deliveries with this status are listed. */
+    /**
+     * Lists the deliveries of a webhook. If a status is given, the list contains only the deliveries with this status.
+     */
     deliveriesOf(webhookId: string, status: WebhookDeliveryStatus | null | undefined): PagedList<Delivery> {
       const where: Prisma.WebhookDeliveryWhereInput = { webhookId, ...(status && { status }) };
       return prismaList(
@@ -53,8 +55,8 @@ export function createWebhookReads(services: { prisma: PrismaClient; changesOf: 
     },
 
     /**
-     * Returns the body of a delivery's message. The result is null when the API key has no permission to read the
-     * change in the message.
+     * Returns the body of the webhook message that belongs to a delivery. If the API key may not read the change that
+     * the message describes, returns null.
      */
     async bodyOf(
       reader: ValueReader & { key: AuthenticatedKey },

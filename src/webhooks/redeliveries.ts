@@ -12,8 +12,9 @@ import { deliveryNotFound, lockWebhook, requireEnabled } from './lock.ts';
 import { type Delivery, withAttempts } from './reads.ts';
 
 /**
- * Makes deliveries of a webhook due now, and restarts the time for which they are retried. A message that a reader has
- * leased stays leased until its lease ends. Returns the number of matching deliveries.
+ * Makes deliveries of a webhook due now, and lets the gateway retry the deliveries for `retryDays` days from now. A
+ * message that a reader has leased stays leased until its lease ends. Returns the number of deliveries that match
+ * `where`.
  */
 async function sendAgain(
   transaction: Transaction,
@@ -40,15 +41,15 @@ async function sendAgain(
 export type WebhookRedeliveries = ReturnType<typeof createWebhookRedeliveries>;
 
 /**
- * Creates the functions that send test messages and repeat earlier messages. Each call runs in one transaction that
- * locks the webhook first, as in `writes.ts`.
+ * Creates the functions that send test messages and repeat earlier messages. Each call of these functions runs in one
+ * transaction. These transactions and the transactions in `writes.ts` lock the webhook first, so they cannot deadlock.
  */
 export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) {
   return {
     /**
      * Sends a test message.
      *
-     * @param event the event whose sample message is sent; when omitted, a message of the type `webhook.test` is sent
+     * @param event the event whose sample message is sent; if omitted, a message of the type `webhook.test` is sent
      * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled
      */
     async test(author: Author, id: string, event?: WebhookEvent | null): Promise<Delivery> {
@@ -76,9 +77,9 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
     },
 
     /**
-     * Sends a message again. The receiver may have accepted the message before.
+     * Sends a message again, even if the receiver has already accepted the message.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the key's scope, `CONFLICT` when the webhook is
+     * @throws {ServiceError} `NOT_FOUND` for a delivery outside the API key's scope, `CONFLICT` when the webhook is
      *   disabled
      */
     async redeliver(author: Author, deliveryId: string): Promise<Delivery> {
@@ -104,18 +105,19 @@ export function createWebhookRedeliveries({ prisma }: { prisma: PrismaClient }) 
           where: { id: deliveryId },
           include: withAttempts,
         });
-        // The delivery may be missing, because retention may have removed it in the meantime.
+        // The retention job may have removed the delivery before this query.
         if (!delivery) throw deliveryNotFound(deliveryId);
         return delivery;
       });
     },
 
     /**
-     * Repeats the messages of a time range that the receiver did not accept. The function selects deliveries with a
-     * failed attempt in the range. It also selects failed and cancelled deliveries of changes in the range.
+     * Sends those messages of a webhook again that its receiver did not accept. The function selects undelivered
+     * messages with an attempt in the time range. It also selects failed or cancelled deliveries that were created in
+     * the time range.
      *
-     * @param until the end of the range; the default is now
-     * @returns the number of deliveries that are sent again
+     * @param until the end of the time range; the default is the current time
+     * @returns the number of webhook deliveries that the gateway will send again
      * @throws {ServiceError} `NOT_FOUND`, `CONFLICT` when the webhook is disabled, `VALIDATION_ERROR` when `until` is
      *   not after `since`
      */

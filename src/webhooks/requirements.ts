@@ -8,18 +8,16 @@ import { invalidField, locationNotFound, ServiceError } from '../errors/error-ta
 import { isId } from '../ids.ts';
 import type { WebhookTarget } from './sender.ts';
 
-// This file checks the conditions for creating or changing a webhook. Each function throws the error that the client
+// This file checks the conditions for creating or changing a webhook. Each check throws the error that the client
 // receives.
 
 /**
- * The maximum number of webhooks for one company. It is limited, because every change creates a message for each
- * webhook of the company.
+ * The maximum number of webhooks for one company. The number of webhooks is limited, because every change creates a
+ * message for each webhook of the company.
  */
 export const maxWebhooks = 20;
 
-/**
- * Checks that the API key may read the content of the events, because the webhook sends this content to its receiver.
- */
+/** Checks that the API key may read the content of the events, which the webhook sends to its receiver. */
 export function requireReadPermissions(key: AuthenticatedKey, events: readonly string[]): void {
   for (const event of events.filter(isAuditAction).filter(isWebhookEvent)) {
     const { readPermission } = auditActions[event];
@@ -49,8 +47,8 @@ export async function requireTarget(
 }
 
 /**
- * Checks the locations to which a webhook is limited. They must belong to the company of the webhook and be in the
- * scope of the API key.
+ * Checks the locations to which a webhook is limited. Each location must belong to the company of the webhook and be in
+ * the scope of the API key.
  */
 export async function requireLocations(
   transaction: Transaction,
@@ -69,8 +67,8 @@ export async function requireLocations(
 }
 
 /**
- * Throws an error when a company already has the maximum number of webhooks. From this call on, transactions that
- * create webhooks for the same company run one after the other.
+ * Throws an error when a company already has the maximum number of webhooks. Until the caller's transaction ends, no
+ * other transaction can create a webhook for the same company.
  */
 export async function requireBelowMaxWebhooks(
   transaction: Transaction,

@@ -4,7 +4,7 @@ import type { WebhookEvent } from '../audit/actions.ts';
 // Sample messages help developers to build a receiver. test/webhooks/samples.test.ts checks the samples against the
 // schemas of message bodies.
 
-/** The content of a sample message. It describes a made-up change. */
+/** The content of a sample message, which describes a made-up change. */
 interface Sample {
   locationId: string | null;
   targetId: string;
@@ -18,7 +18,7 @@ const eventId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a13';
 const webhookId = '0199a1c2-7d4e-7c3a-9b51-2f6e8d0c4a14';
 const [before, now] = ['2026-01-31T08:00:00.000Z', '2026-01-31T09:00:00.000Z'];
 
-/** Creates the values of a table row for a sample. Columns without a value are null. */
+/** Creates a database row for a sample message: a column that is not in `values` is null. */
 const rowOf = <Column extends string>(
   columns: Readonly<Record<Column, string>>,
   values: Partial<Record<NoInfer<Column>, unknown>>,
@@ -81,7 +81,7 @@ const session = rowOf(Prisma.ParkingSessionScalarFieldEnum, {
 
 const ofLocation = (targetId: string, changes: object): Sample => ({ locationId, targetId, changes });
 
-/** Sample messages: one for each event. */
+/** The sample messages, one for each kind of webhook event. */
 export const samples: Readonly<Record<WebhookEvent, Sample>> = {
   'company.registered': { locationId: null, targetId: companyId, changes: company },
   'company.updated': {

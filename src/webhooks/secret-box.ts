@@ -20,8 +20,8 @@ export interface WebhookSecretBox {
 }
 
 /**
- * Creates the encryption of webhook secrets. It uses AES-256-GCM with a key that is derived from the pepper of the API
- * keys (HKDF, RFC 5869).
+ * Creates the functions that encrypt and decrypt webhook secrets. The encryption uses AES-256-GCM with a key that is
+ * derived from the pepper of the API keys (HKDF, RFC 5869).
  */
 export function createWebhookSecretBox(pepper: string): WebhookSecretBox {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'webhook-secrets', keyBytes));

@@ -9,13 +9,13 @@ import type { Lookups } from './look-ups.ts';
 /** How long a request to create a webhook waits for the DNS look-up of the webhook's host, in milliseconds. */
 const lookupTimeoutMs = 2_000;
 
-/** The range of IPv6 addresses of the public Internet. IPv6 addresses outside this range have a special purpose. */
+/** The range of IPv6 addresses of the public Internet. IPv6 addresses outside `2000::/3` have a special purpose. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Whether an IP address belongs to the public Internet. The result is false for loopback, private, link-local,
- * multicast and reserved addresses (IANA special-purpose address registries). It is also false for IPv6 addresses that
- * contain an IPv4 address of this kind.
+ * Whether an IP address belongs to the public Internet. Loopback, private, link-local, multicast and reserved addresses
+ * do not belong to the public Internet (IANA special-purpose address registries). If an IPv6 address contains an IPv4
+ * address that is not public, the IPv6 address is not public either.
  */
 export function isPublicAddress(text: string): boolean {
   const address = ipaddr.process(text);
@@ -23,7 +23,7 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || address.match(globalUnicast);
 }
 
-/** Returns the host of a URL if the host is an IP address, or undefined if the host is a name. */
+/** Returns the host of a URL if the host is an IP address, or `undefined` if the host is a host name. */
 function literalAddress({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '');
   return isIP(host) ? host : undefined;
@@ -31,22 +31,26 @@ function literalAddress({ hostname }: URL): string | undefined {
 
 const refusal = 'The address does not belong to the public Internet';
 
-/** Posts messages to receivers. It never connects to the gateway's own machine or to its private network. */
+/**
+ * Posts messages to receivers. By default, messages are never posted to the gateway's own machine or to its private
+ * network.
+ */
 export interface WebhookTarget {
   /**
-   * Returns the reason why messages cannot be posted to a URL. The result is undefined when there is no such reason, or
-   * when the host has no IP address yet.
+   * Returns the reason why messages cannot be posted to a URL. Returns `undefined` when messages can be posted, or when
+   * the host of the URL has no IP address yet.
    *
-   * @param company the owner of the webhook, for the limit on its DNS look-ups; empty for an operator's webhook
+   * @param company the company that owns the webhook, because the DNS look-ups of each company are limited; empty for
+   *   an operator's webhook
    */
   fault(url: string, company: string): Promise<string | undefined>;
   /**
-   * Posts a message and returns the HTTP status of the response. The response body is not read, and redirects are not
-   * followed.
+   * Posts a message and returns the HTTP status of the response. The function does not read the response body, and does
+   * not follow redirects.
    *
-   * @param company the owner of the webhook, as for `fault`
+   * @param company the owner of the webhook; empty for an operator's webhook
    * @throws {LookupNotStartedError} when nothing was sent, because the DNS look-up of the host could not start
-   * @throws when there is no response; the message can be shown to the client
+   * @throws when the receiver does not respond; the error message can be shown to the client
    */
   post(
     url: string,
@@ -56,7 +60,11 @@ export interface WebhookTarget {
   ): Promise<number>;
 }
 
-/** Passes the checked IP addresses to a connection, so that there is no second DNS look-up. */
+/**
+ * Creates a look-up function that returns only the given IP addresses. The caller has already checked that the gateway
+ * may connect to these IP addresses. With this look-up function, a connection to the receiver starts no second DNS
+ * look-up.
+ */
 const lookupOf =
   (addresses: LookupAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -66,8 +74,8 @@ const lookupOf =
   };
 
 /**
- * Creates the object that posts messages. It connects only to IP addresses that it has checked. If the address of a
- * host changes between the check and the connection (DNS rebinding), the message is not sent to the new address.
+ * Creates the sender of webhook messages. The sender of messages connects only to IP addresses that it has checked. If
+ * the IP address of a host changes after the check (DNS rebinding), the sender does not connect to the new address.
  *
  * @param options.allowPrivate allows any IP address, and http as well as https; for development
  */
@@ -108,7 +116,7 @@ export function createWebhookTarget(options: { allowPrivate: boolean; lookups: L
           signal,
         });
         request.on('error', reject);
-        // A connection can end without a response, for example after a switch of protocols.
+        // A connection can end without a response, for example when the server switches to another protocol.
         request.on('close', () => reject(new Error('The connection ended without an answer')));
         request.on('response', (response: IncomingMessage) => {
           fulfil(response.statusCode ?? 0);

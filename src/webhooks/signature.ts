@@ -1,23 +1,24 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 /**
- * The first characters of every signing secret (Standard Webhooks, "Signature scheme"). They are followed by the
- * signing key in base64.
+ * The prefix of every signing secret (Standard Webhooks, "Signature scheme"). After this prefix, a signing secret
+ * contains the signing key in base64.
  */
 const secretPrefix = 'whsec_';
 const secretBytes = 32;
 
 /**
- * Creates the signing secret of a webhook. It has `whsec_` and 32 random bytes in base64 (Standard Webhooks, "Signature
- * scheme").
+ * Creates the signing secret of a webhook. The secret consists of `whsec_` and 32 random bytes in base64 (Standard
+ * Webhooks, "Signature scheme").
  */
 export const newWebhookSecret = () => secretPrefix + randomBytes(secretBytes).toString('base64');
 
 /**
  * Creates the headers of a signed message (Standard Webhooks, "Webhook headers"), with one signature for each secret.
  *
- * @param message.id the same for every attempt
- * @param at the time of the attempt; a receiver rejects a message whose time differs from its own clock by some minutes
+ * @param message.id the id of the message, which is the same for every attempt
+ * @param at the time of the delivery attempt; receivers reject a message whose time differs from their own clock by
+ *   some minutes
  */
 export function signedHeaders(
   message: { id: string; body: string },

@@ -3,10 +3,13 @@ import { messageBody } from './payload.ts';
 import type { WebhookSecretBox } from './secret-box.ts';
 import { signedHeaders } from './signature.ts';
 
-/** A message as the receiver gets it. */
+/** A message in the form that the receiver gets. */
 export interface SignedMessage {
   headers: Record<string, string>;
-  /** The body of the message as JSON text. The signature is valid only for exactly this text. */
+  /**
+   * The body of the message as JSON text. The signature of the message is valid only for this exact JSON text, not for
+   * other JSON text with the same data.
+   */
   body: string;
 }
 

@@ -1,7 +1,10 @@
 import { Resolver } from 'node:dns';
 import { z } from 'zod';
 
-/** Whether the DNS resolver of the webhooks accepts the addresses as name servers. An address may have a port. */
+/**
+ * Whether Node's DNS resolver accepts the given addresses of name servers. The address of a name server may contain a
+ * port.
+ */
 function areNameServers(addresses: string[]): boolean {
   try {
     new Resolver().setServers(addresses);

@@ -1,74 +1,39 @@
 import type { Logger } from 'pino';
-import { namedStatement } from '../database/named-statement.ts';
 import type { Sql } from '../database/types.ts';
 import { createLatestValue, type LatestValue } from '../scheduling/latest-value.ts';
+import { countWaiting, type WaitingCount } from './statements.ts';
 
 /**
- * The SQL condition that a reader can pull the message of a `"WebhookDelivery"` row. No reader holds a lease on the
- * message, and the message has not expired.
- */
-export const isWaiting = (alias: string) =>
-  `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
-
-/**
- * The maximum number of waiting messages that are counted for one webhook. Counting more messages would burden the
- * database.
- */
-export const maxCountedWaiting = 1000;
-
-/**
- * How often the waiting messages of watched webhooks are counted, in milliseconds. The counting is repeated because the
- * end of a lease sends no notice.
+ * The interval at which the waiting messages of watched webhooks are counted, in milliseconds. Regular counts are
+ * necessary, because the gateway gets no notice when the lease of a reader ends.
  */
 const pollIntervalMs = 1_000;
-/** The number of counts without new messages after which a watching reader is notified again. */
+/**
+ * The gateway regularly counts the waiting messages of a webhook. After `countsUntilReminder` counts without a new
+ * message, the gateway notifies the readers of the webhook again.
+ */
 const countsUntilReminder = 30;
 
-/** The number of messages of one webhook that wait for a reader. */
-interface WaitingCount {
-  webhookId: string;
-  waiting: number;
-  /** The time at which the most recent waiting message began to wait; null when no message waits. */
-  newest: Date | null;
-}
-
-/**
- * Counts the waiting messages of several webhooks. If a webhook has too many messages, only the newest messages are
- * counted. A disabled webhook has no waiting messages, and a deleted webhook has no row in the result.
- */
-const countStatement = namedStatement(
-  'webhook-count-waiting',
-  `
-    SELECT w.id AS "webhookId", counted.waiting, counted.newest
-    FROM "Webhook" w CROSS JOIN LATERAL (
-      SELECT count(*)::int AS waiting, max(newest."nextAttemptAt") AS newest FROM (
-        SELECT d."nextAttemptAt" FROM "WebhookDelivery" d
-        WHERE d."webhookId" = w.id AND w."disabledAt" IS NULL AND ${isWaiting('d')}
-        ORDER BY d."nextAttemptAt" DESC LIMIT ${maxCountedWaiting}
-      ) newest
-    ) counted
-    WHERE w.id = ANY ($ids::text[])`,
-);
-
-/** Notifies readers of webhooks when messages wait for them. */
+/** Notifies the readers of pull webhooks when messages wait for a reader. */
 export interface WaitingMessages {
   /**
-   * Yields the number of waiting messages of a webhook, at most `maxCountedWaiting`. The first number comes as soon as
-   * a message waits. A further number comes when messages arrive or the lease of a reader ends. While messages keep
-   * waiting, the number is repeated from time to time. The iteration ends when the webhook is deleted.
+   * Returns an iterator that reports how many messages of a webhook wait for a reader, up to `maxCountedWaiting`. The
+   * iterator first reports the number of messages as soon as a message waits. The iterator reports the number of
+   * messages again when new messages wait, and when the lease of a reader ends. While messages of the webhook wait, the
+   * iterator also reports their number at regular intervals. The iterator ends when the webhook is deleted.
    */
   watch(webhookId: string): AsyncIterableIterator<number>;
 }
 
-/** A reader that watches a webhook, and the last number of messages of which the reader was notified. */
+/** A reader that watches a webhook, and the content of the last notice to the reader. */
 interface Watcher {
   numbers: LatestValue<number>;
   lastNotice: { waiting: number; newestMs: number; countsSince: number };
 }
 
 /**
- * Creates the object that notifies readers in one process. One query counts the messages of all watched webhooks. While
- * no reader watches, there are no queries.
+ * Creates the object that notifies readers in one process. One query counts the messages of all watched webhooks. The
+ * query runs only while a reader watches a webhook.
  */
 export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): WaitingMessages {
   const watchers = new Map<string, Set<Watcher>>();
@@ -92,7 +57,7 @@ export function createWaitingMessages({ sql, log }: { sql: Sql; log: Logger }): 
     isCounting = true;
     try {
       const asked = [...watchers.keys()];
-      const counts = await sql.query<WaitingCount>(countStatement, countStatement.values({ ids: asked }));
+      const counts = await sql.query<WaitingCount>(countWaiting, countWaiting.values({ ids: asked }));
       const byId = new Map(counts.map((each) => [each.webhookId, each]));
       for (const webhookId of asked) {
         const found = byId.get(webhookId);

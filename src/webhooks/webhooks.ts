@@ -14,12 +14,13 @@ import { createWebhookWorker } from './worker.ts';
 import { createWebhookWrites } from './writes.ts';
 
 /**
- * Creates the functions for webhooks of one process, and starts the worker that sends their messages.
+ * Creates the webhook functions of one gateway process, and starts the worker that sends webhook messages.
  *
- * @param options.pepper the secret from which the key for the webhooks' secrets is derived
- * @param options.allowPrivate whether a webhook may have a private address
- * @param options.nameServers the name servers for host names of webhooks; when omitted, the name servers of the system
- * @param options.changesOf reads the changes of an audit record by its id
+ * @param options.pepper the secret from which the encryption key for webhook secrets is derived
+ * @param options.allowPrivate true if the host of a webhook may have a private IP address
+ * @param options.nameServers the name servers that find the hosts of webhooks; if omitted, the name servers of the
+ *   system
+ * @param options.changesOf a function that reads the changes of an audit record, by the id of the record
  * @param options.onAttempt called after each attempt to deliver a message
  */
 export function createWebhooks(options: {
@@ -46,7 +47,7 @@ export function createWebhooks(options: {
       ...createWebhookRedeliveries({ prisma }),
       ...createWebhookPulls({ prisma, sql, secrets, onAttempt }),
     },
-    /** Stops the worker that sends messages. */
+    /** Stops the worker that sends webhook messages. */
     close: () => worker.close(),
   };
 }

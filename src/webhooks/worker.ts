@@ -14,30 +14,37 @@ import { signedMessage } from './signed-message.ts';
 /** Sends the webhook messages in the outbox. */
 export interface WebhookWorker {
   /**
-   * Stops the worker and aborts its attempts in progress. Another process repeats the aborted attempts, or this process
-   * does so after its next start.
+   * Stops the worker and aborts its attempts in progress. If another gateway process is running, its worker repeats the
+   * aborted delivery attempts. If no other gateway process is running, the aborted delivery attempts are repeated after
+   * the next start of this process.
    */
   close(): Promise<void>;
 }
 
-/** How often the worker looks for due deliveries when no attempt ends, in milliseconds. */
+/**
+ * The interval at which the worker looks for due deliveries, in milliseconds. The worker also looks for due deliveries
+ * after each attempt.
+ */
 const pollIntervalMs = 1_000;
 /**
- * The pause after the worker has claimed deliveries, in milliseconds. Several attempts end during the pause, so that
- * the next claim can fill several slots.
+ * How long the worker waits between two claims of deliveries, in milliseconds. During this pause, several delivery
+ * attempts can end, so that one claim can fill several delivery slots.
  */
 const claimPauseMs = 50;
-/** The time limit for an attempt in milliseconds. It includes the DNS look-up of the host and the response. */
+/**
+ * The time limit for one attempt to deliver a message, in milliseconds. The time limit of a delivery attempt includes
+ * the DNS look-up of the host and the response of the receiver.
+ */
 const attemptTimeoutMs = 15_000;
 /**
- * The pause before a worker claims a delivery again whose attempt could not start, in seconds. During the pause, other
- * DNS look-ups of the company end.
+ * The pause in seconds before a worker may again claim a delivery whose attempt could not start. During the pause,
+ * running DNS look-ups of the same company can end and free their slots.
  */
 const notStartedPauseSeconds = 5;
 
 /**
- * The result for an expired message of a pull webhook. A worker claims messages of pull webhooks only after they have
- * expired.
+ * The result that the gateway stores for an expired message of a pull webhook. For a pull webhook, a worker claims only
+ * expired messages.
  */
 const neverAcknowledged: AttemptResult = {
   httpStatus: null,
@@ -47,7 +54,7 @@ const neverAcknowledged: AttemptResult = {
 
 /**
  * Starts the webhook worker of a process. The workers of all processes share the outbox, and only one worker at a time
- * holds a delivery. `outbox.ts` has the limits on concurrent attempts.
+ * has a lease on a delivery. The limits on concurrent attempts are in `outbox.ts`.
  */
 export function createWebhookWorker(options: {
   prisma: PrismaClient;
@@ -55,7 +62,7 @@ export function createWebhookWorker(options: {
   log: Logger;
   target: WebhookTarget;
   secrets: WebhookSecretBox;
-  /** The worker calls this function after it has stored the result of an attempt. */
+  /** The function that the worker calls after it has stored the result of a delivery attempt. */
   onAttempt: (attempt: { outcome: AttemptOutcome; durationMs: number }) => void;
 }): WebhookWorker {
   const { prisma, sql, log, target, secrets, onAttempt } = options;
@@ -65,8 +72,8 @@ export function createWebhookWorker(options: {
   let claimAgain = false;
 
   /**
-   * Makes one attempt to deliver a message. The result is undefined when the attempt could not start, because the
-   * company has too many DNS look-ups in progress.
+   * Makes one attempt to deliver a message. If the company has too many DNS look-ups in progress, the attempt does not
+   * start, and the result is `undefined`.
    */
   async function attempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const startedAt = performance.now();
@@ -86,7 +93,10 @@ export function createWebhookWorker(options: {
     }
   }
 
-  /** Makes one attempt within a span. The span belongs to the trace of the change that caused the message. */
+  /**
+   * Makes one attempt to deliver a message within an OpenTelemetry span. The span belongs to the trace of the change
+   * that caused the message.
+   */
   async function tracedAttempt(delivery: ClaimedDelivery, url: string): Promise<AttemptResult | undefined> {
     const tracer = activeTracer();
     if (!tracer) return attempt(delivery, url);
@@ -142,7 +152,8 @@ export function createWebhookWorker(options: {
           [...inFlight.values()].map(({ delivery }) => delivery),
         );
         for (const delivery of claimed) {
-          // The worker reads the outbox again here, because the finished attempt has freed a slot.
+          // When a delivery attempt has ended, the worker reads the outbox again, because the attempt has released a
+          // slot.
           const ended = deliver(delivery).then(poll);
           inFlight.set(delivery.id, { delivery, ended });
         }
@@ -154,8 +165,8 @@ export function createWebhookWorker(options: {
   }
 
   /**
-   * Claims due deliveries. Only one claim runs at a time. If the function is called during a claim, one more claim
-   * follows.
+   * Claims due deliveries. If the worker is already claiming deliveries, it claims deliveries once more after the
+   * running claim has ended.
    */
   function poll(): void {
     claimAgain = true;

@@ -21,20 +21,23 @@ import type { WebhookSecretBox } from './secret-box.ts';
 import type { WebhookTarget } from './sender.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The values of a webhook that a client can set. In an update, omitted and null values stay unchanged. */
+/**
+ * The values of a webhook that a client can set. When a client updates a webhook, values that are omitted or null stay
+ * unchanged.
+ */
 interface WebhookValues {
   url?: string | null | undefined;
   events?: readonly WebhookEvent[] | null | undefined;
   locationIds?: readonly string[] | null | undefined;
 }
 
-/** A webhook with its new signing secret. The secret cannot be shown again later. */
+/** A webhook with its new signing secret. The client cannot read the signing secret again later. */
 interface IssuedWebhook {
   secret: string;
   webhook: Webhook;
 }
 
-/** Returns the form of a webhook for audit records, which omits its secrets. */
+/** Returns a webhook in the form that audit records contain, without the signing secrets. */
 const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt }: Webhook) => ({
   id,
   companyId,
@@ -45,7 +48,7 @@ const audited = ({ id, companyId, delivery, url, events, locationIds, disabledAt
   disabledAt,
 });
 
-/** Whether a client sent a value. An empty text counts as a value. */
+/** Returns whether a client sent a value. The value may be an empty text, but not null. */
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;
 
@@ -55,8 +58,9 @@ const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 export type WebhookWrites = ReturnType<typeof createWebhookWrites>;
 
 /**
- * Creates the functions that write webhooks. Each call is one transaction that locks the webhook first, so that
- * concurrent calls run one after the other. A call after the deletion of the webhook fails with `NOT_FOUND`.
+ * Creates the functions that write webhooks. Each function runs one transaction, which locks the webhook first.
+ * Concurrent changes of a webhook therefore run one after the other. Each function fails with `NOT_FOUND` if the
+ * webhook has already been deleted.
  */
 export function createWebhookWrites(services: {
   prisma: PrismaClient;
@@ -67,14 +71,14 @@ export function createWebhookWrites(services: {
   const { prisma, sql, secrets, target } = services;
   return {
     /**
-     * Creates a webhook. If an operator's key creates a webhook without a company, the webhook receives the events of
-     * all companies.
+     * Creates a webhook. A webhook without a company, which only an operator's API key can create, receives the events
+     * of all companies.
      *
      * @throws {ServiceError}
-     * - `FORBIDDEN` for a company outside the key's scope, and for events that the key may not read
-     * - `NOT_FOUND` for locations outside the key's scope
-     * - `VALIDATION_ERROR` for a URL to which messages cannot be posted, and when the company already has the maximum
-     *   number of webhooks
+     * - `FORBIDDEN` for a company outside the API key's scope, and for events that the API key may not read
+     * - `NOT_FOUND` for locations outside the API key's scope
+     * - `VALIDATION_ERROR` if messages cannot be posted to the URL, or if the company already has the maximum number of
+     *   webhooks
      */
     async create(
       author: Author,
@@ -125,8 +129,8 @@ export function createWebhookWrites(services: {
     /**
      * Changes the given fields of a webhook. Disabling a webhook cancels its pending deliveries.
      *
-     * @throws {ServiceError} the errors of `create`, and `NOT_FOUND`. A key without the permission to read the events
-     *   can only disable the webhook
+     * @throws {ServiceError} `NOT_FOUND` for an unknown webhook, and the same errors as for `create`. An API key
+     *   without the permission to read the events can only disable the webhook
      */
     async update(
       author: Author,
@@ -144,8 +148,8 @@ export function createWebhookWrites(services: {
         if (locationIds) await requireLocations(transaction, key, before.companyId, locationIds);
         if (enabled === false) await disableWebhook(transaction, id);
         const isEnabling = enabled && before.disabledAt !== null;
-        // Pending deliveries are cancelled again. A change that was committed while the webhook was being disabled may
-        // have added a delivery.
+        // Another transaction may have added a delivery while the webhook was being disabled. `cancelPending` cancels
+        // this late delivery.
         if (isEnabling) await cancelPending(transaction, id);
         const after = await transaction.webhook.update({
           where: { id },
@@ -168,8 +172,9 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Deletes a webhook with its deliveries, and returns its last state. The finished deliveries are deleted first, in
-     * small batches. One transaction then deletes the webhook and its pending deliveries and writes the audit record.
+     * Deletes a webhook with its deliveries, and returns the last state of the webhook. The function first deletes the
+     * deliveries that are not pending, in small batches. Then one transaction deletes the webhook with its pending
+     * deliveries, and writes the audit record.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */
@@ -178,8 +183,8 @@ export function createWebhookWrites(services: {
       await removeHistory(sql, id);
       return prisma.$transaction(async (transaction) => {
         const webhook = await lockWebhook(transaction, author.key, id);
-        // The deliveries are deleted before the webhook, because concurrent changes have to wait once the webhook row
-        // is deleted.
+        // After the webhook row is deleted, every change that adds a delivery waits until this transaction ends. This
+        // transaction therefore deletes the deliveries before it deletes the webhook row.
         await transaction.webhookDelivery.deleteMany({ where: { webhookId: id } });
         await transaction.webhook.delete({ where: { id } });
         await recordChange(transaction, author, {
@@ -193,8 +198,8 @@ export function createWebhookWrites(services: {
     },
 
     /**
-     * Gives a webhook a new signing secret. During a grace period, messages are also signed with the former secret, so
-     * that receivers have time to change.
+     * Creates a new signing secret for a webhook. During a grace period, messages are also signed with the former
+     * secret, so that receivers have time to change to the new secret.
      *
      * @throws {ServiceError} `NOT_FOUND`
      */

@@ -2,33 +2,35 @@ import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/clien
 import { columnList, modelColumns, rowAsJson } from '../database/columns.ts';
 import type { WeeklyHours } from './hours.ts';
 
-// The columns of a whitelist entry, for SQL statements. The columns follow from the model in schema.prisma, and
-// `valueTypes` has their types.
+// SQL for the columns of a whitelist entry. The list of columns comes from the model in schema.prisma, and the types of
+// the columns are in `valueTypes`.
 
-/** The columns of an entry that only the gateway writes, and no client. */
+/** The columns of a whitelist entry that only the gateway sets. */
 type OwnColumn = 'id' | 'locationId' | 'version' | 'createdAt' | 'updatedAt';
 
 /**
- * The values of an entry that stay unchanged when a client omits them. Clients that were written for earlier releases
- * do not send these values.
+ * The values of a whitelist entry that a client may omit. An update keeps each existing value that it omits, because
+ * clients of earlier releases do not send `hours` and `maxEntries`.
  */
 export interface OmittableValues {
-  /** The weekly hours in which the vehicle may enter; null means at all times. */
+  /** The weekly hours in which the vehicle may enter; null means that the vehicle may enter at all times. */
   hours?: readonly WeeklyHours[] | null | undefined;
-  /** How many times the vehicle may enter in total; null means without limit. */
+  /** How many times the vehicle may enter in total; null means that there is no limit. */
   maxEntries?: number | null | undefined;
 }
 
-/** The values of an entry that a client writes. */
+/** The values of a whitelist entry that a client writes. */
 export type WhitelistEntryValues = Omit<WhitelistEntry, OwnColumn | keyof OmittableValues> & OmittableValues;
 
-/** Returns the weekly hours of an entry. An empty list means that the vehicle may enter at all times. */
+/**
+ * Returns the weekly hours of a whitelist entry. If the list of hours is empty, the vehicle may enter at all times.
+ */
 export const hoursOf = ({ hours }: Pick<WhitelistEntry, 'hours'>) =>
   (hours ?? []) as unknown as readonly WeeklyHours[];
 
 /**
- * The columns that a client writes, with their types in PostgreSQL. If a column of the model is missing here,
- * TypeScript reports an error.
+ * The columns of a whitelist entry whose values come from a client, with their types in PostgreSQL. If a column of the
+ * Prisma model is missing in this object, TypeScript reports an error.
  */
 const valueTypes = {
   referenceId: 'text',
@@ -52,7 +54,7 @@ const keepName = (column: string) => `keep${column[0]!.toUpperCase()}${column.sl
 
 const valueColumns = Object.keys(valueTypes) as (keyof WhitelistEntryValues)[];
 const plateColumns = ['plateType', 'plateCode', 'plateNumber'] as const satisfies (keyof WhitelistEntry)[];
-/** The columns of an entry with the type timestamptz. */
+/** The columns of a whitelist entry that have the type timestamptz. */
 export const instantColumns = [
   ...valueColumns.filter((column) => valueTypes[column] === 'timestamptz'),
   'createdAt',
@@ -60,35 +62,39 @@ export const instantColumns = [
 ];
 
 /**
- * The columns that an import may change in an existing entry. The columns of the plate are missing, because the plate
- * identifies the entry.
+ * The columns that an import may change in an existing entry. The columns of the plate are excluded, because an import
+ * finds an existing whitelist entry by its plate.
  */
 const mergedColumns = valueColumns.filter((column) => !(plateColumns as readonly string[]).includes(column));
 
-/** Returns the SQL list of the columns of an entry with a table alias, such as `e.id, e."locationId"`. */
+/** Returns the SQL list of the columns of a whitelist entry with a table alias, such as `e.id, e."locationId"`. */
 export const entryColumns = (alias: string) => modelColumns(Prisma.WhitelistEntryScalarFieldEnum, alias);
 
-/** Returns SQL that converts an entry to jsonb, for an audit record. */
+/** Returns SQL that converts a whitelist entry to jsonb, for an audit record. */
 export const entryAsJson = (alias: string) => rowAsJson(alias, instantColumns);
 
-/** The SQL list of the columns that a client writes: `"referenceId", "plateType"`. */
+/** The SQL list of the whitelist columns whose values clients send, such as `"referenceId", "plateType"`. */
 export const valueColumnList = columnList(valueColumns);
 
-/** Returns the SQL list of the columns that a client writes, with a table alias: `i."referenceId", i."plateType"`. */
+/** Returns the SQL list of the columns that clients fill, with a table alias: `i."referenceId", i."plateType"`. */
 export const valueColumnsOf = (alias: string) => columnList(valueColumns, (quoted) => `${alias}.${quoted}`);
 
-/** SQL parameters for the columns that a client writes, for one entry: `$referenceId::text, $plateType::text`. */
+/** SQL parameters for one whitelist entry, in the columns that clients fill: `$referenceId::text, $plateType::text`. */
 export const valueParameters = columnList(valueColumns, (_, column) => `$${column}::${valueTypes[column]}`);
 
 /**
- * SQL parameters for the columns that a client writes, for many entries: `$referenceId::text[], $plateType::text[]`.
+ * SQL array parameters for many whitelist entries, with one array for each column that clients fill:
+ * `$referenceId::text[], $plateType::text[]`.
  */
 export const valueArrayParameters = columnList(valueColumns, (_, column) =>
-  // JSON is sent as text, because the two drivers encode arrays of JSON in different ways.
+  // JSON arrays are sent as arrays of text, because pg and PGlite encode arrays of JSON in different ways.
   valueTypes[column] === 'jsonb' ? `$${column}::text[]::jsonb[]` : `$${column}::${valueTypes[column]}[]`,
 );
 
-/** The columns of the table `input` that say which values stay unchanged. */
+/**
+ * Columns of the table `input`. For each imported row, they show which values of the existing whitelist entry stay
+ * unchanged.
+ */
 export const keepColumnList = columnList(omittableColumns.map(keepName));
 export const keepArrayParameters = columnList(
   omittableColumns,
@@ -96,8 +102,8 @@ export const keepArrayParameters = columnList(
 );
 
 /**
- * SQL that sets each column of an entry to its parameter: `"referenceId" = $referenceId::text`. The table of the
- * entries has the alias `w`.
+ * SQL that sets each column of a whitelist entry to its parameter: `"referenceId" = $referenceId::text`. In the SQL
+ * statement, the table `WhitelistEntry` must have the alias `w`.
  */
 export const valueAssignments = columnList(valueColumns, (quoted, column) => {
   const value = `$${column}::${valueTypes[column]}`;
@@ -107,8 +113,8 @@ export const valueAssignments = columnList(valueColumns, (quoted, column) => {
 });
 
 /**
- * Returns SQL for the new value of a column when an import changes an existing entry `w`. The table `input` has the
- * imported row with the same plate.
+ * Returns SQL for the new value of a column when an import changes an existing whitelist entry `w`. The imported row
+ * with the same plate is in the table `input`.
  */
 const mergedValue = (quoted: string, column: string) =>
   isOmittable(column)
@@ -116,14 +122,14 @@ const mergedValue = (quoted: string, column: string) =>
     : `excluded.${quoted}`;
 
 /**
- * SQL that sets the columns that an import may change to their new values: `"referenceId" = excluded."referenceId"`.
+ * SQL that assigns the new values to the columns that an import may change: `"referenceId" = excluded."referenceId"`.
  */
 export const mergedAssignments = columnList(
   mergedColumns,
   (quoted, column) => `${quoted} = ${mergedValue(quoted, column)}`,
 );
 
-/** The SQL condition that the imported row differs from the existing entry `w`. */
+/** The SQL condition that is true when the imported row differs from the existing whitelist entry `w`. */
 export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quoted}`)})
   IS DISTINCT FROM (${columnList(mergedColumns, mergedValue)})`;
 
@@ -131,19 +137,19 @@ export const isMergeChange = `(${columnList(mergedColumns, (quoted) => `w.${quot
 export const plateColumnList = (alias?: string) =>
   columnList(plateColumns, (quoted) => (alias ? `${alias}.${quoted}` : quoted));
 
-/** Returns the SQL condition that the rows of two tables have the same plate. */
+/** Returns the SQL condition that is true when a row of one table and a row of another table have the same plate. */
 export const samePlate = (one: string, other: string) =>
   `(${plateColumnList(one)}) = (${plateColumnList(other)})`;
 
 /**
- * SQL that converts the parts of a plate to the form of `plateText`. Plates contain only ASCII characters, so upper
- * case is the only conversion.
+ * SQL that converts the parts of a plate to one text in the form that `plateText` returns. Plates contain only ASCII
+ * characters, so the conversion to upper case is sufficient.
  */
 const textOf = (...parts: string[]) => `upper((${parts.join(' || ')}) COLLATE "C")`;
 
 /**
- * Returns SQL for the two texts that a camera may read from a plate: without the plate type, and with the plate type.
- * The argument is the alias of the table with the plate.
+ * Returns SQL for the two texts that a camera may read from a plate: one without and one with the plate type. The
+ * argument `alias` is the SQL alias of the table that contains the plate.
  */
 export const plateTexts = (alias: string) => {
   const [plateType, plateCode, plateNumber] = plateColumns.map((column) => `${alias}."${column}"`);
@@ -151,22 +157,40 @@ export const plateTexts = (alias: string) => {
 };
 
 /**
- * Converts a value of an entry to a parameter of an SQL statement. JSON becomes text, and an omitted value becomes
- * null.
+ * SQL that converts the parameters of `textArrays` (src/whitelist/matching.ts) to a table `t` with the possible texts
+ * of several camera readings.
+ */
+export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
+      AS t(n, place, "plateType", text, numbers)`;
+
+/**
+ * The SQL condition that is true when a whitelist entry `e` matches a camera text `t`. The camera text `t` may begin
+ * with the plate type, and always ends with the plate number. The condition compares the plate number with every
+ * ending of `t` that can be a plate number. So PostgreSQL can use the index of plate numbers.
+ */
+export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
+      AND t.text IN (${plateTexts('e').join(', ')})
+      AND (t."plateType" IS NULL OR e."plateType" = t."plateType")`;
+
+/**
+ * Converts a value of a whitelist entry to a parameter of an SQL statement. The parameter of a JSON value is a text,
+ * and the parameter of an omitted value is null.
  */
 function parameterOf(values: WhitelistEntryValues, column: keyof WhitelistEntryValues) {
   const value = values[column] ?? null;
   return valueTypes[column] === 'jsonb' && value !== null ? JSON.stringify(value) : value;
 }
 
-/** Returns the SQL parameters for one entry. */
+/** Returns the SQL parameters for one whitelist entry. */
 export const valuesOf = (values: WhitelistEntryValues): Record<string, unknown> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, parameterOf(values, column)]),
     ...omittableColumns.map((column) => [keepName(column), values[column] === undefined]),
   ]);
 
-/** Returns the SQL parameters for many entries. Each parameter is an array with the values of one column. */
+/**
+ * Returns the SQL parameters for many whitelist entries. Each SQL parameter is an array with the values of one column.
+ */
 export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<string, unknown[]> =>
   Object.fromEntries([
     ...valueColumns.map((column) => [column, entries.map((entry) => parameterOf(entry, column))]),
@@ -175,3 +199,13 @@ export const valueArrays = (entries: readonly WhitelistEntryValues[]): Record<st
       entries.map((entry) => entry[column] === undefined),
     ]),
   ]);
+
+/**
+ * The columns that the joined table of an outer join adds to a result row. If no row of the joined table matched, these
+ * columns are null.
+ */
+export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
+
+/** Returns the whitelist entry in a result row of an outer join, or null when no whitelist entry matched. */
+export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
+  row.id === null ? null : (row as WhitelistEntry);

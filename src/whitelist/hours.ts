@@ -1,4 +1,4 @@
-// The weekly hours of a whitelist entry say when its vehicle may enter, in the location's local time.
+// The weekly hours of a whitelist entry define when the vehicle of the entry may enter, in the location's local time.
 
 /** The days of a week, in the order of ISO 8601. */
 export const weekdays = [
@@ -13,11 +13,11 @@ export const weekdays = [
 export type Weekday = (typeof weekdays)[number];
 
 /**
- * A time span that repeats every week, from one time of day until another. When `to` is earlier than `from`, the span
- * ends on the next day.
+ * A time span that repeats every week, from one time of day until another. When `to` is earlier than `from`, the time
+ * span ends on the next day.
  */
 export interface WeeklyHours {
-  /** The weekdays on which the time span starts. */
+  /** The weekdays on which the allowed time span starts. */
   days: readonly Weekday[];
   /** The start of the time span in local time, from `00:00` to `23:59`. */
   from: string;
@@ -25,10 +25,13 @@ export interface WeeklyHours {
   to: string;
 }
 
-/** The maximum number of weekly time spans of one entry. The number allows three time spans for each day. */
+/**
+ * The maximum number of weekly time spans of one whitelist entry. 21 weekly time spans are enough for three time spans
+ * on each day.
+ */
 export const maxWeeklyHours = 21;
 
-/** A moment as local time in a time zone. */
+/** An instant as local time in a time zone. */
 export interface WallTime {
   /** The local date, for example `2026-03-29`. */
   date: string;
@@ -40,11 +43,11 @@ export interface WallTime {
 
 const shortNames = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** A cache of date formatters by time zone. Creating a formatter takes far longer than using it. */
+/** A cache of date formatters by time zone. Creating a date formatter takes far longer than formatting a date. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 /**
- * The maximum number of cached date formatters. There are fewer time zones, but names that differ only in case are
- * cached separately.
+ * The maximum number of cached date formatters. There are fewer than 1,000 time zones, but the cache treats names such
+ * as `Asia/Dubai` and `asia/dubai` as different time zones.
  */
 const maxFormats = 1_000;
 
@@ -81,9 +84,9 @@ export function wallTime(at: Date, timezone: string): WallTime {
 }
 
 /**
- * Whether a local time lies within the weekly hours of an entry. An entry without hours is valid at all times. When the
- * clocks are set back, both repetitions of the hour count. When the clocks are set forward, no local time falls into
- * the skipped hour.
+ * Whether a local time lies within the weekly hours of a whitelist entry. A whitelist entry without weekly hours is
+ * valid at all times. When the clocks are set back, one hour occurs twice, and the weekly hours apply both times. When
+ * the clocks are set forward, weekly hours within the skipped hour of local time do not apply on that day.
  */
 export function isWithinHours(
   hours: readonly WeeklyHours[],
@@ -101,6 +104,6 @@ export function isWithinHours(
   );
 }
 
-/** Returns weekly hours as text for people: `MONDAY to FRIDAY 07:00 to 19:00`. */
+/** Returns weekly hours as text for people, such as `MONDAY, TUESDAY 07:00 to 19:00`. */
 export const hoursText = (hours: readonly WeeklyHours[]) =>
   hours.map(({ days, from, to }) => `${days.join(', ')} ${from} to ${to}`).join('; ');

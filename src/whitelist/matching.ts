@@ -1,14 +1,14 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { groupBy } from '../database/group-by.ts';
-import { namedStatement, queryInTransaction } from '../database/named-statement.ts';
+import { queryInTransaction } from '../database/named-statement.ts';
 import type { Transaction } from '../database/types.ts';
-import { entryColumns, plateTexts } from './columns.ts';
 import type { Plate } from './plate.ts';
 import { numbersIn, type PlateReading, type RankedText, textsOfReading } from './plate-reading.ts';
+import { entriesOfTexts } from './statements.ts';
 
-// This module finds the whitelist entry for the text that a camera read.
+// The functions of this file find the whitelist entry that matches the text from a camera.
 
-/** A plate as a gate sends it: either the parts of the plate, or the text that a camera read. */
+/** A plate in the form that a gate sends: either the parts of the plate, or the text that a camera read. */
 export type PlateInput = { plate: Plate; reading?: undefined } | { plate?: undefined; reading: PlateReading };
 
 /** The possible texts of a camera reading, with the plate type if it is known. */
@@ -17,29 +17,17 @@ export interface TextQuestion {
   texts: readonly RankedText[];
 }
 
-/** An entry that matches one of the possible texts of a camera reading. */
+/** A whitelist entry that matches one of the possible texts of a camera reading. */
 export interface FittingEntry {
   entry: WhitelistEntry;
-  /** The index of the matching text in the list of possible texts. */
+  /** The index of the matching text in the list of possible camera texts. */
   place: number;
 }
 
 /**
- * SQL that converts the parameters of `textArrays` to a table `t` with the possible texts of several camera readings.
+ * Returns the SQL parameters for the table of possible texts (`textRows`). This table has one row for each possible
+ * text of each camera reading.
  */
-export const textRows = `unnest($n::int[], $place::int[], $plateType::text[], $text::text[], $numbers::text[])
-      AS t(n, place, "plateType", text, numbers)`;
-
-/**
- * The SQL condition that an entry `e` matches a text `t`. The text may begin with the plate type and always ends with
- * the plate number. The condition searches for all endings of the text that can be a plate number, so that it can use
- * the index of plate numbers.
- */
-export const fitsText = `e."plateNumber" = ANY (string_to_array(t.numbers, ' '))
-      AND t.text IN (${plateTexts('e').join(', ')})
-      AND (t."plateType" IS NULL OR e."plateType" = t."plateType")`;
-
-/** Returns the parameters of `textRows`. Each possible text of each camera reading is one row. */
 export function textArrays(questions: readonly TextQuestion[]) {
   const rows = questions.flatMap(({ plateType, texts }, index) =>
     texts.map(({ text }, place) => ({ n: index + 1, place, plateType, text })),
@@ -54,13 +42,16 @@ export function textArrays(questions: readonly TextQuestion[]) {
 }
 
 /**
- * Compares two matching entries. The entry that matches the more likely text comes first. For the same text, the older
- * entry comes first.
+ * Compares two whitelist entries that match the same camera reading, for sorting. The whitelist entry that matches the
+ * more likely text of the camera reading comes first. If both whitelist entries match the same text, the older entry
+ * comes first.
  */
 const nearerFirst = (one: FittingEntry, other: FittingEntry) =>
   one.place - other.place || (one.entry.id < other.entry.id ? -1 : 1);
 
-/** Returns the matching entries without duplicates, the entry with the most likely text first. */
+/**
+ * Returns the matching whitelist entries without duplicates. The entry with the most likely matching text comes first.
+ */
 export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fitting[]): Fitting[] {
   const byId = new Map<string, Fitting>();
   for (const found of fitting.toSorted(nearerFirst)) {
@@ -70,8 +61,8 @@ export function nearestFirst<Fitting extends FittingEntry>(fitting: readonly Fit
 }
 
 /**
- * Returns the entry with the best rank. The result is null when there is no entry, or when several entries have the
- * best rank.
+ * Returns the whitelist entry that matches the most likely text of a camera reading. Returns null if no whitelist entry
+ * matches, or if several whitelist entries match equally likely texts.
  */
 export function onlyNearest<Fitting extends FittingEntry>(
   texts: readonly RankedText[],
@@ -82,18 +73,10 @@ export function onlyNearest<Fitting extends FittingEntry>(
   return first && !(second && rankOf(first) === rankOf(second)) ? first : null;
 }
 
-const entriesOfTexts = namedStatement(
-  'whitelist-entries-of-readings',
-  `
-    SELECT t.n, t.place, ${entryColumns('e')}
-    FROM ${textRows}
-    JOIN "WhitelistEntry" e ON e."locationId" = $locationId AND ${fitsText}`,
-);
-
 /**
- * Returns the whitelist entry of each camera reading at a location. The result for a reading is null when no entry
- * matches, or when several entries match equally well. Gate decisions follow the same rule. The function runs in a
- * transaction and does not check the scope of the API key.
+ * Returns the whitelist entry that matches each camera reading at a location. For a camera reading, the result is null
+ * when no whitelist entry matches, or when several whitelist entries match equally well. Before the call, the caller
+ * must check that the location is in the scope of the API key.
  */
 export async function entriesOfReadings(
   transaction: Transaction,

@@ -1,13 +1,18 @@
 import { confusableTexts } from './similar-plates.ts';
 
-// A camera sends the whole plate as one text. This module converts the text, so that it can be compared with whitelist
-// entries.
+// A camera sends the plate type, code and number as one text. This module converts the text of the camera to a form
+// that can be compared with whitelist entries.
 
-/** The text that a camera read, with further details. A client can send it instead of the parts of a plate. */
+/**
+ * The text that a camera read, with further details. A client can send this text instead of the type, code and number
+ * of a plate.
+ */
 export interface PlateReading {
   /** The text exactly as the camera sent it. */
   text: string;
-  /** The authority or region that issued the plate, if the camera or the operator of the gate knows it. */
+  /**
+   * The authority or region that issued the plate; omitted if neither the camera nor the operator of the gate knows it.
+   */
   plateType?: string | null | undefined;
   /** How sure the camera is of its reading, from 0 to 1. */
   confidence?: number | null | undefined;
@@ -16,20 +21,21 @@ export interface PlateReading {
 }
 
 /**
- * How likely a possible text is: the text that the camera read, an alternative of the camera, or a text that differs by
- * one character. The most likely text that matches an entry decides.
+ * How likely a possible text of a plate is. The most likely text is the text that the camera read. Next come the
+ * alternatives of the camera, and last the texts that differ by one character. If several possible texts match a
+ * whitelist entry, the gateway uses the most likely text.
  */
 type ReadingRank = 'TEXT' | 'ALTERNATIVE' | 'CONFUSABLE';
 
-/** A text that may be the plate, in the form of `plateText`. */
+/** A text that may be the plate of the vehicle, as `plateText` normalises it. */
 export interface RankedText {
   text: string;
   rank: ReadingRank;
 }
 
 /**
- * The maximum length of a text that a camera read, in characters, before and after the conversion. A plate has at most
- * 29 characters.
+ * The maximum length of a text that a camera read, in characters, before and after its conversion by `plateText`. A
+ * plate has at most 29 characters, but a camera text can contain more.
  */
 export const maxPlateTextLength = 50;
 
@@ -45,16 +51,16 @@ const arabicDigits = /[\u0660-\u0669\u06f0-\u06f9]/g;
 const separators = /[\s\p{Pd}\p{Cf}\u2212.\u00b7\u2022\u2027\u22c5\u30fb\u06d4]/gu;
 
 const onlyAscii = /^[\0-\x7f]*$/;
-/** The ASCII characters in `separators`. */
+/** The ASCII characters among the `separators`. */
 const asciiSeparators = /[\s.-]/g;
 
 /**
- * Converts the text of a plate to a form in which texts can be compared. The form is NFKC in upper case, has ASCII
- * digits instead of Arabic-Indic digits, and has no spaces, dashes and dots. The result is empty when the text contains
- * only ignored characters.
+ * Converts the text of a plate to a form in which texts can be compared. The result is in the Unicode form NFKC and in
+ * upper case, has ASCII digits instead of Arabic-Indic digits, and has no spaces, dashes and dots. If the text contains
+ * only ignored characters (`separators`), the result is empty.
  */
 export function plateText(text: string): string {
-  // Most texts are ASCII. For an ASCII text, this fast conversion is sufficient.
+  // Most plates are ASCII texts, which need no Unicode normalization.
   if (onlyAscii.test(text)) return text.toUpperCase().replace(asciiSeparators, '');
   return (
     text
@@ -63,23 +69,22 @@ export function plateText(text: string): string {
       // In both Unicode blocks of Arabic-Indic digits, the last four bits of a digit are its value.
       .replace(arabicDigits, (digit) => String(digit.charCodeAt(0) & 0xf))
       .replace(separators, '')
-      // The text is normalized a second time. `toUpperCase` can split a letter from its accent, and removing a
+      // The text is normalized again, because `toUpperCase` can split a letter from its accent, and removing a
       // separator can combine an accent with a letter.
       .normalize('NFKC')
   );
 }
 
-/**
- * The form of the characters before the plate number: a plate code, optionally after a plate type, both in upper case.
- */
+/** Matches the characters before the plate number: an optional plate type and a plate code, both in upper case. */
 const beforeNumber = /^([A-Z]{2,4})?(WHITE|[A-Z0-9]{1,3})$/;
 
 /** The maximum number of digits of a plate number. */
 const maxNumberDigits = 20;
 
 /**
- * Returns the possible plate numbers at the end of a text, longest first. For example, `DXBA123` has 123, 23 and 3. The
- * database finds entries by plate number and then compares their whole texts.
+ * Returns the possible plate numbers at the end of a text, longest first. For example, the possible plate numbers of
+ * `DXBA123` are 123, 23 and 3. The database finds whitelist entries by plate number, and then compares the camera's
+ * text with the whole text of each entry.
  */
 export function numbersIn(text: string): string[] {
   const digits = /[0-9]*$/.exec(text)![0];
@@ -93,8 +98,8 @@ export function numbersIn(text: string): string[] {
 
 /**
  * Returns the possible texts of a camera reading without duplicates, most likely first: the text that the camera read,
- * then the alternatives that the camera sent. With `similar`, the list also has the texts that differ by one character
- * that cameras confuse.
+ * then the alternatives that the camera sent. If `similar` is true, the list also contains similar texts. A similar
+ * text differs from the camera's text in one character that cameras confuse.
  */
 export function textsOfReading({ text, alternatives }: PlateReading, similar: boolean): RankedText[] {
   const read = plateText(text);

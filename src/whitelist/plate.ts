@@ -1,10 +1,10 @@
 import type { WhitelistEntry } from '../../prisma/generated/client/client.ts';
 import { ServiceError } from '../errors/error-table.ts';
 
-/** A licence plate. Two plates are equal only if clients sent exactly the same characters. */
+/** A licence plate. Two plates are equal only if they consist of exactly the same characters. */
 export type Plate = Pick<WhitelistEntry, 'plateType' | 'plateCode' | 'plateNumber'>;
 
-/** The error for a plate that is already in the whitelist, with status 409 (docs/contract.md#whitelist-entry). */
+/** The error with status 409 for a plate that is already in the whitelist (docs/contract.md#whitelist-entry). */
 export function duplicateVehicle(
   { plateType, plateCode, plateNumber }: Plate,
   message = 'Vehicle with this plate already exists in the whitelist',

@@ -2,50 +2,30 @@ import { Prisma, type WhitelistEntry } from '../../prisma/generated/client/clien
 import type { AuthenticatedKey } from '../auth/key.ts';
 import { companiesOfReach, reachable } from '../auth/scope.ts';
 import { createKeysetList } from '../database/keyset-list.ts';
-import { namedStatement } from '../database/named-statement.ts';
 import { createRowById } from '../database/statement-batch.ts';
 import type { Database } from '../database/types.ts';
 import { isId } from '../ids.ts';
 import { listOfLocation } from '../location-access/list-of-location.ts';
 import type { PagedList, WholeList } from '../paging.ts';
-import { entryColumns, instantColumns } from './columns.ts';
+import { instantColumns } from './columns.ts';
+import { entriesById, type EntryUse, usesById } from './statements.ts';
 import { isValidAt } from './validity.ts';
 import type { FeedCursors } from './feed/cursor.ts';
 import { positionColumns, positionOf, type PositionRow } from './feed/position.ts';
 
-// The SQL statements that list whitelist entries. test/storage/statements.test.ts checks that Prisma returns the same
-// results.
+// This module reads whitelists. test/storage/statements.test.ts checks that the SQL statements that list whitelist
+// entries return the same results as Prisma.
 
-/** A result row of an outer join. When no row matched, all columns are null. */
-export type Nullable<Row> = { [Column in keyof Row]: Row[Column] | null };
-
-/** Returns the entry in a result row of an outer join, or null when no entry matched. */
-export const entryOf = (row: Nullable<WhitelistEntry>): WhitelistEntry | null =>
-  row.id === null ? null : (row as WhitelistEntry);
-
-const entriesById = namedStatement(
-  'whitelist-entries-by-id',
-  `SELECT ${entryColumns('e')} FROM "WhitelistEntry" e WHERE e.id = ANY($ids::text[])`,
-);
-
-/** How many times the vehicle of a whitelist entry has entered. */
-interface EntryUse {
-  id: string;
-  recorded: number;
-}
-
-const usesById = namedStatement(
-  'whitelist-uses-by-id',
-  'SELECT u."entryId" AS id, u.recorded FROM "WhitelistEntryUse" u WHERE u."entryId" = ANY($ids::text[])',
-);
-
-/** The filters for a list of entries. All filters except `validAt` select equal values. undefined means no filter. */
+/**
+ * The filters for a list of whitelist entries. Except `validAt`, each filter selects the whitelist entries that have
+ * exactly the given value. A filter that is `undefined` is not applied.
+ */
 export interface WhitelistFilters {
   referenceId?: string | undefined;
   plateType?: string | undefined;
   plateCode?: string | undefined;
   plateNumber?: string | undefined;
-  /** Selects the entries that are valid at this time. The weekly hours of the entries are ignored. */
+  /** Selects the whitelist entries that are valid at the given time, without regard to their weekly hours. */
   validAt?: Date | undefined;
 }
 
@@ -53,8 +33,8 @@ export interface WhitelistFilters {
 export type WhitelistReads = ReturnType<typeof createWhitelistReads>;
 
 /**
- * Creates the functions that read whitelists. One SQL statement answers all calls in the same iteration of the event
- * loop.
+ * Creates the functions that read whitelists. One SQL statement answers all calls of the same function in one iteration
+ * of the event loop.
  */
 export function createWhitelistReads({
   sql,
@@ -86,8 +66,8 @@ export function createWhitelistReads({
 
   return {
     /**
-     * Lists the entries of a location that match the filters. Reading a page throws `NOT_FOUND` for a location outside
-     * the key's scope.
+     * Lists the whitelist entries of a location that match the filters. Reading a page throws `NOT_FOUND` if the
+     * location is outside the API key's scope.
      */
     entriesOf(
       key: AuthenticatedKey,
@@ -111,14 +91,14 @@ export function createWhitelistReads({
       };
     },
 
-    /** Returns how many times an entry's vehicle has entered, without checking the key's scope. */
+    /** Returns how many times the vehicle of a whitelist entry has entered, without checking the API key's scope. */
     async entriesRecorded(id: string): Promise<number> {
       return (await useById(id))?.recorded ?? 0;
     },
 
     /**
-     * Finds an entry by id, without checking the key's scope. The result is null when the entry is not, or no longer,
-     * in the whitelist of the location.
+     * Finds a whitelist entry by id, without checking the API key's scope. The result is null when the whitelist entry
+     * does not exist or belongs to another location.
      */
     async entryOfLocation(locationId: string, id: string): Promise<WhitelistEntry | null> {
       const entry = await entryById(id);

@@ -11,18 +11,18 @@ const confusedWith = new Map(
 );
 
 /**
- * Returns SQL that replaces each character that cameras confuse by the same character of its pair. Two texts that
- * cameras may confuse are then equal.
+ * Returns SQL that replaces both characters of each confused pair by one common character. The SQL returns the same
+ * text for any two texts that cameras may confuse.
  */
 export const confusableForm = (text: string) => {
   const [digits, letters] = [0, 1].map((index) => confused.map((pair) => pair[index]).join(''));
   return `translate(upper(${text}), '${letters}', '${digits}')`;
 };
 
-/** A character of a plate that the camera read differently from the whitelist entry. */
+/** A character of a plate that differs between the camera reading and the whitelist entry. */
 export interface PlateDifference {
   field: keyof Plate;
-  /** The position of the character in its field, starting at 1. */
+  /** The position of the character in the part of the plate (`field`), starting at 1. */
   position: number;
   read: string;
   listed: string;
@@ -31,12 +31,12 @@ export interface PlateDifference {
 const fields = ['plateType', 'plateCode', 'plateNumber'] as const;
 
 /**
- * The maximum number of plates that differ from a plate by one character that cameras confuse. A plate has at most this
- * many characters.
+ * The maximum number of plates that differ from one given plate by one character that cameras confuse. A plate has at
+ * most 27 characters that cameras can confuse. Each of these characters gives one similar plate.
  */
 export const maxSimilarPlates = 27;
 
-/** Returns the texts that differ from a text by one character that cameras confuse. */
+/** Returns the texts that differ from the given text by one character that cameras confuse. */
 export const confusableTexts = (text: string): string[] =>
   text.split('').flatMap((character, index) => {
     const other = confusedWith.get(character);
@@ -44,8 +44,8 @@ export const confusableTexts = (text: string): string[] =>
   });
 
 /**
- * Returns the plate that the camera read, followed by the plates that differ from it by one character that cameras
- * confuse.
+ * Returns the plate that the camera read, followed by all plates that differ from this plate by one character that
+ * cameras confuse.
  */
 export function similarPlates({ plateType, plateCode, plateNumber }: Plate): Plate[] {
   const read = { plateType, plateCode, plateNumber };
@@ -66,8 +66,8 @@ export function plateDifferences(read: Plate, listed: Plate): PlateDifference[] 
 }
 
 /**
- * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. The list is
- * empty when the lengths differ.
+ * Returns the characters that differ between the text that a camera read and the text of a whitelist entry. If the two
+ * texts have different lengths, the function returns an empty list.
  */
 export function textDifferences(read: string, text: string, listed: Plate): PlateDifference[] {
   if (read.length !== text.length) return [];

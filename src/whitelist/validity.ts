@@ -5,8 +5,8 @@ import { isWithinHours, wallTime } from './hours.ts';
 // A whitelist entry lets its vehicle enter during the validity period of the entry, and only within its weekly hours.
 
 /**
- * Returns why an entry is not valid at a given time, or null when the entry is valid. The entry is valid from
- * `validFrom` on, and is no longer valid at `validUntil`.
+ * Returns the reason why a whitelist entry is not valid at a given time, or null when the whitelist entry is valid. A
+ * whitelist entry is valid from `validFrom` on, and until just before `validUntil`.
  */
 export function invalidity(
   { validFrom, validUntil }: Pick<WhitelistEntry, 'validFrom' | 'validUntil'>,
@@ -16,11 +16,14 @@ export function invalidity(
   return validUntil && at >= validUntil ? 'EXPIRED' : null;
 }
 
-/** The SQL condition that an entry is valid at a given time, by the same rule as `invalidity`. */
+/**
+ * The SQL condition that is true when a whitelist entry is valid at a given time. The TypeScript function `invalidity`
+ * checks the same rule as this SQL condition.
+ */
 export const isValidAt = (entry: string, at: string) =>
   `(${entry}."validFrom" IS NULL OR ${entry}."validFrom" <= ${at}) AND (${entry}."validUntil" IS NULL OR ${entry}."validUntil" > ${at})`;
 
-/** Whether a given time lies within the weekly hours of an entry, in the time zone of its location. */
+/** Whether a given time lies within the weekly hours of a whitelist entry, in the time zone of its location. */
 export const isWithinEntryHours = (
   entry: Pick<WhitelistEntry, 'hours'>,
   timezone: string,
@@ -30,6 +33,9 @@ export const isWithinEntryHours = (
   return hours.length === 0 || isWithinHours(hours, wallTime(at, timezone));
 };
 
-/** Whether an entry allows its vehicle to enter at a given time, by its validity period and its weekly hours. */
+/**
+ * Whether a whitelist entry allows its vehicle to enter at a given time. The result depends on the validity period and
+ * the weekly hours of the whitelist entry.
+ */
 export const isListedAt = (entry: WhitelistEntry, timezone: string, at: Date): boolean =>
   invalidity(entry, at) === null && isWithinEntryHours(entry, timezone, at);

@@ -58,91 +58,102 @@ export type Location = Prisma.LocationModel
 export type WhitelistEntry = Prisma.WhitelistEntryModel
 /**
  * Model Quota
- * The maximum number of vehicles of a reference that may be inside at the same time. The migrations `quotas` and
- * `open_sessions_of_plates` create indexes of open sessions by entry and by plate, which Prisma does not know.
+ * The maximum number of vehicles of a reference (such as an apartment) that may be inside at the same time. The
+ * migrations `quotas` and `open_sessions_of_plates` create two indexes of the open parking sessions, by whitelist
+ * entry and by plate. These two indexes are not in schema.prisma.
  */
 export type Quota = Prisma.QuotaModel
 /**
  * Model WhitelistEntryUse
- * How many times the vehicle of an entry was recorded entering, including events that retention has removed. The
- * number is in a separate table, because it changes with every event and the entry does not.
+ * How many times the vehicle of a whitelist entry has entered. The number also includes entries whose parking events
+ * the gateway has already deleted because of their age. WhitelistEntryUse is a separate table, so that a parking event
+ * does not change the row of the whitelist entry.
  */
 export type WhitelistEntryUse = Prisma.WhitelistEntryUseModel
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. `eventId` is the gate's own identifier. The gateway recognises a
- * repeated event by this identifier, and a correction replaces the row.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By this identifier, the gateway
+ * recognises an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the
+ * gateway overwrites the values of the recorded event.
  */
 export type ParkingEvent = Prisma.ParkingEventModel
 /**
  * Model OccupancyCount
- * A count of the vehicles inside a location (src/parking/count-inside.ts). It lists all plates, or has only the number
- * of vehicles. The time identifies a count. Another count of the same time and kind corrects the first count.
+ * A count of the vehicles inside a location (src/parking/count-inside.ts). An occupancy count contains either the
+ * plates of all vehicles inside, or only their number. A new occupancy count replaces an earlier occupancy count with
+ * the same location, time and kind.
  */
 export type OccupancyCount = Prisma.OccupancyCountModel
 /**
  * Model CountedPlate
- * A vehicle in a count, with the whitelist entry that it had at that time.
+ * A vehicle in a count of the vehicles inside, with the whitelist entry that the vehicle had at the time of the count.
  */
 export type CountedPlate = Prisma.CountedPlateModel
 /**
  * Model ParkingSession
- * A stay of a vehicle. It is derived from events and counts (src/parking/derive-sessions.ts). The session has the id
- * of its first record: an entry, an exit without a recorded entry, or a vehicle in a count. When that record is
- * removed, a trigger removes the session. The migrations `occupancy_that_heals`, `occupancy_counts` and
- * `session_history` create indexes on expressions, which Prisma does not know.
+ * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
+ * parking session begins when the vehicle enters, when the vehicle is counted inside, or when the vehicle leaves
+ * without a recorded entry. The id of a parking session is the id of the ParkingEvent or CountedPlate with which it
+ * begins. When the ParkingEvent or CountedPlate with which a parking session begins is deleted, a database trigger
+ * deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
+ * `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
  */
 export type ParkingSession = Prisma.ParkingSessionModel
 /**
  * Model ApiKey
- * An API key with its permissions and its scope. The scope of an operator's key (`unrestricted`) is everything. The
- * scope of any other key consists of the given companies and locations.
+ * An API key with its permissions and its scope. The scope of an operator's API key (`unrestricted`) contains every
+ * company and every location. If `unrestricted` is false, the scope of the API key contains the companies in
+ * `companies` and the locations in `locations`.
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model ApiKeySecret
- * A secret of an API key, stored as HMAC-SHA256. A rotation adds a secret and lets the older secrets expire, so that
- * the key keeps its id, limits and usage.
+ * A secret of an API key, which is stored as an HMAC-SHA256 hash. When an API key is rotated, it gets a new secret,
+ * and its older secrets expire. After a rotation, the API key still has the same id, limits and usage.
  */
 export type ApiKeySecret = Prisma.ApiKeySecretModel
 /**
  * Model AuditRecord
- * The record of one change. It is written in the transaction of the change. A trigger (migration `webhooks`) adds a
- * WebhookDelivery for each webhook that is subscribed to the change. The deliveries are the outbox.
+ * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
+ * record. For each new AuditRecord, a database trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
+ * that subscribes to this kind of change. The table WebhookDelivery is the outbox, which contains the messages that
+ * the gateway must still send.
  */
 export type AuditRecord = Prisma.AuditRecordModel
 /**
  * Model UsageRecord
- * The usage record of one REST or GraphQL request. The table is partitioned by day, which Prisma does not know
- * (docs/decisions/usage-tables.md).
+ * The usage record of one REST or GraphQL request. The table of usage records has one partition for each day, but
+ * Prisma does not know the partitions (docs/decisions/usage-tables.md).
  */
 export type UsageRecord = Prisma.UsageRecordModel
 /**
  * Model UsageTotal
- * The number of usage records of a key in one hour for one operation and outcome. A trigger updates the number when
- * records are written.
+ * The number of usage records of an API key in one hour, for one operation with one status and one error code. When a
+ * gateway process writes usage records, a database trigger adds the number of new records to `requests`.
  */
 export type UsageTotal = Prisma.UsageTotalModel
 /**
  * Model UsageRecorder
- * A process that writes usage records. This row ensures that a batch that is sent twice is written only once.
+ * A gateway process that writes usage records in batches. With `lastBatch`, a batch of usage records is written only
+ * once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorder = Prisma.UsageRecorderModel
 /**
  * Model Webhook
- * A subscription of a receiver to the events of a company. An operator's webhook has no company and receives the
+ * The subscription of a receiver to the events of one company. An operator's webhook has no company and receives the
  * events of every company.
  */
 export type Webhook = Prisma.WebhookModel
 /**
  * Model WebhookDelivery
- * The delivery of one event to one webhook. Its id is the `webhook-id` of every attempt.
+ * The delivery of one event to one webhook. Every attempt sends the id of the delivery in the header `webhook-id`.
  */
 export type WebhookDelivery = Prisma.WebhookDeliveryModel
 /**
  * Model WebhookAttempt
- * One attempt to deliver a message. With push delivery, an attempt is a request to the receiver, with the HTTP status
- * or the reason why there was no response. With pull delivery, an attempt is a lease. If the reader acknowledged the
- * message, the attempt has neither a status nor an error.
+ * One attempt to deliver a webhook message. With push delivery, an attempt is an HTTP request to the receiver. The row
+ * contains the HTTP status of the response, or the reason why there was no response. With pull delivery, an attempt is
+ * the lease of the message to a reader. If the reader acknowledged the message during its lease, the attempt to
+ * deliver the message has no status and no error.
  */
 export type WebhookAttempt = Prisma.WebhookAttemptModel

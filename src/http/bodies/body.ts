@@ -4,11 +4,12 @@ import { requestHeader } from '../request-header.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * Refuses request bodies that are larger than a maximum size. If the request has a `Content-Length`, the header
- * decides, because Node enforces it. Otherwise Hono counts the bytes, which takes longer, because Hono has to build the
- * whole `Request`.
+ * Refuses request bodies that are larger than a maximum size. If the request has the header `Content-Length`, the
+ * function checks only this header, because Node enforces the stated length. If the header `Content-Length` is missing,
+ * Hono counts the bytes of the body. Counting the bytes takes longer, because Hono has to build the whole `Request`
+ * object.
  *
- * @param maxSize in bytes
+ * @param maxSize the maximum size of a request body in bytes
  * @param onError creates the response to a request whose body is too large
  */
 export function limitBody(
@@ -24,6 +25,9 @@ export function limitBody(
   };
 }
 
-/** Whether a Content-Type is JSON (RFC 8259, section 11). Parameters such as `charset` are ignored. */
+/**
+ * Whether the value of a Content-Type header means JSON (RFC 8259, section 11), with or without parameters such as
+ * `charset`.
+ */
 export const isJson = (contentType: string | null | undefined) =>
   /^application\/json\s*(;|$)/i.test(contentType ?? '');

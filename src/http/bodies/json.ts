@@ -3,7 +3,7 @@ import { parseExactly } from '../../json/exact-numbers.ts';
 
 /**
  * The maximum number of values in a JSON text, including values inside arrays and objects. An import of 10,000 rows
- * with all fields is within this limit.
+ * with all fields has fewer than `maxJsonValues` values.
  */
 const maxJsonValues = 150_000;
 
@@ -11,28 +11,30 @@ const maxJsonValues = 150_000;
 const maxJsonDepth = 40;
 
 /**
- * The maximum number of wide fields in a JSON text. A field is wide if its object already has `maxNarrowFields` other
- * fields. Objects with many fields take much time and memory. The largest objects that clients need are JSON fields
- * with free content, of up to 16 KiB.
+ * The maximum number of fields beyond the first `maxNarrowFields` of their object, in one JSON text. Such fields are
+ * called wide. The number of wide fields is limited, because parsing an object with many fields takes much time and
+ * memory for each field. The largest objects that clients need to send are JSON fields with free content, which may
+ * have up to 16 KiB.
  */
 const maxWideFields = 5_000;
 const maxNarrowFields = 100;
 
 /**
- * The maximum length of a string in a JSON text, in characters including the quotes. No field of the API accepts so
- * long a text.
+ * The maximum length of a string in a JSON text, in characters including the quotes. Every text field of the API has a
+ * lower maximum length than `maxStringCharacters`.
  */
 const maxStringCharacters = 32_768;
 
 /**
- * The maximum length of a field name, in characters including the quotes. The length is limited because finding a
- * suggestion for a misspelt name takes longer for a longer name. Field names that clients need are shorter.
+ * The maximum length of a field name, in characters including the quotes. The limit exists because GraphQL suggests a
+ * similar name for a misspelt field name, and this takes longer for a longer name. All field names that clients need
+ * are shorter than `maxNameCharacters`.
  */
 const maxNameCharacters = 1_000;
 
 /**
- * The character that a decoder writes instead of bytes that are not UTF-8. A client may also have sent this character
- * itself.
+ * The replacement character, which a decoder writes instead of bytes that are not UTF-8. A client may also send the
+ * replacement character on purpose.
  */
 const replacementCharacter = '\u{fffd}';
 
@@ -46,11 +48,11 @@ const closingBracket = 0x5d;
 const closingBrace = 0x7d;
 
 /**
- * Parses a JSON text of a client after checking that its structure is within the limits. Parsing millions of small
- * values would block the process for seconds, but counting the values takes only milliseconds.
+ * Parses a JSON text that a client sent, after checking that the structure of the text is within the limits. Parsing
+ * millions of small values would block the process for seconds, but counting the values takes only milliseconds.
  *
- * @param options.isBounded true when the structure has already been checked
- * @throws {ServiceError} `VALIDATION_ERROR` without a field name
+ * @param options.isBounded true when the structure of the text has already been checked
+ * @throws {ServiceError} `VALIDATION_ERROR` without the name of a field
  */
 export function parseJson(text: string, { isBounded = false } = {}): unknown {
   if (!isBounded) requireBoundedStructure(text);
@@ -58,13 +60,13 @@ export function parseJson(text: string, { isBounded = false } = {}): unknown {
   try {
     return parseExactly(text);
   } catch {
-    // The client gets a fixed message. The message of the parser could repeat parts of the body.
+    // The client gets a fixed error message, because the message of the parser could repeat parts of the request body.
     throw notJson;
   }
 }
 
 /**
- * Checks that a text was valid UTF-8 before it was decoded.
+ * Checks that the bytes from which a text was decoded were valid UTF-8.
  *
  * @throws {ServiceError} `VALIDATION_ERROR` when some bytes were not UTF-8
  */
@@ -78,7 +80,8 @@ const notJson = new ServiceError('VALIDATION_ERROR', 'Request body must be valid
 /**
  * Checks that the structure of a JSON text is within the limits.
  *
- * @param faultOf the structure check to use; if the text comes in parts, the check that has read the earlier parts
+ * @param faultOf a function that checks the structure of one JSON text. For a JSON text that arrives in parts, pass the
+ *   same function with every part
  * @throws {ServiceError} `VALIDATION_ERROR` for a JSON text whose structure exceeds a limit
  */
 export function requireBoundedStructure(text: string, faultOf = createStructureCheck()): void {
@@ -87,34 +90,44 @@ export function requireBoundedStructure(text: string, faultOf = createStructureC
 }
 
 /**
- * Returns a description of the limit that the structure of a JSON text exceeds, or undefined when the text is within
- * all limits.
+ * Checks the structure of a JSON text. Returns a description of the exceeded limit, or undefined when the text is
+ * within all limits.
  */
 export const structureFault = (text: string): string | undefined => createStructureCheck()(text);
 
 /**
- * Creates a structure check for one JSON text. The check counts values, nesting levels and characters, without parsing
- * any value. The caller passes the text as a whole or in parts. The check names a limit as soon as the text exceeds it.
- * It reads each character once and keeps no text. `bench/structure-check.ts` measures its speed.
+ * Creates a structure check for one JSON text. The structure check counts values, nesting levels and characters,
+ * without parsing any value. The caller passes the JSON text at once or in parts. As soon as the text exceeds a limit,
+ * the structure check returns a description of the limit. The structure check reads each character only once and keeps
+ * no text in memory. `bench/structure-check.ts` measures the speed of the structure check.
  */
 export function createStructureCheck(): (part: string) => string | undefined {
   let values = 1;
   let depth = 0;
   let wideFields = 0;
-  /** The number of fields that the object at each nesting level has so far; -1 for an array. */
+  /**
+   * One number for each nesting level: how many fields the current object has so far, or -1 for an array.
+   */
   const fields = new Int32Array(maxJsonDepth + 2).fill(-1);
-  /** The number of characters of the current string so far, including the opening quote; 0 outside of strings. */
+  /**
+   * The number of characters that the current JSON string has so far, including the opening quote. Outside of strings,
+   * the number is 0.
+   */
   let openCharacters = 0;
   /** Whether a backslash escapes the next character of the current string. */
   let isEscaped = false;
-  /** Whether a long string has just ended. If a colon follows, the string is the name of a field. */
+  /**
+   * True directly after a string that is too long to be a field name. If a colon follows a string, the string is the
+   * name of a field.
+   */
   let isLongName = false;
 
   return (part) => {
     let index = 0;
     while (index < part.length) {
       if (openCharacters > 0) {
-        // The loop reads until the closing quote, the end of this part, or the maximum length of a string.
+        // The loop stops at the closing quote of the string, at the end of this part of the text, or at the maximum
+        // length of a string.
         const start = index - openCharacters;
         const limit = Math.min(part.length, start + maxStringCharacters);
         if (isEscaped) index += 1;
@@ -173,5 +186,5 @@ export function createStructureCheck(): (part: string) => string | undefined {
   };
 }
 
-/** Whether JSON allows a character between a field name and its colon (RFC 8259, section 2). */
+/** Whether a character is JSON whitespace, which may stand between a field name and its colon (RFC 8259, section 2). */
 const isWhitespace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;

@@ -6,29 +6,30 @@ import { yieldToEventLoop } from '../../scheduling/yield.ts';
 import { createStructureCheck, parseJson, requireBoundedStructure, requireWholeText } from './json.ts';
 
 /**
- * The size from which on a request body counts as large, in bytes. Reading a large body takes memory that other
- * requests need.
+ * The size in bytes above which a request body counts as large. A large body waits for a free slot, because it occupies
+ * memory that other requests need.
  */
 export const largeBodyBytes = 1024 * 1024;
 
 /**
- * The maximum size of a small body, in bytes. A small body needs no slot, because parsing and checking it takes less
- * than 1 ms.
+ * The maximum size of a small body, in bytes. A small body is parsed immediately, without waiting for a slot, because
+ * parsing and checking a small body takes less than 1 ms.
  */
 const smallBodyBytes = 16 * 1024;
 
 /**
- * How long a large body may take to arrive, in milliseconds. The time is limited, because a large body of a slow client
- * delays other requests of the same API key.
+ * The maximum time in which a large body must arrive, in milliseconds. A large body that arrives slowly delays other
+ * requests of the same API key.
  */
 const largeBodyTimeoutMs = 30_000;
 
 /**
  * Reads and parses the JSON body of a request, and answers the request. A request with a small body is answered
- * immediately. Any other request waits for a slot, and the parsing of its body yields to the event loop.
+ * immediately. A request with a larger body waits for a slot. While the process parses the larger body, other requests
+ * can run.
  *
- * @param keyId the API key of the request; each key has one slot at a time
- * @param answer answers the request with the parsed body
+ * @param keyId the id of the request's API key. All requests of one API key together occupy at most one body slot
+ * @param answer the function that receives the parsed body and answers the request
  * @throws {ServiceError} `VALIDATION_ERROR` for a body that is not JSON, exceeds a limit, or arrives too slowly;
  *   `RATE_LIMIT_EXCEEDED` when too many large bodies wait
  */
@@ -39,8 +40,8 @@ type BodyAnswerer = <Answer>(
 ) => Promise<Answer>;
 
 /**
- * Creates the function that reads request bodies in one process. A request with a large body, or with a body of unknown
- * length, waits for a slot before its body is read.
+ * Creates the function with which one process reads request bodies. A request with a large body, or with a body of
+ * unknown length, waits for a slot before its body is read.
  */
 export function createBodyAnswerer(): BodyAnswerer {
   const mediumSlots = createSlots(slotLimits.mediumBodies);
@@ -60,7 +61,7 @@ export function createBodyAnswerer(): BodyAnswerer {
   };
 }
 
-/** Parses a JSON text like `parseJson`, but yields to the event loop between the steps. */
+/** Parses a JSON text like `parseJson`, but yields to the event loop before, between and after checking and parsing. */
 async function parseYielding(text: string, { isBounded = false } = {}): Promise<unknown> {
   await yieldToEventLoop();
   if (!isBounded) {
@@ -73,8 +74,9 @@ async function parseYielding(text: string, { isBounded = false } = {}): Promise<
 }
 
 /**
- * Creates a function that parses a JSON text which has already been received. A text that is not small waits for a
- * slot. Each API key has one slot at a time.
+ * Creates a function that parses a JSON text which has already been received. A JSON text with more than
+ * `smallBodyBytes` characters waits until one of the slots for parsing is free. The requests of one API key together
+ * occupy at most one of the slots.
  */
 export function createJsonParser(): (text: string, keyId: string) => unknown {
   const slots = createSlots(slotLimits.mediumBodies);
@@ -83,14 +85,15 @@ export function createJsonParser(): (text: string, keyId: string) => unknown {
 }
 
 /**
- * The byte order mark at the start of a text. It is not part of the text (Encoding, "UTF-8 decode"), and `Request.text`
- * removes it, too.
+ * The byte order mark at the start of a text. A byte order mark does not belong to the text and is removed (Encoding
+ * standard, "UTF-8 decode"), as `Request.text` also does.
  */
 const byteOrderMark = /^\ufeff/;
 
 /**
- * Reads a JSON text and checks its structure while the text arrives. Other requests can run between two parts. When the
- * text exceeds a limit, reading stops.
+ * Reads the JSON text of a request body, and checks the structure of the text while it arrives. The process can work on
+ * other requests while it waits for the next part of the text. The function stops reading as soon as the JSON text
+ * exceeds a limit.
  */
 async function boundedText({ body }: Request): Promise<string> {
   if (!body) return '';
@@ -111,8 +114,8 @@ async function boundedText({ body }: Request): Promise<string> {
       const part = done ? decoder.end() : decoder.write(Buffer.from(value));
       parts.push(part);
       if (done) return parts.join('').replace(byteOrderMark, '');
-      // Each part is checked before the next part is read, because decoding megabytes of bytes that are not UTF-8 takes
-      // long.
+      // Decoding several megabytes of invalid UTF-8 takes a long time. The function therefore checks each part of the
+      // text before it reads the next part.
       requireWholeText(part);
       requireBoundedStructure(part, faultOf);
     }

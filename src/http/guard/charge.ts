@@ -11,7 +11,8 @@ export function keySubject(
 }
 
 /**
- * Takes rate limit points, and stores the decision for the headers of the response.
+ * Subtracts points from the rate limit of a client, and stores the new state of the rate limit for the headers of the
+ * response.
  *
  * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`
  */

@@ -5,18 +5,19 @@ import { requestHeader } from '../request-header.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * The number of leading bits of an IPv6 address that identify one client. Internet providers assign a network of this
- * size to each client.
+ * The number of leading bits of an IPv6 address that identify one client. Internet providers assign each customer an
+ * IPv6 network with a 64-bit prefix.
  */
 const ipv6ClientPrefixBits = 64;
 /**
- * The maximum length of an `X-Forwarded-For` entry that is not an IP address, in characters. Longer entries are cut.
+ * If an entry of `X-Forwarded-For` is not an IP address, the gateway shortens the entry to this number of characters.
  */
 const maxNameLength = 64;
 
 /**
- * Returns the client's IP address in canonical form. Behind a trusted proxy, the address is the last entry of
- * `X-Forwarded-For`. The client itself may have sent the earlier entries.
+ * Returns the client's IP address in canonical form. If the gateway runs behind a trusted proxy, the client's address
+ * is the last entry of `X-Forwarded-For`. The earlier entries of `X-Forwarded-For` are not trusted, because the client
+ * itself may have sent them.
  */
 export function clientAddress(c: HonoContext<GatewayEnv>, trustProxy: boolean): string {
   return addressOf(c.env?.incoming?.socket.remoteAddress, trustProxy && requestHeader(c, 'x-forwarded-for'));
@@ -34,12 +35,12 @@ export function addressOf(connected: string | undefined, forwardedFor: string | 
 }
 
 /**
- * Converts an IP address to its canonical form. An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) becomes IPv4.
- * IPv6 addresses are shortened and written in lower case (RFC 5952). A zone is removed, and so is a port, which some
- * proxies add.
+ * Converts an IP address to its canonical form. An IPv4 address in IPv6 notation (`::ffff:192.0.2.1`) is converted to
+ * IPv4 notation. IPv6 addresses are shortened and written in lower case (RFC 5952). The zone of an IPv6 address is
+ * removed, and so is a port that some proxies add.
  */
 export function canonicalAddress(text: string): string {
-  if (isIPv4(text)) return text; // the usual case: IPv4 addresses are already canonical
+  if (isIPv4(text)) return text; // an IPv4 address, the most common case, is already canonical
   const withoutPort = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const withoutZone = withoutPort.replace(/%.*$/, '');
   return ipaddr.isValid(withoutZone)
@@ -48,8 +49,8 @@ export function canonicalAddress(text: string): string {
 }
 
 /**
- * Returns the text that identifies the client with a canonical address: the IPv4 address itself, or the network of an
- * IPv6 address.
+ * Returns a text that identifies a client by its canonical address. The text of an IPv4 client is the IPv4 address
+ * itself. For an IPv6 address, the text is the network that contains the address.
  */
 export function clientOf(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;

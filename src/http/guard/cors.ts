@@ -2,10 +2,10 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { ServiceError, shown } from '../../errors/error-table.ts';
 
-/** How long a browser may remember the answer to a preflight request, in seconds. */
+/** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600;
 
-/** The response headers that scripts of other origins may read. */
+/** The response headers that scripts of other web origins may read. */
 const exposedHeaders = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -22,8 +22,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Creates the error for a refused preflight request. Developers can read it in the browser's network tab. The message
- * of the browser itself does not name the setting to change.
+ * Creates the error for a refused preflight request. Developers can read the error in the network tab of the browser.
+ * The error names the setting that must be changed, because the browser's own message does not.
  */
 function refusedPreflight(origin: string): ServiceError {
   const message =
@@ -32,13 +32,13 @@ function refusedPreflight(origin: string): ServiceError {
 }
 
 /**
- * Allows scripts of the listed origins to call the gateway from a browser (Fetch standard, "CORS protocol"). Preflight
- * requests have no API key. They are answered before the guards run and cost no rate limit points. Cookies are not
- * used.
+ * Allows scripts of the listed web origins to call the gateway from a browser (Fetch standard, "CORS protocol").
+ * Preflight requests have no API key, so they are answered before the request guards run, and cost no rate limit
+ * points. The gateway uses no cookies.
  *
- * @param origins exact origins, such as `https://app.example`. If the list is empty, no other origin may call the
- *   gateway
- * @throws {ServiceError} `FORBIDDEN` for a preflight request of an origin that is not listed
+ * @param origins the exact web origins that are allowed, such as `https://app.example`. If this list is empty, scripts
+ *   of other origins cannot call the gateway
+ * @throws {ServiceError} `FORBIDDEN` for a preflight request from an origin that is not in `origins`
  */
 export function allowOrigins(origins: readonly string[]): MiddlewareHandler {
   const answer = cors({

@@ -4,7 +4,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { RateLimiter } from '../../rate-limit/types.ts';
 import type { UsageRecorder } from '../../usage/recorder.ts';
 
-/** The services that the guards of REST, GraphQL and the public pages need. */
+/** The services that the request guards of REST, GraphQL and the public pages need. */
 export interface GuardDependencies {
   services: Services;
   limiter: RateLimiter;

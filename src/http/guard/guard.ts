@@ -25,33 +25,36 @@ import { type Answer, isEventStream, respond, surfaceHeaders } from '../response
 import { beginRequest } from '../../scheduling/yield.ts';
 import { addressSubject, createUnauthenticatedClients } from './unauthenticated-clients.ts';
 
-/** The guards that check all requests of one process. */
+/** The guards that check all requests to one gateway process. */
 export interface Guards {
   /**
-   * Creates the guard of REST or GraphQL. The guard authenticates, rate-limits and records every request, including
-   * failed requests.
+   * Creates the request guard of REST or of GraphQL. The guard authenticates, rate-limits and records every request,
+   * including failed requests.
    *
-   * @param render converts an error to a response in the form of REST or GraphQL
+   * @param render converts an error to a REST or GraphQL response
    */
   ofSurface(
     surface: Surface,
     render: (error: unknown, source: ErrorSource) => Answer,
   ): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates the guard of the public pages. The guard requires no API key, and applies the rate limit of the client's
+   * Creates the guard of the public pages. This guard requires no API key, but applies the rate limit of the client's
    * address (docs/contract.md#what-is-public).
    *
-   * @param render converts an error to a response in the form that the clients of these pages expect
+   * @param render converts an error to a response for the clients of the public pages
    */
   ofPublic(render: (error: unknown, source: ErrorSource) => Answer): MiddlewareHandler<GatewayEnv>;
   /**
-   * Creates the check that the server runs before the app. If this process already knows that a request will be
-   * refused, the check sends the same refusal as the guard, but with less work (known-refusals.ts).
+   * Creates a check that the HTTP server runs for each request, before the app gets the request. If this process
+   * already knows that it must refuse a request, the check sends the same refusal as the guard, but with less work
+   * (known-refusals.ts).
    */
   refusingKnown(surfaceOf: (incoming: IncomingMessage) => RefusingSurface | undefined): RefuseKnown;
 }
 
-/** Creates the guards of one process. All guards share one count of unauthenticated clients. */
+/**
+ * Creates the guards of one process. All guards of the process together count the requests of unauthenticated clients.
+ */
 export function createGuards(dependencies: GuardDependencies): Guards {
   const { services, limiter, log, trustProxy } = dependencies;
   const { authenticator } = services;
@@ -72,8 +75,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   });
 
   /**
-   * Finds the API key of a request. If this process does not know the secret of the request, it first checks the rate
-   * limit of the client's address.
+   * Finds the API key of a request. If this process does not know the secret of the API key, the function first checks
+   * the rate limit of the client's address.
    */
   function authenticate(
     secret: string | undefined,
@@ -84,16 +87,17 @@ export function createGuards(dependencies: GuardDependencies): Guards {
     const lookUp = () => authenticator.authenticate(secret);
     if (authenticator.knownSecretHashes.has(secret)) return lookUp();
     return unauthenticatedClients.lookUp(state, secret, lookUp).catch((error: unknown) => {
-      // The known secrets are read again. Another client behind the same address may be guessing keys, and this key may
-      // be valid and issued by another process.
+      // This process may not know a secret that another process has issued. If another client has exhausted the rate
+      // limit of the same address, this process refuses the unknown secret. After that refusal, it reads the hashes of
+      // all issued secrets again within 5 s.
       if (error === rateLimitExceeded) authenticator.knownSecretHashes.readSoon();
       throw error;
     });
   }
 
   /**
-   * Waits until a request of an API key may run. If the request is refused, its response still has the rate limit
-   * headers of the key.
+   * Waits until a request of an API key may start. Even if the gateway refuses to start the request, the response
+   * contains the rate limit headers of the API key.
    */
   async function waitForSlot(
     begun: Promise<() => void>,
@@ -109,8 +113,9 @@ export function createGuards(dependencies: GuardDependencies): Guards {
   }
 
   /**
-   * Takes a point from the rate limit of the client's address for a request without a valid API key. If the client did
-   * not cause the failure, no point is taken, and the response has no rate limit headers (docs/contract.md#rate-limit).
+   * For a request without a valid API key, subtracts a point from the rate limit of the client's address. If the
+   * gateway could not check the API key, the request costs no point, and its response has no rate limit headers
+   * (docs/contract.md#rate-limit).
    */
   async function chargeUnauthenticatedClient(error: unknown, state: RequestState): Promise<unknown> {
     const isRefusedKey = error instanceof ServiceError && error.code === 'UNAUTHORIZED';
@@ -146,8 +151,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
             holdBytes: (change) => void (state.heldBytes += change),
             requestId: state.requestId,
             log,
-            // The object has the next two members from the start. REST sets them in a copy of the object, and V8 would
-            // take microseconds to add members to a copy.
+            // REST sets the members `takeWholeList` and `defersLargeValues` in a copy of the context. The object has
+            // both members from the start, because V8 needs microseconds to add a new member to a copied object.
             takeWholeList: undefined,
             defersLargeValues: undefined,
           };
@@ -164,8 +169,8 @@ export function createGuards(dependencies: GuardDependencies): Guards {
         } finally {
           endAnswering();
         }
-        // A subscription does not count as a request in progress, because subscriptions have a limit of their own. All
-        // other requests count until their connection closes.
+        // A subscription does not count as a request in progress, because subscriptions have a limit of their own. A
+        // query, mutation or REST request counts as in progress until its response is sent or its connection closes.
         if (!c.env?.outgoing || (c.res !== state.response && isEventStream(c.res))) endRequest?.();
         record(state, c, performance.now() - startedAt);
       }),

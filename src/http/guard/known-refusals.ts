@@ -13,27 +13,26 @@ import { type RequestState, type Surface, unknownOperation } from '../request-st
 import { type Answer, bodyOf, jsonHeaders, surfaceHeaders } from '../responses/response.ts';
 import { addressSubject } from './unauthenticated-clients.ts';
 
-// When a client sends a flood of requests, refusing a request must cost less than answering it. If the process already
-// knows that it will refuse a request, it does so before it matches a route or creates a `Request` or `Headers` object.
+// Refusing a request must cost less than answering it, so that a flood of requests does not block the process. If the
+// process already knows that it must refuse a request (for example because of the rate limit), it refuses early. At
+// that time, the process has not yet matched a route or created a `Request` or `Headers` object.
 
-/** The API to which a request belongs, and the function that converts an error to the form of errors in this API. */
+/** The API of a request (REST or GraphQL), with the function that converts an error to a response of this API. */
 export interface RefusingSurface {
   surface: Surface;
   render: (error: unknown, source: ErrorSource) => Answer;
 }
 
-/**
- * Answers a request if the request is certain to be refused, and returns true. For any other request, the function does
- * nothing and returns false.
- */
+/** Refuses a request if the refusal is certain without a database query. Returns whether the request was refused. */
 export type RefuseKnown = (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
 
 /**
- * Creates the check for refusals that need no database. The check refuses a request if its secret is known to be
- * invalid, or if the rate limit of its API key or address is exhausted. The response equals the response of the guard.
+ * Creates the function that refuses requests without reading the database. The function refuses a request with a secret
+ * that is known to be invalid, or with an exhausted rate limit. A request that this function refuses gets the same
+ * response as from the request guard of REST or GraphQL.
  *
- * @param options.surfaceOf returns whether a request is for REST or GraphQL, with the form of its errors; undefined
- *   when the request needs no key
+ * @param options.surfaceOf a function that returns the API of a request (REST or GraphQL), with the function that
+ *   renders errors for this API. Returns undefined when the request needs no API key
  */
 export function createKnownRefusals(
   { services, limiter, log, trustProxy }: GuardDependencies,
@@ -46,8 +45,8 @@ export function createKnownRefusals(
   const { record, surfaceOf } = options;
 
   /**
-   * Returns the API key of a secret, or the reason why the secret is invalid. The result is empty when only the
-   * database can decide.
+   * Returns the API key of a secret, or the reason why the secret is invalid. The result is empty when the gateway must
+   * first look up the secret in the database.
    */
   function findKnown(secret: string | undefined): { key?: AuthenticatedKey; fault?: unknown } {
     try {
@@ -61,8 +60,8 @@ export function createKnownRefusals(
   return (incoming, outgoing) => {
     const startedAt = performance.now();
     const { headers, url = '', method } = incoming;
-    // The app handles all requests with an Origin header or without a Host header. It also handles all requests while
-    // spans are recorded.
+    // A request with an Origin header or without a Host header is always passed to the app. While tracing is on, every
+    // request is passed to the app, because the app creates the tracing span of a request.
     if (headers.origin !== undefined || headers.host === undefined || activeTracer()) return false;
     const refusing = surfaceOf(incoming);
     if (!refusing) return false;
@@ -91,7 +90,7 @@ export function createKnownRefusals(
       if (errorCode) state.errorCode = errorCode;
       const body = bodyOf(answer, state.requestId);
       const sent = Object.assign(surfaceHeaders(state, status), jsonHeaders);
-      const isHead = method === 'HEAD'; // the response of the app to HEAD has no Content-Length either
+      const isHead = method === 'HEAD'; // like the app, this function sends no Content-Length in a response to a HEAD request
       if (!isHead) sent['Content-Length'] = String(Buffer.byteLength(body));
       outgoing.writeHead(status, sent);
       outgoing.end(isHead ? undefined : body);
@@ -107,8 +106,8 @@ export function createKnownRefusals(
 }
 
 /**
- * Returns a header as a single text. When a client repeats a header, Node usually combines the values to one text, but
- * keeps an array for a few headers.
+ * Returns the value of a header as a single text. When a client repeats a header, Node usually combines the values of
+ * the header into one text. For a few headers, Node keeps an array instead.
  */
 const single = (value: string | string[] | undefined) =>
   typeof value === 'object' ? value.join(', ') : value;

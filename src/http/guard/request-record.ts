@@ -3,14 +3,14 @@ import { type RequestState, unknownOperation } from '../request-state.ts';
 import type { UnauthenticatedClients } from './unauthenticated-clients.ts';
 
 /**
- * The maximum number of characters of a path in the log. Clients choose the paths of requests without an operation and
- * the paths of errors.
+ * The maximum number of characters of a path in the log. The log shortens longer paths. Clients can send requests to
+ * any path, and can choose long aliases, which the paths of GraphQL errors contain.
  */
 const maxLoggedPath = 200;
 
 /**
- * Records a request in the log and in the metrics. If the request has an API key, it is also counted in the usage of
- * the key.
+ * Records a request in the log and in the metrics. If the request has a valid API key, the request is also counted in
+ * the usage of the key.
  */
 export type RecordRequest = (
   state: RequestState,
@@ -42,12 +42,12 @@ export function createRequestRecord(
         createdAt: new Date(),
       });
     } else if (errorCode) unauthenticatedClients.countRefusal(errorCode);
-    // Refusals of requests without a valid API key are only counted. A client can cause any number of them, so they are
-    // not logged one by one.
+    // When a request without a valid API key exceeds the rate limit, the gateway only counts the refusal. It does not
+    // log each of these refusals, because a client can cause any number of them.
     if (!key && errorCode === 'RATE_LIMIT_EXCEEDED') return;
     const loggedPath = operation === unknownOperation && path.slice(0, maxLoggedPath);
     log.info(
-      // pino does not write members that are undefined.
+      // The logger pino does not write members whose value is undefined.
       {
         requestId,
         surface,

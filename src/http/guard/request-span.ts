@@ -4,14 +4,14 @@ import { activeTracer, inSpan } from '../../observability/spans.ts';
 import type { GatewayEnv } from '../request-state.ts';
 
 /**
- * The lowest HTTP status of a server error. Only a server error marks the span as failed; a client error does not
- * (OpenTelemetry, HTTP).
+ * The lowest HTTP status of a server error. A server error marks the tracing span of its request as failed, but a
+ * client error does not (OpenTelemetry, HTTP).
  */
 const lowestServerError = 500;
 
 /**
- * Adds a span for each request to a guard. The span belongs to the trace that the client names in the header
- * `traceparent`.
+ * Wraps a guard, so that each request runs within a tracing span. The span belongs to the trace whose id the client
+ * sends in the header `traceparent`.
  */
 export function inRequestSpan(guard: MiddlewareHandler<GatewayEnv>): MiddlewareHandler<GatewayEnv> {
   return (c, next) => {

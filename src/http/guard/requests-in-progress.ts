@@ -6,19 +6,19 @@ import { slotLimits } from '../../scheduling/limits.ts';
 export interface RequestLimits {
   /** The maximum number of requests of one API key that run at the same time. */
   maxRunningPerKey: number;
-  /** The maximum number of requests of one API key that wait. */
+  /** The maximum number of requests of one API key that wait until they may run. */
   maxWaitingPerKey: number;
   /**
-   * The maximum number of response bytes of one API key that its clients have not read. While there are more unread
-   * bytes, the next request of the key waits.
+   * The maximum number of response bytes that clients of one API key have not read yet. While the number of unread
+   * bytes is higher than `maxUnreadBytesPerKey`, the next request of the API key waits.
    */
   maxUnreadBytesPerKey: number;
   /**
-   * The maximum number of unread response bytes of all API keys together. While there are more unread bytes, the
-   * process closes connections of the key with the most unread bytes.
+   * The maximum number of unread response bytes of all API keys together. While more than `maxUnreadBytes` response
+   * bytes are unread, the process closes connections of the API key with the most unread bytes.
    */
   maxUnreadBytes: number;
-  /** How often the process counts the unread response bytes, in milliseconds. */
+  /** The time between two counts of the unread response bytes, in milliseconds. */
   checkIntervalMs: number;
 }
 
@@ -30,16 +30,21 @@ export const requestLimits: RequestLimits = {
   checkIntervalMs: 100,
 };
 
-/** The requests that one process is answering, for each API key. */
+/** The requests that one process is answering, grouped by API key. */
 export interface RequestsInProgress {
   /**
-   * Waits until a request may run, and counts it as running. The oldest waiting request of an API key runs first.
+   * Waits until a request may run, and then counts the request as running. The oldest waiting request of an API key
+   * runs first.
    *
-   * @param answer the Node response. The request counts as running until the response is written or its connection is
-   *   closed. A request from within the process has no Node response, and counts until the returned function is called
-   * @param heldBytes returns the number of unread response bytes that are not in the buffers of the connection
-   * @returns a function that ends the request earlier
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` (as a rejected promise) when too many requests of the key wait
+   * @param answer the response object of Node. The request counts as running until its response is written or its
+   *   connection is closed. For a request from within the process, `answer` is `undefined`. Such a request counts as
+   *   running until the caller calls the function that ends the request
+   * @param heldBytes a function that returns how many bytes of the response wait in memory, without the bytes in the
+   *   buffers of the connection
+   * @returns a function that ends the request; from then on, the request does not count as running, even if its
+   *   response is not written yet
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, as a rejected promise, when too many requests of the API key are
+   *   waiting
    */
   begin(
     keyId: string,
@@ -50,7 +55,7 @@ export interface RequestsInProgress {
 
 type EndRequest = () => void;
 
-/** A request in progress, with the Node response to it. */
+/** A request in progress, with Node's `ServerResponse` object of the request. */
 interface AnsweredRequest {
   answer: ServerResponse | undefined;
   heldBytes: () => number;
@@ -62,7 +67,7 @@ interface RequestsOfKey {
   waiting: Set<{ start: () => void }>;
 }
 
-/** Returns how many bytes of a response the client has not read yet. */
+/** Returns the number of bytes of a response that the client has not read yet. */
 const unreadBytes = ({ answer, heldBytes }: AnsweredRequest) => (answer?.writableLength ?? 0) + heldBytes();
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
@@ -98,8 +103,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
   }
 
   /**
-   * Starts the waiting requests of an API key that may run now. If a key has no requests left, it is removed from the
-   * map.
+   * Starts waiting requests of an API key until the limits allow no further running request. If an API key has no
+   * running requests, the function removes the key from the map `keys`.
    */
   function startWaiting(keyId: string, key: RequestsOfKey): void {
     for (const { start } of key.waiting) {
@@ -115,7 +120,7 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     return new Promise((resolve, reject) => {
       const giveUp = () => {
         key.waiting.delete(waiting);
-        reject(tooManyWaiting); // the client has disconnected and does not see this error
+        reject(tooManyWaiting); // the client has disconnected and never sees this error
       };
       const waiting = {
         start: () => {
@@ -129,7 +134,9 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
     });
   }
 
-  /** Closes connections until the number of unread bytes in the process is within the limit. */
+  /**
+   * Closes connections with unread response bytes until the number of these bytes in the process is within the limit.
+   */
   function cutLargest(): void {
     const unread = new Map([...keys.values()].map((key) => [key, unreadOf(key)]));
     let total = sum([...unread.values()]);
@@ -155,8 +162,8 @@ export function createRequestsInProgress(limits: RequestLimits = requestLimits):
 
   return {
     begin(keyId, answer, heldBytes = () => 0) {
-      // The client may have disconnected while the key was looked up. The request is then not counted, because no close
-      // event would end it.
+      // If the client disconnected during the look-up of its API key, the request is not counted: the `close` event
+      // that would end the request has already occurred.
       if (answer?.closed) return () => undefined;
       timer ??= setInterval(check, limits.checkIntervalMs).unref();
       let key = keys.get(keyId);

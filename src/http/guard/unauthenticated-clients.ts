@@ -7,16 +7,18 @@ import { clientOf } from './client-address.ts';
 import type { RequestState } from '../request-state.ts';
 
 /**
- * The rate limits of requests without a valid key, for each client address. The limits equal the default limits of a
- * key.
+ * The rate limits for all requests without a valid API key from the same client address. The limits for a client
+ * address are the same as the default limits of an API key.
  */
 const addressLimits = { hourlyLimit: 1000, burstLimit: 100 };
-/** How often the log reports the number of refused requests without a valid API key, in milliseconds. */
+/** The time between two log entries that count the refused requests without a valid API key, in milliseconds. */
 const summaryIntervalMs = 60_000;
-/** The `Retry-After` in seconds for a client that has too many look-ups of API keys in progress. */
+/**
+ * The `Retry-After` header, in seconds, for a client address with too many running look-ups of API keys.
+ */
 const lookUpRetrySeconds = 1;
 
-/** Returns the rate limit that applies to requests without a valid API key from an address. */
+/** Returns the rate limit that applies to all requests without a valid API key from the same client address. */
 export const addressSubject = (address: string): RateLimitSubject => ({
   kind: 'address',
   id: clientOf(address),
@@ -26,11 +28,13 @@ export const addressSubject = (address: string): RateLimitSubject => ({
 /** Limits and counts the requests without a valid API key. */
 export interface UnauthenticatedClients {
   /**
-   * Looks up a secret that this process does not know. The look-up runs only if the client's address has enough rate
-   * limit points left to pay for an invalid secret. Points are taken only if the secret is invalid. Concurrent requests
-   * with the same secret count as one look-up.
+   * Looks up the API key of a secret that this process does not know. For each running look-up, a client address needs
+   * one remaining rate limit point, because the secret may be invalid. A look-up itself costs no points. The caller of
+   * `lookUp` subtracts one point only if the secret is invalid. Several concurrent requests with the same secret count
+   * as only one look-up.
    *
-   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED`, without the look-up
+   * @throws {ServiceError} `RATE_LIMIT_EXCEEDED` when the client address has too few rate limit points left. The
+   *   gateway then does not look up the secret
    */
   lookUp<Found>(
     state: RequestState,
@@ -38,8 +42,9 @@ export interface UnauthenticatedClients {
     run: () => Found | Promise<Found>,
   ): Promise<Found>;
   /**
-   * Counts a refused request. Once a minute, the log reports the number of refused requests. A log line or a database
-   * row for each refused request could fill the disk.
+   * Counts a request that the gateway refused. The gateway does not log each refused request, but logs their number
+   * once a minute. Refused requests are not logged one by one, because a log line or a database row for each of them
+   * could fill the disk.
    */
   countRefusal(code: ErrorCode): void;
 }
@@ -53,8 +58,8 @@ export function createUnauthenticatedClients({
   log: Logger;
 }): UnauthenticatedClients {
   /**
-   * The look-ups of API keys in progress. For each client, the map has the number of waiting requests for each secret.
-   * Each look-up ends within the time limit of the database.
+   * The running look-ups of API keys. For each client and each secret, the map contains how many requests wait for the
+   * look-up. The time limit for database queries also limits each look-up.
    */
   const lookUps = new Map<string, Map<string | undefined, number>>();
   const refusals = new Map<ErrorCode, number>();
@@ -62,7 +67,7 @@ export function createUnauthenticatedClients({
 
   /**
    * Changes the number of requests that wait for the look-up of a secret. Returns how many different secrets of the
-   * client are being looked up.
+   * client the gateway is looking up.
    */
   function changeLookUps(client: string, secret: string | undefined, change: 1 | -1): number {
     const secrets = lookUps.get(client) ?? new Map<string | undefined, number>();
@@ -81,7 +86,7 @@ export function createUnauthenticatedClients({
       try {
         const decision = await limiter.read(subject);
         const remaining = Math.min(decision.hour.remaining, decision.burst.remaining);
-        // When the rate limit is exhausted, `charge` takes no points, but lets the limiter cache the refusal.
+        // If no points remain, `charge` does not subtract points; it only makes the rate limiter cache the refusal.
         if (remaining === 0) await charge(limiter, state, subject);
         if (remaining < running) {
           state.decision = { ...decision, allowed: false, retryAfter: lookUpRetrySeconds };

@@ -3,45 +3,48 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 import type { UnreadBodyLimits } from './unread-bodies.ts';
 
-/** The limits on the connections of a server. All times are in milliseconds. */
+/** The limits on the connections of an HTTP server, with all times in milliseconds. */
 export interface ConnectionLimits extends UnreadBodyLimits {
   /**
-   * How long the headers of a request may take to arrive. Without this limit, a client that sends only half of its
-   * headers would keep a connection open.
+   * The maximum time in which the headers of a request must arrive. With this limit, a client cannot keep a connection
+   * open by sending only a part of its headers.
    */
   headersTimeoutMs: number;
   /**
-   * How long a whole request may take to arrive, including its body. A body of 16 MiB takes about this long at 1
-   * Mbit/s.
+   * The maximum time that a whole request, including its body, may take to arrive. A body of 16 MiB takes about
+   * `requestTimeoutMs` at 1 Mbit/s.
    */
   requestTimeoutMs: number;
   /**
-   * How long an idle connection waits for its next request. Common load balancers close idle connections after 60 s,
-   * and the server must wait longer.
+   * How long an idle connection waits for its next request. The idle time is longer than 60 s, after which common load
+   * balancers close idle connections. The server must not close an idle connection before the load balancer closes it.
    */
   keepAliveTimeoutMs: number;
   /**
-   * How long a connection may transfer no data while a request is being answered. A stalled client must not pin memory.
-   * The time is longer than `requestTimeoutMs` plus `checkIntervalMs`, so that an incomplete request first gets its
-   * response with status 408.
+   * The maximum time during which a connection may transfer no data while a request is being answered. After
+   * `silentTimeoutMs`, a stalled client can therefore no longer keep its response in memory. `silentTimeoutMs` must be
+   * longer than `requestTimeoutMs` plus `checkIntervalMs`. Otherwise, the client of an incomplete request would not get
+   * status 408.
    */
   silentTimeoutMs: number;
-  /** How often Node looks for requests that exceed `headersTimeoutMs` or `requestTimeoutMs`. */
+  /** How often Node checks whether requests have exceeded `headersTimeoutMs` or `requestTimeoutMs`. */
   checkIntervalMs: number;
-  /** The maximum number of connections of a process. Each connection takes about 20 KiB and a file descriptor. */
+  /**
+   * The maximum number of connections of a process. Each connection occupies about 20 KiB of memory and a file
+   * descriptor.
+   */
   maxConnections: number;
   /**
-   * The maximum number of connections of one client that connects without a proxy. Even an office behind one address
-   * needs fewer connections.
+   * The maximum number of connections of one client address, for a gateway to which clients connect without a proxy. An
+   * office whose computers share one address needs fewer connections than `maxConnectionsPerClient`.
    */
   maxConnectionsPerClient: number;
   /**
-   * How long a stopping server keeps idle connections open. If a client sends a request in this time, it gets a
-   * response which announces that the connection will close. Otherwise the client would find its connection closed
-   * without notice.
+   * How long a stopping server keeps idle connections open. If a client sends a request on such a connection during
+   * this time, the response announces that the connection will close.
    */
   idleGraceMs: number;
-  /** How long a stopping server waits until the requests in progress are answered. */
+  /** How long a server that is stopping waits for the responses to the requests in progress. */
   drainTimeoutMs: number;
 }
 
@@ -59,24 +62,24 @@ export const connectionLimits: ConnectionLimits = {
   drainTimeoutMs: 8_000,
 };
 
-/** The connections of a server. */
+/** The open connections of an HTTP server. */
 export interface Connections {
   /**
-   * Whether the server has begun to write a response on a connection. Nothing else may then be written to the
-   * connection.
+   * Whether the server has begun to write a response to a connection. While the server writes a response, nothing else
+   * may write to this connection.
    */
   isAnswering(socket: unknown): boolean;
   /**
-   * Accepts no more connections, and waits until all responses are sent. Responses that have not begun get the header
-   * `Connection: close`. Idle connections are closed after `idleGraceMs`, and all other connections after
-   * `drainTimeoutMs`.
+   * Stops accepting connections, and waits until all responses are sent. Each response that begins during the stop gets
+   * the header `Connection: close`. The server closes idle connections after `idleGraceMs`, and all other connections
+   * after `drainTimeoutMs`.
    */
   drain(): Promise<void>;
 }
 
 /**
- * Keeps track of the connections of a server, so that a stopping server can send every response before it closes the
- * connection.
+ * Keeps track of the connections of a server, so that a server that is stopping can send every response before it
+ * closes the connection.
  */
 export function trackConnections(
   server: Server,
@@ -84,8 +87,8 @@ export function trackConnections(
   { countByAddress }: { countByAddress: boolean },
 ): Connections {
   /**
-   * The responses in progress on each connection. There are several when a client sends its next request before it has
-   * received the response (pipelining).
+   * The unfinished responses on each connection. With HTTP pipelining, a client sends several requests without waiting
+   * for the responses, so a connection can have several unfinished responses.
    */
   const answersOf = new Map<Socket, Set<ServerResponse>>();
   const connectionsOf = new Map<string, number>();
@@ -115,8 +118,8 @@ export function trackConnections(
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers?.delete(response);
-      // This response began before the server stopped, so it did not announce the end of its connection. The connection
-      // is closed after the response.
+      // A server that is stopping closes each connection after the last response on it. If the headers of this last
+      // response were sent earlier, the response cannot announce that the connection will close.
       if (closesIdle && answers?.size === 0) socket.destroySoon();
     });
   });
@@ -137,8 +140,8 @@ export function trackConnections(
         for (const socket of answersOf.keys()) socket.destroy();
       }, limits.drainTimeoutMs);
       return new Promise((resolve) => {
-        // This calls `close` of the TCP server. `close` of node:http would end connections whose response is written
-        // but not sent yet.
+        // The server is closed with the method `close` of node:net. The method `close` of node:http would also end
+        // connections with a response that is written but not sent yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(idle);
           clearTimeout(late);

@@ -9,11 +9,15 @@ import type { Connections } from './connections.ts';
 export type RefusalBody = (error: { code: ErrorCode; message: string }, requestId: string) => string;
 
 /**
- * How long the connection of a refused client stays open, so that the client can read the response, in milliseconds.
+ * How long a connection stays open after a refusal, in milliseconds. Until the connection closes, the client can read
+ * the response.
  */
 const refusalReadMs = 1_000;
 
-/** The responses for errors of Node's HTTP parser, by error code. All other error codes mean a malformed request. */
+/**
+ * The response for each error code of Node's HTTP parser. For any other error code, the response says that the request
+ * is malformed.
+ */
 const refusals: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'Request headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'Request body has too large chunk extensions' },
@@ -24,8 +28,8 @@ const malformed = { status: 400, message: 'Malformed HTTP request' };
 const jsonType = 'application/json; charset=utf-8';
 
 /**
- * Answers requests that Node rejects before they reach the app. Node's own response would have an empty body; this
- * response has the usual error body.
+ * Answers requests that Node rejects before they reach the app. Node's own response would have an empty body, so this
+ * function sends a response with the usual error body.
  */
 export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Connections): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -47,18 +51,22 @@ export function answerEarly(server: Server, bodyOf: RefusalBody, connections: Co
     );
     socket.on('error', () => socket.destroy());
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-    // The connection is closed after some time. Otherwise a client that never stops sending would keep it open.
+    // The server closes the connection after one second. Otherwise, a client that never stops sending could keep the
+    // connection open.
     setTimeout(() => socket.destroy(), refusalReadMs).unref();
   }
 }
 
-/** The status and the message for a request that does not reach the app. */
+/** The HTTP status and the error message for a request that does not reach the app. */
 interface EarlyRefusal {
   status: number;
   message: string;
 }
 
-/** Creates the headers and the body of a refusal. The refusal has a new request id, which the client can quote. */
+/**
+ * Creates the headers and the body of the response to a refused request. The response contains a new request id, which
+ * the client can quote in a support request.
+ */
 function refusalOf({ message }: EarlyRefusal, bodyOf: RefusalBody) {
   const requestId = randomUUID();
   const body = bodyOf({ code: 'VALIDATION_ERROR', message }, requestId);
@@ -76,8 +84,8 @@ function refuseRequest(response: ServerResponse, refusal: EarlyRefusal, bodyOf: 
 }
 
 /**
- * Refuses a request with more than one Host header (RFC 9112, section 3.2). Node itself would accept the request and
- * use the first header.
+ * Refuses a request with more than one Host header (RFC 9112, section 3.2). Node itself would accept a request with two
+ * Host headers and use the first one.
  */
 export function refuseSeveralHosts(
   { rawHeaders }: IncomingMessage,
@@ -96,8 +104,8 @@ export function refuseSeveralHosts(
 }
 
 /**
- * Creates the response to a request that Hono cannot read, for example because of an invalid Host header, or whose
- * handler failed.
+ * Creates the response when the handler of a request fails, and when Hono cannot read a request. For example, Hono
+ * cannot read a request with an invalid Host header.
  */
 export function earlyResponse(error: unknown, bodyOf: RefusalBody): Response {
   const requestId = randomUUID();

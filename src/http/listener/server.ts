@@ -7,7 +7,7 @@ import type { RefuseKnown } from '../guard/known-refusals.ts';
 import { answerEarly, earlyResponse, type RefusalBody, refuseSeveralHosts } from './early-answers.ts';
 import { createUnreadBodies } from './unread-bodies.ts';
 
-/** Host names that stand for all addresses of the machine. Each has an address that a browser can open instead. */
+/** Maps the host names that stand for all addresses of the machine to addresses that a browser can open. */
 const reachableHost: Partial<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** A running HTTP server. */
@@ -15,8 +15,8 @@ export interface Listener {
   /** The URL at which this machine can reach the server, such as `http://127.0.0.1:3000`. */
   url: string;
   /**
-   * Accepts no more connections and finishes the requests in progress. The connections that are still open after 8 s
-   * are closed.
+   * Stops accepting connections and finishes the requests in progress. Connections that are still open after 8 s are
+   * closed.
    */
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface ListenAddress {
 /**
  * Binds a server to an address.
  *
- * @throws when the server cannot listen on the address; the message names the environment variables to change
+ * @throws an error that names the environment variables to change, when the server cannot listen on the address
  */
 const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   new Promise<void>((resolve, reject) => {
@@ -43,10 +43,10 @@ const bind = (server: Server, { host, port, portVariable }: ListenAddress) =>
   });
 
 /**
- * Checks that a server can listen on an address. The start of the gateway runs this check first. The address is free
- * again when the promise settles.
+ * Checks that a server can listen on an address, and then frees the address again. At its start, a gateway process
+ * checks its listen addresses before it opens the database.
  *
- * @throws when a server cannot listen on the address; the message names the environment variables to change
+ * @throws an error that names the environment variables to change, when a server cannot listen on the address
  */
 export async function requireFreeAddress(address: ListenAddress): Promise<void> {
   const server = createTcpServer();
@@ -56,13 +56,15 @@ export async function requireFreeAddress(address: ListenAddress): Promise<void> 
 }
 
 /**
- * Serves an app over HTTP.
+ * Starts an HTTP server for an app.
  *
- * @param options.refusalBody creates the response body for a request that does not reach the app
+ * @param options.refusalBody creates the response body when the server refuses a request before the app gets the
+ *   request
  * @param options.behindProxy whether all connections come from a proxy, so that the address of a connection is not the
  *   client's address
- * @param options.refuseKnown answers requests that need not reach the app
- * @throws when the server cannot listen on the address; the message names the environment variables to change
+ * @param options.refuseKnown refuses some requests without calling the app, for example requests with an invalid API
+ *   key
+ * @throws an error that names the environment variables to change, when the server cannot listen on the address
  */
 export async function listen(
   app: { fetch: Parameters<typeof getRequestListener>[0] },
@@ -77,14 +79,14 @@ export async function listen(
   const limits = { ...connectionLimits, ...options.limits };
   const answer = getRequestListener(app.fetch, {
     errorHandler: (error) => earlyResponse(error, refusalBody),
-    autoCleanupIncoming: false, // with true, Hono would read the unread bodies of all answered requests immediately
+    autoCleanupIncoming: false, // if true, Hono would read unread request bodies right after the response
   });
   const followBody = createUnreadBodies(limits);
   const server = createServer(nodeOptions(limits), (incoming, outgoing) => {
     followBody(incoming, outgoing);
     if (refuseSeveralHosts(incoming, outgoing, refusalBody)) return;
-    // Hono requires a Host header, so an HTTP/1.0 request gets one here. Only HTTP/1.1 requires the header (RFC 9112,
-    // section 3.2), and health probes that use HTTP/1.0 do not send it.
+    // Hono requires a Host header, so this code adds a Host header to an HTTP/1.0 request. HTTP/1.0 does not require
+    // the Host header (RFC 9112, section 3.2). Health probes over HTTP/1.0 do not send the Host header.
     if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
     if (!refuseKnown?.(incoming, outgoing)) void answer(incoming, outgoing);
   });
@@ -105,7 +107,7 @@ const nodeOptions = (limits: ConnectionLimits): ServerOptions => ({
   requestTimeout: limits.requestTimeoutMs,
   keepAliveTimeout: limits.keepAliveTimeoutMs,
   connectionsCheckingInterval: limits.checkIntervalMs,
-  // Node must not check the Host header, because Node's refusal has an empty body. Hono checks the header and sends an
-  // error body.
+  // Only Hono checks the Host header, because Node's refusal of a wrong Host header would have an empty body instead of
+  // the usual error body.
   requireHostHeader: false,
 });

@@ -3,29 +3,33 @@ import { slotLimits } from '../../scheduling/limits.ts';
 import { createSlots } from '../../scheduling/slots.ts';
 import { canonicalAddress, clientOf } from '../guard/client-address.ts';
 
-/** The limits for the remaining part of a request body that a client still sends after the response. */
+/** The limits for a request body that is still arriving after the response has been sent. */
 export interface UnreadBodyLimits {
   /**
-   * How long the remaining part of the body may take to arrive, in milliseconds. The client reads its response in this
-   * time (RFC 9112, section 9.6).
+   * The maximum time in which the remaining part of the request body must arrive, in milliseconds. The connection stays
+   * open for at most `unreadBodyTimeoutMs`, so that the client can read the response (RFC 9112, section 9.6).
    */
   unreadBodyTimeoutMs: number;
-  /** How many bytes of the remaining part are read before the connection is closed. */
+  /**
+   * The maximum number of bytes of a request body that a client may still send after the response. If the client sends
+   * more, the gateway closes the connection.
+   */
   maxUnreadBodyBytes: number;
 }
 
 /**
- * Creates the reader of unread request bodies. Some requests are answered before their body is read, for example
- * because the body is too large or the API key is invalid. The reader discards such bodies, one body at a time. Node
- * would read all of them as fast as they arrive, and megabytes from many connections would delay other requests.
+ * Creates a function that discards unread request bodies, one after the other. The gateway answers some requests before
+ * it has read their body, for example because the body is too large. Node itself would read all unread bodies as fast
+ * as they arrive. Megabytes from many connections would delay other requests.
  *
- * @returns a function to call at the start of each request, so that the connection can be used for the next request
+ * @returns a function that the server calls at the start of each request. After the response, the function discards
+ *   the unread part of the request body, so that the connection can carry the next request
  */
 export function createUnreadBodies({ unreadBodyTimeoutMs, maxUnreadBodyBytes }: UnreadBodyLimits) {
   const slots = createSlots(slotLimits.unreadBodies);
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (!hasBody(incoming)) return;
-    // Without this call, Node would read the remaining part of an unread body as soon as the response ends.
+    // `read(0)` prevents Node from reading the rest of an unread body as soon as the response ends.
     incoming.read(0);
     outgoing.once('finish', () => {
       const { socket } = incoming;
@@ -54,7 +58,7 @@ const hasBody = ({ headers }: IncomingMessage) =>
 
 function drop(incoming: IncomingMessage, maxBytes: number): void {
   let bytes = 0;
-  incoming.removeAllListeners('data'); // the listener is left over from a reader that stopped early
+  incoming.removeAllListeners('data'); // an earlier reader of the body may have left a listener for `data`
   incoming.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) incoming.socket.destroySoon();

@@ -8,14 +8,14 @@ const codings = ['br', 'gzip'] as const;
 export type ContentCoding = (typeof codings)[number];
 
 /**
- * The minimum length of a text that is compressed, in characters. A shorter text fits into a few network packets
- * without compression.
+ * The minimum length of a text that the gateway compresses, in characters. A shorter text fits into a few network
+ * packets without compression.
  */
 const minCompressedCharacters = 4096;
 
 /**
- * The quality level of Brotli. At this level, Brotli is as fast as gzip at its default level, and its output is a fifth
- * smaller.
+ * The quality level of the Brotli compression. At quality level 4, Brotli is as fast as gzip at its default level, and
+ * the output of Brotli is a fifth smaller.
  */
 const brotliQuality = 4;
 
@@ -23,7 +23,7 @@ const brotliQuality = 4;
  * Returns the compression method that the client prefers, or undefined when the client accepts no supported method (RFC
  * 9110, "Accept-Encoding").
  *
- * @param offered the supported methods, the preferred method first
+ * @param offered the compression methods that the gateway supports, with the preferred method first
  */
 export function contentCoding(
   acceptEncoding: string | undefined,
@@ -44,22 +44,23 @@ export function contentCoding(
   return best;
 }
 
-/** Whether a body is so large that compressing it is worth the time. All streamed lists count as large. */
+/** Whether compressing a response body is worth the time. Compressing a streamed list is always worth the time. */
 export const isLarge = (body: string | ReadableStream<Uint8Array>) =>
   typeof body !== 'string' || body.length >= minCompressedCharacters;
 
 /**
- * Changes the count of response bytes that wait in memory for the client. The number is negative when bytes were passed
- * to the connection.
+ * Adds `change` to the count of response bytes that wait in memory for the client. For bytes that no longer wait, the
+ * caller passes a negative `change`.
  */
 type HoldBytes = (change: number) => void;
 
 /**
- * How many bytes of a text are compressed in one step. The next step starts when the client has read the earlier bytes.
+ * The number of bytes of a text that are compressed in one step. The next bytes of the text are compressed only after
+ * the client has read the earlier bytes.
  */
 const bytesAtOnce = 64 * 1024;
 
-/** Converts a text to a stream. The stream produces the next part only when the consumer asks for it. */
+/** Converts a text to a stream, which produces each part of the text only when the consumer requests this part. */
 function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
   const bytes = Buffer.from(text);
   let passed = 0;
@@ -80,8 +81,8 @@ function textStream(text: string, hold: HoldBytes): ReadableStream<Uint8Array> {
 }
 
 /**
- * Compresses a body outside of the event loop. Each chunk of a stream is sent as soon as it is compressed, so the first
- * entries of a long list arrive as early as without compression.
+ * Compresses a response body outside of the event loop. Each chunk of a streamed body is sent as soon as it is
+ * compressed. So compression does not delay the first entries of a long list.
  */
 export function compressed(
   body: string | ReadableStream<Uint8Array>,

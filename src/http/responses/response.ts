@@ -7,12 +7,13 @@ import type { RequestState } from '../request-state.ts';
 export interface Answer {
   status: number;
   /**
-   * The body of the response; null if there is no body, as for status 304. The body of an error is a function of the
-   * request id, so that requests which are refused for the same reason can share one answer.
+   * The body of the response, or null if there is no body, for example for status 304. For an error, the body is a
+   * function that creates the text from the request id. So one `Answer` object can be the response to all requests that
+   * are refused for the same reason.
    */
   body: string | ReadableStream<Uint8Array> | ((requestId: string | undefined) => string) | null;
   headers?: Record<string, string>;
-  /** The code of the error in the response, for the log, the metrics and the usage record. */
+  /** The error code of the response, which the log, the metrics and the usage record contain. */
   errorCode?: ErrorCode | undefined;
 }
 
@@ -20,15 +21,16 @@ export interface Answer {
 export const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**
- * The `Retry-After` in seconds for a request that was refused because of an overload, although its API key is within
- * its rate limits. One such overload is too many waiting changes of one location.
+ * The value of `Retry-After`, in seconds, when the gateway refuses a request because of too much work. For example,
+ * such an overload occurs when too many changes of one location are waiting. An API key can meet an overload although
+ * it is within its rate limits.
  */
 const busyRetryAfterSeconds = 1;
 
 /**
  * Returns the headers that all REST or GraphQL responses have.
  *
- * @param status the status of the response; a 429 always has `Retry-After`
+ * @param status the status of the response. A response with status 429 always has the header `Retry-After`
  */
 export function surfaceHeaders(
   { requestId, decision }: RequestState,
@@ -40,14 +42,14 @@ export function surfaceHeaders(
   return headers;
 }
 
-/** Returns the body of an error response for a request id. */
+/** Returns the body of an error response that contains the given request id. */
 export const bodyOf = ({ body }: Answer, requestId: string): string =>
   typeof body === 'function' ? body(requestId) : typeof body === 'string' ? body : '';
 
 /**
- * Creates the `Response` for a request, with the headers that all responses of the API have. Adding these headers to a
- * finished `Response` would reduce the throughput of lists by a tenth. Large bodies are compressed for clients that
- * accept compression.
+ * Creates the `Response` object for a request, with the headers that all responses of the API have. `respond` passes
+ * all headers to the constructor of `Response`. Adding headers to an existing `Response` would reduce the throughput of
+ * lists by a tenth. A large body is compressed if the client accepts compression.
  *
  * @param state the state of the request; undefined for a request that no guard handles
  */
@@ -58,8 +60,7 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
   const hold = (change: number) => {
     if (state) state.heldBytes += change;
   };
-  // The headers are assigned one after the other. Combining five objects with the spread syntax would take several
-  // microseconds.
+  // The spread syntax is not used for these headers, because it would take several microseconds.
   const allHeaders: Record<string, string> = state ? surfaceHeaders(state, status) : {};
   if (body !== null) Object.assign(allHeaders, jsonHeaders);
   if (large) allHeaders.Vary = 'Accept-Encoding';
@@ -76,8 +77,8 @@ export function respond({ status, body: made, headers, errorCode }: Answer, stat
 }
 
 /**
- * Whether a response is an event stream. An event stream ends when the client disconnects or its API key becomes
- * invalid.
+ * Whether a response is an event stream. An event stream ends when the client disconnects, or when the API key of the
+ * client becomes invalid.
  */
 export const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false;

@@ -3,19 +3,20 @@ import { z } from 'zod';
 import { isId } from '../../ids.ts';
 
 /**
- * The maximum length of a cursor in characters. A cursor can be long, because it lists the database transactions that
- * were open when the cursor was created.
+ * The maximum length of a cursor of the whitelist feed, in characters. A cursor can be long, because it lists the
+ * database transactions that were open when the cursor was created.
  */
 export const maxFeedCursorLength = 16_384;
 
 /**
- * The form of a cursor. Its content and its signature are in base64url. Cursors of releases before 1.6.0 have no
- * signature.
+ * The form of a cursor of the whitelist feed. A feed cursor contains its content and its signature in base64url.
+ * Cursors of releases before 1.6.0 have no signature.
  */
 export const feedCursorForm = /^[\w-]*(\.[\w-]{43})?$/;
 
 /**
- * A snapshot of PostgreSQL as text. It has the form `xmin:xmax:xip,…` (PostgreSQL manual, "pg_snapshot Components").
+ * A transaction snapshot of PostgreSQL in its text form, `xmin:xmax:xip,…` (PostgreSQL manual, "pg_snapshot
+ * Components").
  */
 const snapshot = z
   .string()
@@ -30,8 +31,8 @@ const snapshot = z
 const id = z.string().refine(isId);
 
 /**
- * The sequence number of a whitelist change. Some cursors without a signature have another value here, because earlier
- * releases did not number the changes.
+ * The sequence number of a whitelist change. In earlier releases of the gateway, whitelist changes had no sequence
+ * number. If a cursor of an earlier release contains anything but a number here, the sequence number is 0.
  */
 const changeId = z
   .string()
@@ -39,61 +40,67 @@ const changeId = z
   .catch('0');
 
 /**
- * The state of the database up to which a client has read a whitelist. All fields are validated, so that a cursor
- * cannot make an SQL statement fail.
+ * How far a client has read the feed of a whitelist, as a state of the database. Clients send this position in a
+ * cursor, so the gateway validates all values before an SQL statement uses them.
  */
 const position = z.object({
-  /** Identifies the history of the database. The identifier changes after a restore or a failover. */
+  /**
+   * Identifies the history of the database. This identifier changes when the database is restored from a backup or
+   * fails over to another server.
+   */
   life: z.string().regex(/^[0-9a-f]{32}$/),
-  /** The PostgreSQL snapshot up to which the client has read. The client has seen all changes in this snapshot. */
+  /** A PostgreSQL snapshot. The client has received all whitelist changes that are visible in this snapshot. */
   snapshot,
   /**
-   * The newest audit record of the location in the snapshot. After a restore from a backup, the database may no longer
-   * have this record.
+   * The id of the newest audit record of the location when the snapshot was taken. If the database no longer has this
+   * record, it was restored from an older backup.
    */
   newestRecordId: id.nullable(),
-  /** The time at which the snapshot was taken. */
+  /** The time at which the gateway took the snapshot of the database. */
   takenAt: z.iso.datetime({ precision: 3 }).refine((text) => Date.parse(text) >= 0),
 });
 
 const cursor = z.object({
   locationId: id,
-  /** The position that the client has reached after the last page of the current round. */
+  /** The position from which the client continues after the last page of the current list or of the current changes. */
   next: position,
-  /** The place at which the current round of pages continues; null before the first page of a round. */
+  /** The place in the list or in the changes at which the next page starts; null if the next page is the first page. */
   round: z
     .union([
-      /** The entry after which the client continues to read the whole list. */
+      /** The client is reading the whole list. The next page starts after the whitelist entry `entryId`. */
       z.object({ entryId: id }),
-      /** The change after which the client continues to read the changes since an earlier position. */
+      /**
+       * The client is reading the changes since an earlier position (`since`). The next page starts after the change
+       * `id`.
+       */
       z.object({ since: position, changedIn: z.string().regex(/^\d{1,19}$/), id: changeId }),
     ])
     .nullable(),
 });
 
-/** The position of a client in the history of a database: everything up to this position is known to the client. */
+/** A position in the history of a database. The client has received all changes before this position. */
 export type FeedPosition = z.output<typeof position>;
 
-/** The position of a client in the feed of a location. A client must treat the text of a cursor as opaque. */
+/** The position of a client in the whitelist feed of a location. A client must treat the text of a cursor as opaque. */
 export type FeedCursor = z.output<typeof cursor>;
 
 /**
- * A cursor without a signature. It comes from a release before 1.6.0, or a client made it up. The gateway uses only the
- * location in it.
+ * A cursor without a signature. An unsigned cursor comes from a release before 1.6.0, or was made up by a client. The
+ * gateway uses only the location of an unsigned cursor, and ignores its other content.
  */
 type UnsignedCursor = Pick<FeedCursor, 'locationId'> & { next?: undefined };
 
 /** Encodes cursors as texts for clients, and decodes them. */
 export interface FeedCursors {
   encode(cursor: FeedCursor): string;
-  /** Decodes a cursor. The result is undefined when the text is not a cursor of this gateway. */
+  /** Decodes a cursor. Returns `undefined` when the text is not a cursor of this gateway. */
   decode(text: string): FeedCursor | UnsignedCursor | undefined;
 }
 
 /**
  * Creates the functions that encode and decode cursors. Cursors are signed with HMAC-SHA256, so that a client cannot
- * forge a cursor; the content of a cursor is used in database queries. The signing key is derived from the pepper of
- * the API keys (HKDF, RFC 5869).
+ * forge a cursor. A forged cursor would be dangerous, because database queries use the content of a cursor. The signing
+ * key is derived from the pepper of the API keys (HKDF, RFC 5869).
  */
 export function createFeedCursors(pepper: string): FeedCursors {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'whitelist-feed-cursors', 32));
@@ -112,7 +119,10 @@ export function createFeedCursors(pepper: string): FeedCursors {
   };
 }
 
-/** Compares two signatures in a time that does not depend on their content. */
+/**
+ * Compares two signatures. The duration of the comparison does not depend on the characters of the signatures. So a
+ * client cannot guess a signature from the duration.
+ */
 const isEqual = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 

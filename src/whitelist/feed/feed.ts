@@ -1,109 +1,48 @@
-import type { WhitelistEntry } from '../../../prisma/generated/client/client.ts';
 import type { AuthenticatedKey } from '../../auth/key.ts';
 import { companiesOfReach, reachable } from '../../auth/scope.ts';
-import { namedStatement } from '../../database/named-statement.ts';
-import { isOfCompanies } from '../../database/company-scope.ts';
 import { createStatementBatch } from '../../database/statement-batch.ts';
 import type { Sql } from '../../database/types.ts';
 import { invalidField } from '../../errors/error-table.ts';
 import { isId } from '../../ids.ts';
-import { entryColumns } from '../columns.ts';
+import { entryOf } from '../columns.ts';
 import { readInParts, type WhitelistChanges } from './page.ts';
 import type { FeedCursor, FeedCursors, FeedPosition } from './cursor.ts';
-import { feedLife, positionColumns, positionOf, type PositionRow } from './position.ts';
-import { entryOf, type Nullable, type WhitelistReads } from '../reads.ts';
+import { positionOf } from './position.ts';
+import { type ChangeRow, type LocationPosition, readChanges, readPositions } from './statements.ts';
+import type { WhitelistReads } from '../reads.ts';
 
-// The feed of a whitelist gives a client the whole list, and after that the changes of the list. Database triggers
-// store each change in WhitelistChange with its transaction. A client reads the feed in rounds of pages. The gateway
-// takes a snapshot before each round. The next round returns all changes that are not in that snapshot, so no change is
-// missed, however late its transaction commits. A client may get a change twice, and always gets the last change of an
-// entry.
+// The feed of a whitelist first gives a client all entries, and after that the changes of the whitelist. Database
+// triggers store each change in the table WhitelistChange, with the number of its transaction. Each time a client
+// starts to read the feed, the gateway takes a snapshot of the database. The gateway then returns all changes that are
+// not in the client's previous snapshot. So if a transaction was still open during the previous snapshot, the client
+// receives its changes now. A client may receive the same whitelist change twice, but always receives the last change
+// of each whitelist entry.
 
-/** The maximum number of changes in one page of the feed. */
+/** The maximum number of changes in one page of the whitelist feed. */
 export const maxFeedPageSize = 5_000;
 
-/** Reads the current position of several locations, and whether a client can continue from an earlier position. */
-const readPositions = namedStatement(
-  'whitelist-feed-positions',
-  `
-    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
-      q.life = ${feedLife}
-        AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
-        AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
-        AND (q."newestRecordId" IS NULL OR EXISTS (
-          SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId" AND a."locationId" = l.id))
-        AS "isContinued"
-    FROM unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
-        $newestRecordId::text[])
-      WITH ORDINALITY AS q("locationId", "ofCompanies", life, snapshot, "takenAt", "newestRecordId", n)
-    JOIN "Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`,
-);
-
 /**
- * Reads the changes that are not in a given snapshot, starting after the last change that the client got. Each change
- * comes with its entry if the entry still exists. The lateral join makes PostgreSQL find each entry by its primary key,
- * because a page is short and the whitelist can be long.
- */
-const readChanges = namedStatement(
-  'whitelist-feed-changes',
-  `
-    SELECT c."changedIn"::text, c.id::text AS "changeId", c."entryId", c."plateType" AS "changedType",
-      c."plateCode" AS "changedCode", c."plateNumber" AS "changedNumber", ${entryColumns('e')}
-    FROM (
-      SELECT * FROM "WhitelistChange"
-      WHERE "locationId" = $locationId
-        AND NOT pg_visible_in_snapshot("changedIn", $since::pg_snapshot)
-        -- This condition excludes rows of a restored dump, whose transaction numbers this server may not have reached
-        -- yet.
-        AND "changedIn" < pg_snapshot_xmax(pg_current_snapshot())
-        AND ("changedIn", id) > ($changedIn::xid8, $id::bigint)
-      ORDER BY "changedIn", id LIMIT $limit::int
-    ) c
-    LEFT JOIN LATERAL (
-      SELECT * FROM "WhitelistEntry" w WHERE w.id = c."entryId" AND w."locationId" = c."locationId" LIMIT 1
-    ) e ON true
-    ORDER BY c."changedIn", c.id`,
-);
-
-/**
- * Returns the oldest position that a cursor refers to. A client can continue from the cursor only if all changes after
- * this position still exist.
+ * Returns a position in the whitelist feed. A client can continue from the cursor only if all changes after this
+ * position still exist.
  */
 const oldestNeededPosition = ({ next, round }: FeedCursor): FeedPosition =>
   round && 'since' in round ? { ...next, takenAt: round.since.takenAt } : next;
 
 type PositionQuestion = {
   locationId: string;
-  /** The companies in the scope of the API key, as `isOfCompanies` expects them. */
+  /** The companies in the scope of the API key, in the form that `isOfCompanies` expects. */
   ofCompanies: string | null;
   earlier: FeedPosition | undefined;
 };
 
-type LocationPosition = PositionRow & {
-  n: number;
-  id: string;
-  companyId: string;
-  timezone: string;
-  isContinued: boolean | null;
-};
-
-type ChangeRow = Nullable<WhitelistEntry> & {
-  changedIn: string;
-  changeId: string;
-  entryId: string;
-  changedType: string;
-  changedCode: string;
-  changedNumber: string;
-};
-
-/** The functions that read the feed of the whitelists of one database. */
+/** The functions that read the whitelist feeds from one database. */
 export type WhitelistFeed = ReturnType<typeof createWhitelistFeed>;
 
 /**
- * Creates the functions that read the feed.
+ * Creates the functions that read the whitelist feed.
  *
- * @param services.changesKeptDays how many days changes are kept. A client with an older cursor gets the whole list
- *   again
+ * @param services.changesKeptDays the number of days for which whitelist changes are kept; a client whose cursor is
+ *   older gets all whitelist entries again
  */
 export function createWhitelistFeed(services: {
   sql: Sql;
@@ -131,10 +70,11 @@ export function createWhitelistFeed(services: {
   );
 
   /**
-   * Returns the current position of a location, and whether a client can continue from an earlier position. For that,
-   * the database must still have the same history and all changes since the earlier position.
+   * Returns the current position in the whitelist feed of a location, and whether a client can continue from an earlier
+   * position. A client can continue from the earlier position if two conditions are true: the history of the database
+   * is still the same, and the database still contains all later changes.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
   async function presentPosition(key: AuthenticatedKey, locationId: string, earlier?: FeedPosition) {
     const found = isId(locationId)
@@ -146,8 +86,8 @@ export function createWhitelistFeed(services: {
   }
 
   /**
-   * Reads a page of the whole list. The position after this round was taken before the round began, so the next round
-   * returns all changes made during this round.
+   * Reads a page of the whole whitelist. The cursor contains the feed position from before the first page. So the
+   * client later also receives the changes that were made while it read the pages.
    */
   async function listPage(
     key: AuthenticatedKey,
@@ -163,7 +103,7 @@ export function createWhitelistFeed(services: {
     return { upserts, removals: [], hasMore, cursor: feedCursors.encode({ locationId, next, round }) };
   }
 
-  /** Reads a page of the changes of a whitelist since an earlier position. */
+  /** Reads a page of the whitelist changes after a position in the feed. */
   async function changesPage(
     { locationId, next }: FeedCursor,
     from: { since: FeedPosition; changedIn: string; id: string },
@@ -176,7 +116,7 @@ export function createWhitelistFeed(services: {
     const last = rows.at(-1);
     const hasMore = found.length > size;
     const round = hasMore && last ? { since, changedIn: last.changedIn, id: last.changeId } : null;
-    // If an entry changed several times, only its last change is returned.
+    // The page contains only the last change of each whitelist entry.
     const entries = [...new Map(rows.map((row) => [row.entryId, row])).values()];
     return {
       upserts: entries.map(entryOf).filter((entry) => entry !== null),
@@ -193,7 +133,7 @@ export function createWhitelistFeed(services: {
     };
   }
 
-  /** Reads one part of a page, starting after a cursor. */
+  /** Reads the part of a whitelist feed page that starts after a given cursor. */
   async function readPart(
     key: AuthenticatedKey,
     locationId: string,
@@ -216,8 +156,8 @@ export function createWhitelistFeed(services: {
     }
     const { next, round } = cursor;
     if (!round) {
-      // The snapshot contains every change whose transaction is older than the oldest transaction that was open at the
-      // time of the snapshot.
+      // A database snapshot starts with the number of the oldest transaction that was open at that time. If the number
+      // of a transaction is lower than `changedIn`, the client has already received the changes of this transaction.
       const [changedIn] = next.snapshot.split(':') as [string];
       const from = { since: next, changedIn, id: '0' };
       return { ...(await changesPage({ locationId, next: now, round }, from, size)), reset: false, timezone };
@@ -231,12 +171,14 @@ export function createWhitelistFeed(services: {
 
   return {
     /**
-     * Reads a page of the feed of a location. The page has fewer than `size` changes when their texts are long.
+     * Reads a page of the whitelist feed of a location. A page has fewer than `size` changes if its whitelist entries
+     * contain long texts.
      *
-     * @param after the cursor of the previous page; when omitted, the page is the start of the whole list
+     * @param after the cursor of the previous page; if omitted, the page contains the first entries of the whole
+     *   whitelist
      * @param size the maximum number of changes
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `VALIDATION_ERROR` for a text that is
-     *   not a cursor of this location
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `VALIDATION_ERROR` for a text that
+     *   is not a cursor of this location
      */
     changes(
       key: AuthenticatedKey,
@@ -248,10 +190,10 @@ export function createWhitelistFeed(services: {
     },
 
     /**
-     * Returns a cursor for a client that has just read the whole list in another way. The feed then continues with
-     * later changes.
+     * Returns a cursor for a client that has just read the whole whitelist without the feed. With the cursor, the
+     * client can later read from the whitelist feed what has changed since then.
      *
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
      */
     async cursor(key: AuthenticatedKey, locationId: string): Promise<string> {
       const { now } = await presentPosition(key, locationId);

@@ -4,35 +4,46 @@ import type { Plate } from '../plate.ts';
 /** A removed whitelist entry, with its id and its plate. */
 export type WhitelistRemoval = Plate & { id: string };
 
-/** A page of the feed. A client must apply the removals before the upserts. */
+/** A page of the whitelist feed. A client must apply the removals before the upserts. */
 export interface WhitelistChanges {
-  /** New and changed entries, as they are now. */
+  /** The new and changed whitelist entries, with their current values. */
   upserts: WhitelistEntry[];
   removals: WhitelistRemoval[];
-  /** The cursor with which the client gets the next page or later changes. */
+  /** The cursor with which the client requests the next page or later changes. */
   cursor: string;
-  /** Whether there are more changes that the client can read now. */
+  /** Whether another page already exists, which the client can request immediately. */
   hasMore: boolean;
-  /** Whether this page is the start of the whole list. The client must then discard its copy of the list. */
+  /**
+   * Whether the page starts the whole list again, because the client cannot continue from its cursor. When `reset` is
+   * true, the client must discard its copy of the list.
+   */
   reset: boolean;
-  /** The time zone of the location, to which the weekly hours of the entries refer. */
+  /** The time zone of the location; the weekly hours of its whitelist entries are in this time zone. */
   timezone: string;
 }
 
-/** The maximum number of changes that are read in one step. Other requests can run between two steps. */
+/**
+ * The maximum number of whitelist changes that the gateway reads in one step. After each step, the process can answer
+ * other requests.
+ */
 const partSize = 500;
 
-/** After this number of characters, a page ends. A response with the page then fits into the maximum response size. */
+/**
+ * The number of characters after which a page of the whitelist feed ends. So a response with one page stays below the
+ * maximum response size.
+ */
 const maxPageCharacters = 1_500_000;
 
 /**
- * Reads one part of a page, starting after a cursor, or at the start of the whole list if there is no cursor. The part
- * has fewer than `size` changes only if there are no more changes.
+ * Reads one part of a page of the whitelist feed. The part of the page starts after the cursor `after`. Without
+ * `after`, the part starts at the start of the whole list. After a part with fewer than `size` changes, the feed has no
+ * more changes.
  */
 type ReadPart = (after: string | null | undefined, size: number) => Promise<WhitelistChanges>;
 
 /**
- * Reads a page in several parts. The page has fewer than `size` changes if their texts are long.
+ * Reads one page of the whitelist feed in several smaller parts. When whitelist entries contain long texts, the page
+ * has fewer than `size` changes.
  *
  * @param size the maximum number of changes
  */
@@ -46,7 +57,7 @@ export async function readInParts(
   for (let left = size - partSize; page.hasMore && left > 0; left -= partSize) {
     if (characters >= maxPageCharacters) break;
     const part = await readPart(page.cursor, Math.min(left, partSize));
-    // This part starts the whole list again, so it can only be the start of a new page.
+    // If `part.reset` is true, the part is the beginning of the whole list, so it must not be appended to the page.
     if (part.reset) break;
     page = joined(page, part);
     characters += charactersOf(part.upserts);
@@ -54,10 +65,7 @@ export async function readInParts(
   return page;
 }
 
-/**
- * An estimate of the length of an entry in JSON without its free texts, in characters. It covers the field names and
- * the other values.
- */
+/** An estimate of how many characters a whitelist entry has in JSON, without the values of its free texts. */
 const otherCharactersOfEntry = 300;
 
 const charactersOf = (entries: readonly WhitelistEntry[]) =>
@@ -68,8 +76,8 @@ const charactersOf = (entries: readonly WhitelistEntry[]) =>
   );
 
 /**
- * Appends a part to a page. If both contain the same entry, the newer change from the part replaces the change on the
- * page.
+ * Appends the next changes (`part`) to a page of the whitelist feed. A change in `part` replaces an older change of the
+ * same whitelist entry in `page`.
  */
 function joined(page: WhitelistChanges, part: WhitelistChanges): WhitelistChanges {
   const told = new Set([...part.upserts, ...part.removals].map(({ id }) => id));

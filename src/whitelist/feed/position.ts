@@ -1,20 +1,21 @@
 import type { FeedPosition } from './cursor.ts';
 
-// SQL for the current position in the history of the database. With this position, a client can later continue to read
-// the feed.
+// SQL for the current position in the history of the database. From a known position, a client can later continue to
+// read the whitelist feed.
 
 /**
- * SQL that identifies the history of the database by the server, its timeline, the database and the table. A failover
- * or a recovery starts a new timeline. A restored dump has a new database or a new table.
+ * SQL for the identifier of the database history: a hash of the server, its timeline, the database and the table.
+ * PostgreSQL starts a new timeline after a failover or a recovery. When an operator restores a dump, the database or
+ * the table is new, so the history has a new identifier, too.
  */
 export const feedLife = `md5(concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
   (SELECT timeline_id FROM pg_control_checkpoint()),
   (SELECT oid FROM pg_database WHERE datname = current_database()), '"WhitelistChange"'::regclass::oid))`;
 
 /**
- * Returns SQL for the columns that describe the current position of a location.
+ * Returns SQL for the columns that describe the current position in the whitelist feed of a location.
  *
- * @param locationId an SQL expression
+ * @param locationId the SQL expression for the id of the location
  */
 export const positionColumns = (locationId: string) => `${feedLife} AS life,
   pg_current_snapshot()::text AS snapshot,
@@ -24,7 +25,7 @@ export const positionColumns = (locationId: string) => `${feedLife} AS life,
 /** A result row with the columns of `positionColumns`. */
 export type PositionRow = Omit<FeedPosition, 'takenAt'> & { takenAt: Date };
 
-/** Converts a result row to a position in the feed. */
+/** Converts a result row to a position in the whitelist feed. */
 export const positionOf = ({ life, snapshot, newestRecordId, takenAt }: PositionRow): FeedPosition => ({
   life,
   snapshot,

@@ -1,30 +1,13 @@
-import { namedStatement } from '../../database/named-statement.ts';
 import type { Database, Sql } from '../../database/types.ts';
-import { isMergeChange, samePlate, type WhitelistEntryValues } from '../columns.ts';
-import { inputParameters, inputRows, type MergeMode, type MergeResult, statementParts } from './rows.ts';
+import type { WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, type MergeMode, type MergeResult, statementParts } from './rows.ts';
+import { compareRows, countEntries } from './statements.ts';
 
-/**
- * Finds the imported rows whose plate is already in the whitelist, and counts the rows that differ from the existing
- * entry.
- */
-const compareRows = namedStatement(
-  'whitelist-dry-run-compare',
-  `
-  WITH input AS (${inputRows})
-  SELECT coalesce(jsonb_agg(excluded.id), '[]') AS taken, count(*) FILTER (WHERE ${isMergeChange})::int AS changed
-  FROM (SELECT i.*, i."newId" AS id FROM input i) AS excluded
-  JOIN "WhitelistEntry" w ON w."locationId" = $locationId AND ${samePlate('w', 'excluded')}`,
-);
-
-const countEntries = namedStatement(
-  'whitelist-dry-run-count',
-  `SELECT count(*)::int AS count FROM "WhitelistEntry" WHERE "locationId" = $locationId`,
-);
-
-/** Creates the function that predicts the result of an import and changes nothing. */
+/** Creates the function that predicts what an import would change, without changing the whitelist. */
 export function createDryRun({ sql, kind }: { sql: Sql; kind: Database['kind'] }) {
   /**
-   * Predicts what an import would do to a whitelist. All rows must have different plates. The function takes no locks.
+   * Predicts what an import would do to a whitelist. All rows must have different plates. A dry run locks neither the
+   * location nor its whitelist entries.
    */
   return async function dryRun(
     locationId: string,

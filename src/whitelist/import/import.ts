@@ -18,49 +18,51 @@ import { createWhitelistReplace } from './replace.ts';
 /** The maximum number of rows in one import request. */
 export const maxImportRows = 10_000;
 
-/** How many rows are validated before the process yields to the event loop. */
+/** The number of rows that the process validates before it yields to the event loop. */
 const rowsCheckedPerYield = 500;
 
 /** The options of an import. */
 export interface ImportOptions {
   mode: MergeMode;
-  /** Whether the import only reports what it would do. It then changes nothing. */
+  /** Whether the import only reports what it would change, and changes nothing. */
   dryRun: boolean;
 }
 
-/** A row that was not imported. */
+/** A row of an import that the gateway did not write to the whitelist. */
 export interface RejectedRow {
   /** The index of the row in the request, starting at 0. */
   index: number;
-  /** The reason why the row was rejected. A request to create this single entry would get the same message. */
+  /** The reason why the row was rejected: the error that a request to create only this entry would return. */
   error: RowError;
   /**
-   * The plate of the row if the whitelist already has an entry with this plate; null if the row was rejected for
-   * another reason.
+   * The plate of the row if the whitelist already has an entry with this plate, otherwise null.
    */
   takenPlate: Plate | null;
 }
 
-/** The result of an import. Each value is a number of rows. */
+/** The result of an import. `total`, `created`, `updated` and `unchanged` are numbers of rows. */
 export interface ImportResult {
   locationId: string;
   total: number;
   created: number;
   updated: number;
   unchanged: number;
-  /** How many entries a REPLACE import removed. */
+  /** How many whitelist entries a REPLACE import removed. */
   deleted: number;
   /** The rejected rows, in the order of the request. */
   rejected: RejectedRow[];
 }
 
-/** The imported rows after validation. A good row is valid, and no earlier row has the same plate. */
+/**
+ * The result of the validation of the imported rows. The array `good` contains each valid row whose plate is not in an
+ * earlier row.
+ */
 interface CheckedRows {
   good: { index: number; values: WhitelistEntryValues }[];
   rejected: RejectedRow[];
 }
 
-/** Converts a row of the request to the values of an entry; throws a `ServiceError` for an invalid row. */
+/** Converts a row of the request to the values of a whitelist entry; throws a `ServiceError` for an invalid row. */
 export type ReadRow = (row: unknown) => WhitelistEntryValues;
 
 /** The functions that import rows into the whitelists of one database. */
@@ -73,7 +75,7 @@ export function createWhitelistImport(services: {
   locations: LocationFinder;
   locationSlots: Slots;
   whitelistNotices: Pick<LocationNotices, 'publish'>;
-  /** Whether the gateway uses the embedded database or PostgreSQL. */
+  /** The kind of the database: PostgreSQL or the embedded database. */
   kind: Database['kind'];
 }) {
   const { locations, whitelistNotices } = services;
@@ -95,7 +97,7 @@ export function createWhitelistImport(services: {
       : merge(author, locationId, entries, mode);
   }
 
-  /** Validates and imports the rows batch by batch. A REPLACE import writes all rows in one step. */
+  /** Validates and imports the rows batch by batch. If the import mode is REPLACE, all rows are one batch. */
   async function importInBatches(
     author: Author,
     locationId: string,
@@ -149,14 +151,14 @@ export function createWhitelistImport(services: {
 
   return {
     /**
-     * Imports up to 10,000 rows with one request. Invalid rows are reported and the other rows are imported. A REPLACE
-     * import imports either all rows or none. Each batch of rows is one transaction; a REPLACE import is a single
-     * transaction.
+     * Imports up to 10,000 rows with one request. The gateway reports invalid rows, and imports all other rows. A
+     * REPLACE import imports either all rows or none. Each batch of rows is one transaction, but a whole REPLACE import
+     * is a single transaction.
      *
-     * @param readRow converts a row to the values of an entry, or throws a `ServiceError` that says what is wrong with
-     *   the row
-     * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope, `RATE_LIMIT_EXCEEDED` when too many
-     *   imports of the key are waiting
+     * @param readRow converts a row to the values of a whitelist entry. For an invalid row, `readRow` throws a
+     *   `ServiceError` that describes the fault
+     * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope, `RATE_LIMIT_EXCEEDED` when too
+     *   many imports of the API key are waiting
      */
     async importRows(
       author: Author,

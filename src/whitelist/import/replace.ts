@@ -2,54 +2,13 @@ import type { PrismaClient } from '../../../prisma/generated/client/client.ts';
 import { recordChanges } from '../../audit/record.ts';
 import type { Author } from '../../auth/key.ts';
 import { scopeParameters } from '../../auth/scope.ts';
-import { namedStatement, queryInTransaction } from '../../database/named-statement.ts';
+import { queryInTransaction } from '../../database/named-statement.ts';
 import type { Database, Transaction } from '../../database/types.ts';
-import { lockedLocation, lockLocation } from '../../location-access/lock.ts';
+import { lockLocation } from '../../location-access/lock.ts';
 import type { Slots } from '../../scheduling/slots.ts';
-import { plateColumnList, type WhitelistEntryValues } from '../columns.ts';
-import { inputParameters, inputRows, type MergeResult, statementParts, writeRows } from './rows.ts';
-
-/**
- * Locks the entries of a location. The statement waits until running changes of single entries have ended, and prevents
- * new changes until the end of the transaction.
- */
-const lockEntries = namedStatement(
-  'whitelist-lock',
-  `SELECT count(*)::int FROM (
-    SELECT FROM "WhitelistEntry" WHERE "locationId" = $locationId ORDER BY id FOR UPDATE
-  ) locked`,
-);
-
-const writeEntries = namedStatement(
-  'whitelist-replace-write',
-  `
-  WITH reached AS (${lockedLocation}),
-  input AS (${inputRows}),
-  written AS (${writeRows('update')})
-  SELECT id, "isNew" FROM written`,
-);
-
-/** The number of existing entries that one statement compares with the plates of all imported rows. */
-const entriesPerSearch = 5_000;
-
-/**
- * Finds the existing entries whose plates are not in the import, starting after a given id. `NOT IN` with an
- * uncorrelated subquery uses a hash table under any plan.
- */
-const findOthers = namedStatement(
-  'whitelist-replace-others',
-  `
-  SELECT w.id FROM "WhitelistEntry" w
-  WHERE w."locationId" = $locationId AND w.id > $after AND (${plateColumnList('w')}) NOT IN (
-    SELECT ${plateColumnList()}
-    FROM unnest($plateType::text[], $plateCode::text[], $plateNumber::text[]) AS i(${plateColumnList()}))
-  ORDER BY w.id LIMIT ${entriesPerSearch}`,
-);
-
-const removeEntries = namedStatement(
-  'whitelist-replace-remove',
-  `DELETE FROM "WhitelistEntry" WHERE id = ANY($ids::text[]) RETURNING id`,
-);
+import type { WhitelistEntryValues } from '../columns.ts';
+import { inputParameters, type MergeResult, statementParts } from './rows.ts';
+import { entriesPerSearch, findOthers, lockEntries, removeEntries, writeEntries } from './statements.ts';
 
 /** Creates the function that runs a REPLACE import. */
 export function createWhitelistReplace(services: {
@@ -60,9 +19,9 @@ export function createWhitelistReplace(services: {
   const { prisma, locationSlots, kind } = services;
 
   /**
-   * Removes the entries whose plates are not in the import.
+   * Removes the whitelist entries whose plates are not in the import.
    *
-   * @returns the identifiers of the removed entries
+   * @returns the identifiers of the removed whitelist entries
    */
   async function removeOthers(
     transaction: Transaction,
@@ -90,12 +49,13 @@ export function createWhitelistReplace(services: {
   }
 
   /**
-   * Makes the whitelist of a location equal to the imported rows in one transaction, and writes an audit record if
-   * something changed. All rows must have different plates. Each statement handles only a part of the rows, because the
-   * embedded database answers requests of gates between two statements. Before the commit, gates on PostgreSQL see only
-   * the old entries, and gates on the embedded database can already see some of the new entries.
+   * Makes the whitelist of a location equal to the imported rows, in one transaction. If the whitelist changed, the
+   * transaction also writes an audit record. All rows must have different plates. Several SQL statements write the
+   * rows. Between two of these statements, the embedded database can answer requests of gates. On PostgreSQL, gates
+   * find only the old whitelist entries before the commit. On the embedded database, gates can find some of the new
+   * whitelist entries before the commit.
    *
-   * @throws {ServiceError} `NOT_FOUND` for a location outside the key's scope
+   * @throws {ServiceError} `NOT_FOUND` for a location outside the API key's scope
    */
   return function replace(
     author: Author,

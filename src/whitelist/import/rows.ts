@@ -14,27 +14,27 @@ import {
   type WhitelistEntryValues,
 } from '../columns.ts';
 
-// This file contains the SQL that several statements of the import use.
+// This file contains the SQL that several statements of a whitelist import share.
 
 /**
- * The mode of an import. It decides about rows whose plate is already in the whitelist, and about entries whose plate
- * is not in the import.
+ * The mode of an import. The mode decides whether a row changes the existing whitelist entry with the same plate. The
+ * mode also decides whether the import removes whitelist entries whose plates are not in the import.
  */
 export type MergeMode = 'CREATE' | 'UPSERT' | 'REPLACE';
 
-/** What an import did. For a dry run, it is what the import would do. */
+/** The changes that an import makes to a whitelist. A dry run returns the changes that the import would make. */
 export interface MergeResult {
-  /** For each row in order: whether the row became a new entry. */
+  /** Whether each row, in the order of the import, became a new whitelist entry. */
   isNew: boolean[];
-  /** How many rows changed an existing entry. */
+  /** How many rows changed an existing whitelist entry. */
   updated: number;
-  /** How many entries a REPLACE import removed. */
+  /** How many whitelist entries a REPLACE import removed. */
   deleted: number;
 }
 
 /**
- * The maximum number of rows in one SQL statement. The number is smaller for the embedded database, which runs one
- * statement at a time, so that requests of gates have to wait for the statement.
+ * The maximum number of rows in one SQL statement. On the embedded database, each SQL statement has fewer rows, because
+ * requests of gates wait until the current statement ends.
  */
 export const rowsPerStatement: Record<Database['kind'], number> = { postgresql: 2_500, embedded: 250 };
 
@@ -43,8 +43,8 @@ export const statementParts = <Row>(rows: readonly Row[], kind: Database['kind']
   partsOf(rows, rowsPerStatement[kind]);
 
 /**
- * SQL that converts the array parameters to a table with the imported rows. Each row has a new identifier, which is
- * used if the row becomes a new entry.
+ * SQL that converts the array parameters to a table with the imported rows. Each imported row has a new identifier, for
+ * the case that the row becomes a new whitelist entry.
  */
 export const inputRows = `
   SELECT * FROM unnest($newIds::text[], ${valueArrayParameters}, ${keepArrayParameters})
@@ -56,7 +56,7 @@ export const inputParameters = (entries: readonly WhitelistEntryValues[]) => ({
   ...valueArrays(entries),
 });
 
-/** SQL that says what an import does with a row whose plate is already in the whitelist. */
+/** SQL that defines what an import does with a row whose plate is already in the whitelist. */
 const onTakenPlate = {
   skip: 'DO NOTHING',
   update: `
@@ -65,9 +65,9 @@ const onTakenPlate = {
 };
 
 /**
- * Returns SQL that writes the rows of the table `input` to the location in the table `reached`, and returns the
- * identifiers of new and changed entries. The unique constraint detects plates that are already in the whitelist, so
- * the statement need not read entries first.
+ * Returns an SQL statement that writes the imported rows (`input`) to the whitelist of the location (`reached`). The
+ * statement returns the ids of the whitelist entries that it created or changed. A unique constraint detects plates
+ * that are already in the whitelist, so the statement need not read the whitelist entries first.
  */
 export const writeRows = (takenPlate: keyof typeof onTakenPlate) => `
   INSERT INTO "WhitelistEntry" AS w (id, "locationId", ${valueColumnList})

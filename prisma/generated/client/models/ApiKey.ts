@@ -14,8 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKey
- * An API key with its permissions and its scope. The scope of an operator's key (`unrestricted`) is everything. The
- * scope of any other key consists of the given companies and locations.
+ * An API key with its permissions and its scope. The scope of an operator's API key (`unrestricted`) contains every
+ * company and every location. If `unrestricted` is false, the scope of the API key contains the companies in
+ * `companies` and the locations in `locations`.
  */
 export type ApiKeyModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeyPayload>
 
@@ -1146,8 +1147,8 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     createdAt: Date
     updatedAt: Date
     /**
-     * Whether OPERATOR_API_KEY sets this key now or set it before. When the variable has another value, the gateway
-     * revokes the key.
+     * Whether the API key comes from the environment variable OPERATOR_API_KEY. When OPERATOR_API_KEY gets a new value,
+     * the gateway revokes the API key of the old value.
      */
     fromConfiguration: boolean
   }, ExtArgs["result"]["apiKey"]>

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ApiKeySecret
- * A secret of an API key, stored as HMAC-SHA256. A rotation adds a secret and lets the older secrets expire, so that
- * the key keeps its id, limits and usage.
+ * A secret of an API key, which is stored as an HMAC-SHA256 hash. When an API key is rotated, it gets a new secret,
+ * and its older secrets expire. After a rotation, the API key still has the same id, limits and usage.
  */
 export type ApiKeySecretModel = runtime.Types.Result.DefaultSelection<Prisma.$ApiKeySecretPayload>
 

@@ -14,8 +14,10 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditRecord
- * The record of one change. It is written in the transaction of the change. A trigger (migration `webhooks`) adds a
- * WebhookDelivery for each webhook that is subscribed to the change. The deliveries are the outbox.
+ * An audit record, which describes one change of data. The transaction that makes a change also writes its audit
+ * record. For each new AuditRecord, a database trigger (migration `webhooks`) adds a WebhookDelivery for each webhook
+ * that subscribes to this kind of change. The table WebhookDelivery is the outbox, which contains the messages that
+ * the gateway must still send.
  */
 export type AuditRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditRecordPayload>
 
@@ -607,8 +609,8 @@ export type $AuditRecordPayload<ExtArgs extends runtime.Types.Extensions.Interna
     apiKeyId: string | null
     requestId: string
     /**
-     * The span in which the change was made (W3C Trace Context). Attempts to deliver messages about the change join its
-     * trace.
+     * The trace and the span of the request that made the recorded change (W3C Trace Context). Attempts to deliver
+     * webhook messages about a change belong to the same trace as the request that made the change.
      */
     traceparent: string | null
     action: string

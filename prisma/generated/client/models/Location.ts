@@ -1741,17 +1741,18 @@ export type $LocationPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     capacity: number | null
     timezone: string
     /**
-     * The longest stay of a vehicle in hours. After that time, the vehicle no longer counts as inside. null means no
-     * limit.
+     * The maximum stay of a vehicle in hours. A vehicle that entered longer ago than its maximum stay no longer counts
+     * as inside. If `longestStayHours` is null, the stay has no limit.
      */
     longestStayHours: number | null
     /**
-     * Whether the last message about the location's state reported that the location is full (src/parking/occupancy.ts).
+     * Whether the last webhook message about the location's state reported that the location is full
+     * (src/parking/occupancy.ts).
      */
     announcedFull: boolean
     /**
-     * The version of the location. It increases with each change, so that a client can name the version that it has
-     * read.
+     * The version of the location, which increases with each change. When a client changes the location, the client can
+     * send the version that it has read. If the location has another version by then, the change fails.
      */
     version: number
     createdAt: Date

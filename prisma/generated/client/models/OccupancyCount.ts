@@ -14,8 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model OccupancyCount
- * A count of the vehicles inside a location (src/parking/count-inside.ts). It lists all plates, or has only the number
- * of vehicles. The time identifies a count. Another count of the same time and kind corrects the first count.
+ * A count of the vehicles inside a location (src/parking/count-inside.ts). An occupancy count contains either the
+ * plates of all vehicles inside, or only their number. A new occupancy count replaces an earlier occupancy count with
+ * the same location, time and kind.
  */
 export type OccupancyCountModel = runtime.Types.Result.DefaultSelection<Prisma.$OccupancyCountPayload>
 
@@ -819,16 +820,18 @@ export type $OccupancyCountPayload<ExtArgs extends runtime.Types.Extensions.Inte
     kind: $Enums.OccupancyCountKind
     countedAt: Date
     /**
-     * The number of vehicles inside.
+     * The number of vehicles that were counted inside the location.
      */
     occupied: number
     /**
-     * The number of sessions that were open at the time of a count without plates, as far as known now.
+     * For an occupancy count without plates, the number of parking sessions that were open at the time `countedAt`. A
+     * late parking event can change the number of sessions that were open at that time. The gateway then updates
+     * `openSessions`.
      */
     openSessions: number
     /**
-     * When the longest stay of the vehicles in a count without plates ends. null after the message about this end was
-     * written.
+     * In an occupancy count without plates, the time at which the maximum stay of the counted vehicles ends. Then the
+     * gateway notifies webhooks of the changed occupancy, and sets `fadesAt` to null.
      */
     fadesAt: Date | null
     createdAt: Date

@@ -14,8 +14,9 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingEvent
- * An entry or exit of a vehicle that a gate recorded. `eventId` is the gate's own identifier. The gateway recognises a
- * repeated event by this identifier, and a correction replaces the row.
+ * An entry or exit of a vehicle that a gate recorded. The gate chooses `eventId`. By this identifier, the gateway
+ * recognises an event that the gate sends again. If the gate sends a corrected event with the same `eventId`, the
+ * gateway overwrites the values of the recorded event.
  */
 export type ParkingEventModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingEventPayload>
 
@@ -930,26 +931,31 @@ export type $ParkingEventPayload<ExtArgs extends runtime.Types.Extensions.Intern
     plateCode: string
     plateNumber: string
     /**
-     * The text that the camera sent, with its confidence from 0 to 1. null when the gate sent the parts of the plate.
+     * The text that the camera read, with a confidence from 0 to 1. `text` and `confidence` are null when the gate sent
+     * the type, code and number of the plate.
      */
     text: string | null
     confidence: number | null
     occurredAt: Date
     /**
-     * The decision that the gate received before the event. null when the gate did not ask for a decision.
+     * The gateway's decision whether the vehicle may enter. The gate received this decision before it sent the parking
+     * event. `decision` is null when the gate did not report a decision.
      */
     decision: $Enums.AccessReason | null
     /**
-     * The whitelist entry of the plate, or the entry that the gate named. The column is not a foreign key, so that its
-     * value stays when the entry is deleted, and deleting entries costs nothing.
+     * The id of the whitelist entry that the gate named. If the gate named no whitelist entry, `whitelistEntryId` is the
+     * id of the entry with the plate of the parking event. `whitelistEntryId` is not a foreign key, so that the deletion
+     * of a whitelist entry does not change the parking events of its vehicle.
      */
     whitelistEntryId: string | null
     /**
-     * Whether the whitelist entry was valid at `occurredAt`. This is decided when the event is recorded.
+     * True if a whitelist entry allowed the vehicle to enter at the time `occurredAt`. The gateway computes `listed`
+     * when it records the parking event.
      */
     listed: boolean
     /**
-     * Whether the quota of the reference was exceeded when this vehicle entered.
+     * Whether the number of vehicles inside exceeded the quota of the reference (such as an apartment) when this vehicle
+     * entered.
      */
     overQuota: boolean
     createdAt: Date

@@ -14,10 +14,12 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model ParkingSession
- * A stay of a vehicle. It is derived from events and counts (src/parking/derive-sessions.ts). The session has the id
- * of its first record: an entry, an exit without a recorded entry, or a vehicle in a count. When that record is
- * removed, a trigger removes the session. The migrations `occupancy_that_heals`, `occupancy_counts` and
- * `session_history` create indexes on expressions, which Prisma does not know.
+ * A stay of a vehicle, which is derived from parking events and occupancy counts (src/parking/derive-sessions.ts). A
+ * parking session begins when the vehicle enters, when the vehicle is counted inside, or when the vehicle leaves
+ * without a recorded entry. The id of a parking session is the id of the ParkingEvent or CountedPlate with which it
+ * begins. When the ParkingEvent or CountedPlate with which a parking session begins is deleted, a database trigger
+ * deletes the parking session. Prisma does not know the indexes on SQL expressions that the migrations
+ * `occupancy_that_heals`, `occupancy_counts` and `session_history` create.
  */
 export type ParkingSessionModel = runtime.Types.Result.DefaultSelection<Prisma.$ParkingSessionPayload>
 
@@ -799,26 +801,28 @@ export type $ParkingSessionPayload<ExtArgs extends runtime.Types.Extensions.Inte
     plateNumber: string
     enteredAt: Date | null
     /**
-     * When a count found the vehicle inside although its entry had not been recorded.
+     * The time of the occupancy count with which the parking session began; null if the session began with an event.
      */
     countedAt: Date | null
     exitedAt: Date | null
     /**
-     * When the session ended. It ends with an exit, or with a record that shows that the exit was missed. null while the
-     * session is open.
+     * The time at which the parking session ended. A parking session ends with an exit, or with a later record that
+     * shows that the exit was missed. `endedAt` is null while the parking session is open.
      */
     endedAt: Date | null
     /**
-     * When the longest stay of the session ends. null when the location has no longest stay.
+     * The time at which the vehicle reaches its maximum stay. `staysUntil` is null if the location does not limit the
+     * stay.
      */
     staysUntil: Date | null
     /**
-     * Whether no exit or count has ended the session. After `staysUntil`, the vehicle no longer counts as inside even if
-     * this value is still true, because the column is updated a little later.
+     * Whether the parking session is still open, because no exit and no occupancy count has ended it. After
+     * `staysUntil`, the vehicle no longer counts as inside, even if `open` is still true. The gateway sets `open` to
+     * false a few seconds after `staysUntil`.
      */
     open: boolean
     /**
-     * Whether a count that did not include the vehicle ended the session.
+     * Whether an occupancy count ended the parking session, because the count did not include the vehicle.
      */
     corrected: boolean
     whitelistEntryId: string | null

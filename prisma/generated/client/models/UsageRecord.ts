@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecord
- * The usage record of one REST or GraphQL request. The table is partitioned by day, which Prisma does not know
- * (docs/decisions/usage-tables.md).
+ * The usage record of one REST or GraphQL request. The table of usage records has one partition for each day, but
+ * Prisma does not know the partitions (docs/decisions/usage-tables.md).
  */
 export type UsageRecordModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecordPayload>
 
@@ -561,8 +561,8 @@ export type $UsageRecordPayload<ExtArgs extends runtime.Types.Extensions.Interna
     operation: string
     status: number
     /**
-     * The error code that the client received. null when there was no error. A GraphQL response with an error may have
-     * the status 200.
+     * The error code that the client received. `errorCode` is null when there was no error. `errorCode` is needed
+     * because a GraphQL response with an error may have the status 200.
      */
     errorCode: string | null
     durationMs: number

@@ -14,7 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageRecorder
- * A process that writes usage records. This row ensures that a batch that is sent twice is written only once.
+ * A gateway process that writes usage records in batches. With `lastBatch`, a batch of usage records is written only
+ * once, even if the gateway process sends the batch twice.
  */
 export type UsageRecorderModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageRecorderPayload>
 
@@ -339,7 +340,7 @@ export type $UsageRecorderPayload<ExtArgs extends runtime.Types.Extensions.Inter
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
     /**
-     * The number of the last written batch.
+     * The number of the last batch of usage records that this recorder has written.
      */
     lastBatch: number
     writtenAt: Date

@@ -14,8 +14,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model UsageTotal
- * The number of usage records of a key in one hour for one operation and outcome. A trigger updates the number when
- * records are written.
+ * The number of usage records of an API key in one hour, for one operation with one status and one error code. When a
+ * gateway process writes usage records, a database trigger adds the number of new records to `requests`.
  */
 export type UsageTotalModel = runtime.Types.Result.DefaultSelection<Prisma.$UsageTotalPayload>
 
@@ -486,14 +486,14 @@ export type $UsageTotalPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     apiKeyId: string
     /**
-     * The start of the hour, in UTC.
+     * The start of the hour in which the requests were made, in UTC.
      */
     hour: Date
     operation: string
     surface: string
     status: number
     /**
-     * The error code of the records. The text is empty when there was no error.
+     * The error code in the responses to the counted requests. `errorCode` is an empty text when there was no error.
      */
     errorCode: string
     requests: number

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Webhook
- * A subscription of a receiver to the events of a company. An operator's webhook has no company and receives the
+ * The subscription of a receiver to the events of one company. An operator's webhook has no company and receives the
  * events of every company.
  */
 export type WebhookModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookPayload>
@@ -923,29 +923,29 @@ export type $WebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     companyId: string | null
     delivery: $Enums.WebhookDeliveryKind
     /**
-     * The URL to which messages are posted. null for pull delivery.
+     * The URL to which webhook messages are posted. `url` is null for pull delivery.
      */
     url: string | null
     /**
-     * The subscribed events. They are audit actions, such as `whitelist.created`.
+     * The subscribed events. The name of an event is an action in the audit log, such as `whitelist.created`.
      */
     events: string[]
     /**
-     * The locations whose events are sent. If the list is empty, events of all locations are sent. Events without a
-     * location are always sent.
+     * The ids of the locations whose events the webhook receives. If `locationIds` is empty, the webhook receives the
+     * events of all locations. The webhook always receives the events that belong to no location.
      */
     locationIds: string[]
     /**
-     * The secret with which messages are signed, encrypted (src/webhooks/secret-box.ts). After a rotation, messages are
-     * also signed with the former secret for a grace period.
+     * The secret with which webhook messages are signed. The secret is stored encrypted (src/webhooks/secret-box.ts).
+     * Until `formerSecretEndsAt`, messages are also signed with the secret from before the last rotation.
      */
     secret: string
     formerSecret: string | null
     formerSecretEndsAt: Date | null
     disabledAt: Date | null
     /**
-     * The time of the first failed attempt since the receiver last accepted a message. null when the last attempt
-     * succeeded.
+     * The time of the first failed attempt since the receiver last accepted a message. `failingSince` is null when the
+     * last attempt succeeded.
      */
     failingSince: Date | null
     createdAt: Date

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model WebhookDelivery
- * The delivery of one event to one webhook. Its id is the `webhook-id` of every attempt.
+ * The delivery of one event to one webhook. Every attempt sends the id of the delivery in the header `webhook-id`.
  */
 export type WebhookDeliveryModel = runtime.Types.Result.DefaultSelection<Prisma.$WebhookDeliveryPayload>
 
@@ -900,7 +900,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
   objects: {
     webhook: Prisma.$WebhookPayload<ExtArgs>
     /**
-     * The audit record from which the body of the message is built.
+     * The audit record from which the gateway creates the body of the message.
      */
     event: Prisma.$AuditRecordPayload<ExtArgs>
     attempts: Prisma.$WebhookAttemptPayload<ExtArgs>[]
@@ -912,17 +912,18 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     type: string
     status: $Enums.WebhookDeliveryStatus
     /**
-     * The time of the next attempt. A worker or reader that claims the delivery sets this time to the end of its lease.
-     * If that worker or reader stops, another can claim the delivery after this time.
+     * The time of the next attempt to deliver the message. When a worker or reader claims the delivery, it gets a lease,
+     * and `nextAttemptAt` becomes the end of this lease. If a worker or reader stops during its lease, another worker or
+     * reader can claim the delivery when the lease has ended.
      */
     nextAttemptAt: Date
     /**
-     * When a worker or reader last claimed the delivery. null before the first claim, and after a client has requested a
-     * redelivery.
+     * The time at which a worker or reader last claimed the delivery. `claimedAt` is null until the first claim of the
+     * delivery, and again after a client has requested a redelivery.
      */
     claimedAt: Date | null
     /**
-     * The time after which no further attempt is made.
+     * The time after which the gateway no longer tries to deliver the message.
      */
     retryUntil: Date
     createdAt: Date

@@ -889,16 +889,16 @@ export type $WhitelistEntryPayload<ExtArgs extends runtime.Types.Extensions.Inte
     validFrom: Date | null
     validUntil: Date | null
     /**
-     * The weekly hours in which the vehicle may enter (`WeeklyHours` in src/whitelist/hours.ts). null means at all
-     * times.
+     * The weekly hours in which the vehicle may enter (`WeeklyHours` in src/whitelist/hours.ts). If `hours` is null, the
+     * vehicle may enter at any time of the week.
      */
     hours: runtime.JsonValue | null
     /**
-     * How many times the vehicle may enter in total. null means no limit.
+     * How many times the vehicle may enter in total. If `maxEntries` is null, the vehicle may enter any number of times.
      */
     maxEntries: number | null
     /**
-     * The version of the entry. It increases with each change, like the version of a location.
+     * The version of the whitelist entry, which increases with each change.
      */
     version: number
     createdAt: Date

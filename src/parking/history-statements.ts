@@ -1,27 +1,33 @@
+import { namedStatement } from '../database/named-statement.ts';
 import { endOf, startOf } from './session-columns.ts';
 
 /**
- * SQL for the time from which on a session no longer counts as inside: the end of the session, or the end of its
- * maximum stay.
+ * SQL for the time at which a vehicle stops counting as inside: the end of its session or of its maximum stay,
+ * whichever is earlier.
  */
 const leftOf = (session: string) =>
   `least(${endOf(session)}, coalesce(${session}."staysUntil", TIMESTAMPTZ 'infinity'))`;
 
 /**
- * SQL for the index, starting at 1, of the first instant in an array that is not before a given time. `width_bucket`
- * finds only instants after a time. Times have milliseconds, so a microsecond is subtracted to include the given time.
+ * SQL that returns the index of the first instant at or after a given time, in a sorted array of instants. The indexes
+ * start at 1. `width_bucket` would skip an instant that equals the given time. The SQL therefore subtracts a
+ * microsecond from the given time. This cannot skip an instant, because all times are in whole milliseconds.
  */
 const firstFrom = (time: string, instants: string) =>
   `width_bucket(${time} - interval '1 microsecond', ${instants}) + 1`;
 
 /**
- * Computes how many vehicles were inside locations at given instants. Each query `$n` has the instants `$at` at the
- * location `$locationId`. The last instant of a query is only the end of the last interval. The occupancy is the number
- * of open sessions plus the remaining adjustment of the last count (see `adjustmentOf` in occupancy.ts). The statement
- * reads each session once. It adds 1 at the interval in which the session begins, and subtracts 1 at the interval in
- * which the session ends. The sum up to an instant is the number of sessions that were open then.
+ * Computes how many vehicles were inside locations at given instants. The parameters are three arrays, with one item
+ * for each instant of each history query: the number of the query (`$n`), its location (`$locationId`) and the instant
+ * (`$at`). The statement returns no row for the last instant of a query, which is only the end of the last interval.
+ * The occupancy is the number of open sessions plus the occupancy adjustment (`adjustmentOf` in occupancy-columns.ts).
+ * The statement reads each parking session only once. For each session, it adds 1 at the first instant at or after the
+ * start, and subtracts 1 at the first instant at or after the end. The sum of the values 1 and -1 up to an instant is
+ * the number of sessions that were open at the instant.
  */
-export const historyStatement = `
+export const occupancyHistory = namedStatement(
+  'parking-occupancy-history',
+  `
   WITH bound AS (
     SELECT n, "locationId", at, row_number() OVER (PARTITION BY n ORDER BY at)::int AS place
     FROM unnest($n::int[], $locationId::text[], $at::timestamptz[]) AS b(n, "locationId", at)
@@ -101,4 +107,5 @@ export const historyStatement = `
     END)::int AS occupied
   FROM state t JOIN "Location" l ON l.id = t."locationId"
   WHERE t.place < (SELECT cardinality(q.bounds) FROM question q WHERE q.n = t.n)
-  ORDER BY t.n, t.at`;
+  ORDER BY t.n, t.at`,
+);

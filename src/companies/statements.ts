@@ -1,0 +1,39 @@
+import type { Prisma } from '../../prisma/generated/client/client.ts';
+import { columnList } from '../database/columns.ts';
+import { namedStatement } from '../database/named-statement.ts';
+
+// The SQL statements that read companies and write their settings.
+
+/**
+ * The columns that are read for every company. The gateway does not read the column `settings` here, because some old
+ * companies have large settings.
+ */
+export const companyColumns = {
+  id: true,
+  name: true,
+  slug: true,
+  address: true,
+  externalCompanyId: true,
+  description: true,
+  phone: true,
+  email: true,
+  website: true,
+  logo: true,
+  createdAt: true,
+  updatedAt: true,
+} as const satisfies Prisma.CompanySelect;
+
+/** Reads companies by their ids. */
+export const companiesById = namedStatement(
+  'companies-by-id',
+  `SELECT ${columnList(Object.keys(companyColumns), (quoted) => `c.${quoted}`)} FROM "Company" c WHERE c.id = ANY($ids::text[])`,
+);
+
+/**
+ * Stores the settings of a company. The settings are stored with hand-written SQL, because Prisma drops the members
+ * `__proto__` and `$type` of a JSON value.
+ */
+export const writeSettings = namedStatement(
+  'company-settings-write',
+  'UPDATE "Company" SET settings = $settings::jsonb WHERE id = $id',
+);

@@ -1,0 +1,32 @@
+import { Prisma } from '../../prisma/generated/client/client.ts';
+import { scopeCondition } from '../auth/scope.ts';
+import { modelColumns } from '../database/columns.ts';
+import { isOfCompanies } from '../database/company-scope.ts';
+import { namedStatement } from '../database/named-statement.ts';
+
+// The SQL statements that find and lock locations in the scope of an API key.
+
+/**
+ * The SQL statement that finds the locations of several requests. A location is not in the result if its company is
+ * not in the list `ofCompanies` of the request.
+ */
+export const locationsOfQuestions = namedStatement(
+  'locations-of-questions',
+  `
+    SELECT q.n::int, ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')}
+    FROM unnest($id::text[], $ofCompanies::text[]) WITH ORDINALITY AS q(id, "ofCompanies", n)
+    JOIN "Location" l ON l.id = q.id AND ${isOfCompanies('l."companyId"')}`,
+);
+
+/**
+ * Reads a location in the scope of an API key, and locks the location until the transaction ends. The lock makes
+ * changes of the same location run one after another. `FOR UPDATE` would also block new rows that refer to the
+ * location, so the SQL statement uses `FOR NO KEY UPDATE`. `lockedLocation` needs the SQL parameter `locationId` and
+ * the SQL parameters from `scopeParameters`.
+ */
+export const lockedLocation = `
+  SELECT ${modelColumns(Prisma.LocationScalarFieldEnum, 'l')} FROM "Location" l
+  WHERE l.id = $locationId AND ${scopeCondition('l')} FOR NO KEY UPDATE`;
+
+/** Reads a location in the scope of an API key, and locks it until the transaction ends. */
+export const lockStatement = namedStatement('location-lock', lockedLocation);

@@ -1,0 +1,33 @@
+import type { Location } from '../../prisma/generated/client/client.ts';
+import { scopeCondition } from '../auth/scope.ts';
+import { talliedOf } from '../database/location-tally.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { occupancyColumns, type OccupancyParts } from '../parking/occupancy-columns.ts';
+
+// The SQL statements that read the statuses of locations.
+
+/** Reads the ids of all locations in the scope of an API key. */
+export const idsReached = namedStatement(
+  'location-ids-reached',
+  `SELECT l.id FROM "Location" l WHERE ${scopeCondition('l')} ORDER BY l.id`,
+);
+
+/** A result row with the columns from which the status of a location is computed. */
+export interface StatusRow
+  extends OccupancyParts, Pick<Location, 'id' | 'slug' | 'name' | 'capacity' | 'updatedAt'> {
+  whitelistedVehicles: number;
+  lastActivityAt: Date | null;
+  lastCountedAt: Date | null;
+}
+
+/** Reads the columns from which the gateway computes the statuses of given locations. */
+export const statusesById = namedStatement(
+  'location-statuses-by-id',
+  `
+    SELECT l.id, l.slug, l.name, l.capacity, l."updatedAt",
+      ${occupancyColumns('l.id')},
+      (SELECT max(e."occurredAt") FROM "ParkingEvent" e WHERE e."locationId" = l.id) AS "lastActivityAt",
+      (SELECT max(c."countedAt") FROM "OccupancyCount" c WHERE c."locationId" = l.id) AS "lastCountedAt",
+      ${talliedOf('l.id', 'entries')}::int AS "whitelistedVehicles"
+    FROM "Location" l WHERE l.id = ANY($ids::text[])`,
+);

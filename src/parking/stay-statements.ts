@@ -1,0 +1,70 @@
+import { namedStatement } from '../database/named-statement.ts';
+import { endOf, familyOf, startOf } from './session-columns.ts';
+
+// The SQL statements of this file end sessions and occupancy adjustments after the maximum stay. They also apply a new
+// maximum stay to a location.
+
+/**
+ * The maximum number of sessions that one transaction ends. Because of this maximum, a transaction locks the location
+ * for only a fraction of a second.
+ */
+export const maxSessionsPerTransaction = 500;
+
+/** Finds the locations with a session or an occupancy adjustment whose maximum stay is over. */
+export const overdueLocations = namedStatement(
+  'parking-overdue-locations',
+  `
+  SELECT DISTINCT s."locationId" FROM "ParkingSession" s WHERE s.open AND s."staysUntil" <= now()
+  UNION SELECT k."locationId" FROM "OccupancyCount" k WHERE k."fadesAt" <= now()`,
+);
+
+/** Ends the occupancy adjustments of a location that are older than the maximum stay at this location. */
+export const endFades = namedStatement(
+  'occupancy-counts-faded',
+  `
+  UPDATE "OccupancyCount" SET "fadesAt" = NULL
+  WHERE "locationId" = $locationId AND "fadesAt" <= now() RETURNING id`,
+);
+
+/**
+ * Reads up to `maxSessionsPerTransaction` sessions of a location that are open although their maximum stay is over.
+ */
+export const overdueSessions = namedStatement(
+  'parking-overdue-sessions',
+  `
+  SELECT s."plateType", s."plateCode", s."plateNumber", s."staysUntil" AS "occurredAt" FROM "ParkingSession" s
+  WHERE s."locationId" = $locationId AND s.open AND s."staysUntil" <= now()
+  ORDER BY s."staysUntil", s.id LIMIT ${maxSessionsPerTransaction}`,
+);
+
+/** Sets the end of the maximum stay of each open session of a location. */
+export const setEnds = namedStatement(
+  'parking-sessions-longest-stay',
+  `
+  UPDATE "ParkingSession" s SET "staysUntil" = ${startOf('s')} + make_interval(hours => $hours::int)
+  WHERE s."locationId" = $locationId AND s.open`,
+);
+
+/** Sets the end time of each occupancy adjustment of a location, after a change of the maximum stay. */
+export const setFades = namedStatement(
+  'occupancy-counts-longest-stay',
+  `
+  UPDATE "OccupancyCount" SET "fadesAt" = "countedAt" + make_interval(hours => $hours::int)
+  WHERE "locationId" = $locationId AND kind = 'NUMBER'`,
+);
+
+/**
+ * Finds the families of plates with sessions that were open for at least `$hours` hours. When a location gets a maximum
+ * stay of `$hours` hours, only sessions of these families can change. The result has one row for each family
+ * (`familyOf`), so that the gateway reads the parking events of a family only once.
+ */
+export const longFamilies = namedStatement(
+  'parking-families-long',
+  `
+  SELECT DISTINCT ON (${familyOf('s')}) s."plateType", s."plateCode", s."plateNumber", ${startOf('s')} AS "occurredAt",
+    true AS "wholeFamily", count(*) OVER (PARTITION BY ${familyOf('s')})::int AS sessions
+  FROM "ParkingSession" s
+  WHERE s."locationId" = $locationId
+    AND least(${endOf('s')}, now()) >= ${startOf('s')} + make_interval(hours => $hours::int)
+  ORDER BY ${familyOf('s')}, 4`,
+);

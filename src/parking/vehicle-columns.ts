@@ -1,0 +1,65 @@
+import { plateTexts, samePlate } from '../whitelist/columns.ts';
+import { confusableForm } from '../whitelist/similar-plates.ts';
+import { isInside } from './session-columns.ts';
+
+// SQL that finds the vehicles of a reference, such as a parking unit, that are inside now. A vehicle belongs to the
+// reference of its current whitelist entry, even if another whitelist entry applied when the vehicle entered.
+
+/** SQL that joins the whitelist entries of a reference (`v`) with the open sessions of their vehicles (`s`). */
+const entriesAndSessions = (ofReference: string, condition: string) => `
+  SELECT v.id AS "entryId", s.id AS "sessionId" FROM "WhitelistEntry" v
+  JOIN "ParkingSession" s ON s."locationId" = v."locationId" AND ${isInside('s')} AND ${condition}
+  WHERE ${ofReference}`;
+
+/**
+ * SQL for the number of whitelist entries that match the camera text of a session `s`. A camera text ends with the
+ * plate number of the vehicle, so PostgreSQL finds the matching whitelist entries with an index of plate numbers. The
+ * SQL refers to the whitelist entry `v`. PostgreSQL therefore evaluates the SQL only for the sessions of one reference
+ * (such as an apartment).
+ */
+const entriesOfText = `(
+    SELECT count(*) FROM "WhitelistEntry" w WHERE w."locationId" = v."locationId"
+      AND w."plateNumber" = ANY (ARRAY(SELECT right(s."plateNumber", digits) FROM generate_series(1, 20) digits))
+      AND s."plateNumber" IN (${plateTexts('w').join(', ')}) AND s."plateType" IN ('', w."plateType"))`;
+
+/** SQL for the text of a plate. In this text, characters that cameras confuse with each other have the same form. */
+const confusablePlate = (table: string) =>
+  confusableForm(`${table}."plateType" || ${table}."plateCode" || ${table}."plateNumber"`);
+
+/**
+ * SQL for the vehicles of a reference that are inside, as rows with `entryId` and `sessionId`. If several sessions
+ * belong to one whitelist entry, the SQL returns one row for each of these sessions. A parking session belongs to a
+ * whitelist entry if at least one of these conditions is true:
+ *
+ * - The session has the plate of the whitelist entry.
+ * - The session has a text that a camera read, and this text matches the whitelist entry and no other whitelist entry.
+ * - The gate named the whitelist entry, and cameras may confuse its plate with the plate of the session. No other
+ *   whitelist entry has the plate of the session.
+ *
+ * @param ofReference the SQL condition that selects the whitelist entries `v` of one reference, such as an apartment
+ */
+export const vehiclesOf = (ofReference: string) =>
+  [
+    samePlate('s', 'v'),
+    // One query compares plate texts with the plate type, and another query compares plate texts without it. For one
+    // query with an OR condition, PostgreSQL could use neither an index nor a hash join.
+    ...plateTexts('v').map(
+      (text) => `s."plateCode" = '' AND s."plateNumber" = ${text} AND s."plateType" IN ('', v."plateType")
+    AND ${entriesOfText} = 1`,
+    ),
+    `s."whitelistEntryId" = v.id AND ${confusablePlate('s')} = ${confusablePlate('v')} AND NOT EXISTS (
+      SELECT FROM "WhitelistEntry" w WHERE w."locationId" = s."locationId" AND w.id <> v.id AND ${samePlate('w', 's')})`,
+  ]
+    .map((condition) => entriesAndSessions(ofReference, condition))
+    .join('\n  UNION ALL');
+
+/**
+ * SQL for the number of vehicles of a reference that are inside. A whitelist entry counts as at most one vehicle, even
+ * if it has several open sessions.
+ */
+export const vehiclesInside = (
+  { locationId, referenceId }: { locationId: string; referenceId: string },
+  otherThan = 'true',
+) => `(
+  SELECT count(DISTINCT inside."entryId")::int
+  FROM (${vehiclesOf(`v."locationId" = ${locationId} AND v."referenceId" = ${referenceId} AND ${otherThan}`)}) inside)`;

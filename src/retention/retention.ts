@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { NamedStatement } from '../database/named-statement.ts';
+import type { Sql } from '../database/types.ts';
+import { countRemoval, maxBatchRows, recorderRemoval, removals } from './statements.ts';
+import { dropExpiredUsage, prepareUsagePartitions } from '../usage/partitions.ts';
+
+/** The number of days for which each kind of record is kept. Audit records are never removed. */
+export interface RetentionDays {
+  /**
+   * How long usage records are kept. The gateway writes one usage record for each request and removes the records of a
+   * whole day (UTC) together.
+   */
+  usage: number;
+  /**
+   * How long the totals of the usage (`UsageTotal`) are kept. `UsageTotal` contains one total for each combination of
+   * hour, API key, operation and outcome.
+   */
+  usageTotals: number;
+  events: number;
+  deliveries: number;
+  /** How long whitelist changes are kept for clients that keep a copy of a whitelist. */
+  whitelistChanges: number;
+}
+
+/** The number of removed rows of each kind, and the number of days whose usage records were removed. */
+type Removed = Record<keyof RetentionDays | 'usageDays' | 'usageRecorders' | 'counts', number>;
+
+/**
+ * The retention job: it removes expired records, and creates the table partitions for the usage records of the coming
+ * days.
+ */
+export interface Retention {
+  /**
+   * Removes all expired records now. Usage records are removed one whole day at a time, and all other records are
+   * removed in small batches.
+   */
+  removeExpired(): Promise<Removed>;
+  /** Stops the removal of expired records after the current batch. */
+  close(): Promise<void>;
+}
+
+const firstCheckDelayMs = 60_000;
+const checkIntervalMs = 3_600_000;
+/**
+ * The pause between two batches of removed records, in milliseconds. During the pause, client requests can use the
+ * database.
+ */
+const batchPauseMs = 50;
+
+/**
+ * A process that has written no usage records for this number of days has certainly ended. It will not send its last
+ * batch again.
+ */
+const idleRecorderDays = 31;
+
+/** Creates the retention job, which removes expired records one minute after the start and then every hour. */
+export function createRetention(options: { sql: Sql; log: Logger; days: RetentionDays }): Retention {
+  const { sql, log, days } = options;
+  let closed = false;
+  let running: Promise<unknown> = Promise.resolve();
+
+  async function removeOlder(statement: NamedStatement, keptDays: number): Promise<number> {
+    let total = 0;
+    for (;;) {
+      const [batch] = await sql.query<{ count: number }>(statement, statement.values({ days: keptDays }));
+      total += batch?.count ?? 0;
+      if (batch?.count !== maxBatchRows || closed) return total;
+      await sleep(batchPauseMs);
+    }
+  }
+
+  /**
+   * Creates new partitions for usage records, and drops expired partitions. If the partitions cannot be created or
+   * dropped, the gateway still removes all other expired records. It retries the partitions an hour later.
+   */
+  async function renewUsageDays(): Promise<number> {
+    try {
+      await prepareUsagePartitions(sql);
+      return await dropExpiredUsage(sql, days.usage);
+    } catch (error) {
+      log.warn(
+        { err: error },
+        'partitions of usage records could not be created or dropped; retrying in an hour',
+      );
+      return 0;
+    }
+  }
+
+  async function removeExpired() {
+    const removed = {
+      usageDays: await renewUsageDays(),
+      usage: await removeOlder(removals.usage, days.usage),
+      usageTotals: await removeOlder(removals.usageTotals, days.usageTotals),
+      usageRecorders: await removeOlder(recorderRemoval, idleRecorderDays),
+      events: await removeOlder(removals.events, days.events),
+      counts: await removeOlder(countRemoval, days.events),
+      deliveries: await removeOlder(removals.deliveries, days.deliveries),
+      whitelistChanges: await removeOlder(removals.whitelistChanges, days.whitelistChanges),
+    };
+    if (Object.values(removed).some(Boolean)) log.info({ removed }, 'removed expired records');
+    return removed;
+  }
+
+  let timer: NodeJS.Timeout;
+  function schedule(delay: number): void {
+    timer = setTimeout(() => {
+      running = removeExpired()
+        .catch((error: unknown) =>
+          log.warn({ err: error }, 'expired records could not be removed; retrying in an hour'),
+        )
+        .then(() => {
+          if (!closed) schedule(checkIntervalMs);
+        });
+    }, delay);
+    timer.unref();
+  }
+  schedule(firstCheckDelayMs);
+
+  return {
+    removeExpired,
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { advisoryLocks } from '../database/advisory-locks.ts';
+import { namedStatement } from '../database/named-statement.ts';
+import { differenceSince } from '../parking/occupancy-columns.ts';
+import { endOf, isUncertain } from '../parking/session-columns.ts';
+
+// The SQL statements that remove expired records. Each of these SQL statements removes one batch of rows.
+
+/**
+ * The maximum number of rows that one statement removes. A statement removes few rows, so that client requests do not
+ * have to wait for it.
+ */
+export const maxBatchRows = 1000;
+
+/** SQL for the time that is `$days` days ago, before which records have expired. */
+const endOfAge = 'now() - make_interval(days => $days::int)';
+
+/**
+ * Returns an SQL statement that removes one batch of rows older than `$days` days, by the database clock. The result of
+ * the SQL statement is the number of removed rows. If another process is removing rows of the same table, the SQL
+ * statement removes nothing. The statement skips rows that a client request is deleting at the same time.
+ *
+ * @param key the columns of the primary key
+ * @param expired an SQL query that returns the primary keys of the expired rows, oldest first
+ */
+const removal = (table: string, key: string, expired: string) =>
+  namedStatement(
+    `retention ${table}`,
+    `
+    WITH turn AS MATERIALIZED (
+      SELECT pg_try_advisory_xact_lock(hashtextextended('${table}', ${advisoryLocks.retention})) AS mine
+    ),
+    removed AS (
+      DELETE FROM "${table}"
+      WHERE (SELECT mine FROM turn) AND (${key}) IN (${expired} LIMIT ${maxBatchRows} FOR UPDATE SKIP LOCKED)
+      RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM removed`,
+  );
+
+/**
+ * The SQL condition that the retention job must keep the parking session with the id `id`. A parking session must be
+ * kept when at least one of these conditions is true:
+ *
+ * - The parking session is open.
+ * - The parking session ended, or reached its maximum stay, within the last `$days` days.
+ * - The current occupancy adjustment of the location depends on the parking session.
+ */
+const isStillNeeded = (id: string, locationId: string) => `EXISTS (
+  SELECT FROM "ParkingSession" s WHERE s.id = ${id} AND (
+    coalesce(s."endedAt", s."exitedAt", s."staysUntil", 'infinity') >= ${endOfAge}
+    OR ${isUncertain('s')} AND ${endOf('s')} > ${differenceSince(locationId)}))`;
+
+/**
+ * Removes expired occupancy counts. Occupancy counts are kept for as many days as parking events. The statement never
+ * removes the last count of a location, because `occupied` depends on this count.
+ */
+export const countRemoval = removal(
+  'OccupancyCount',
+  'id',
+  `SELECT k.id FROM "OccupancyCount" k
+     WHERE k."countedAt" < ${endOfAge}
+       AND EXISTS (SELECT FROM "OccupancyCount" later WHERE later."locationId" = k."locationId"
+         AND (later."countedAt", later.kind) > (k."countedAt", k.kind))
+       AND NOT EXISTS (SELECT FROM "CountedPlate" p WHERE p."countId" = k.id AND ${isStillNeeded('p.id', 'k."locationId"')})
+     ORDER BY k."countedAt", k.id`,
+);
+
+const totalKey = '"apiKeyId", hour, operation, surface, status, "errorCode"';
+
+const changeKey = '"locationId", "changedIn", id';
+const endOfChangeAge = `${endOfAge} - interval '1 day'`;
+
+/** Returns SQL for the oldest `count` whitelist changes of a location, in the order of their transactions. */
+const oldestChanges = (locationId: string, count: number) =>
+  `SELECT * FROM "WhitelistChange" c WHERE c."locationId" = ${locationId} ORDER BY c."changedIn", c.id LIMIT ${count}`;
+
+/** The statements that remove expired records, one statement for each number of days in `RetentionDays`. */
+export const removals = {
+  // Most usage records are removed together with the partition of their day. This SQL statement removes the other
+  // expired usage records: those in the default partition, and those older than all partitions of days.
+  usage: removal(
+    'UsageRecord',
+    '"createdAt", id',
+    `SELECT u."createdAt", u.id FROM "UsageRecord" u
+     WHERE u."createdAt" < date_trunc('day', ${endOfAge}, 'UTC') ORDER BY u."createdAt"`,
+  ),
+  usageTotals: removal(
+    'UsageTotal',
+    totalKey,
+    `SELECT ${totalKey} FROM "UsageTotal" WHERE hour < ${endOfAge} ORDER BY hour`,
+  ),
+  // When a parking event or an occupancy count is deleted, its session is also deleted. Therefore, the parking events
+  // and occupancy counts of a session are kept as long as the session is needed.
+  events: removal(
+    'ParkingEvent',
+    'id',
+    `SELECT e.id FROM "ParkingEvent" e
+     WHERE e."occurredAt" < ${endOfAge} AND NOT ${isStillNeeded('e.id', 'e."locationId"')}
+     ORDER BY e."occurredAt", e.id`,
+  ),
+  deliveries: removal(
+    'WebhookDelivery',
+    'id',
+    `SELECT d.id FROM "WebhookDelivery" d
+     WHERE d."createdAt" < ${endOfAge} AND d.status <> 'PENDING' ORDER BY d."createdAt"`,
+  ),
+  // Whitelist changes are kept one day longer than a feed cursor is valid, so that no change is removed while a client
+  // reads the feed. The SQL statement reads the oldest whitelist changes of each location first. The whitelist
+  // changes have no index by time, because an index would slow down every write to a whitelist.
+  whitelistChanges: removal(
+    'WhitelistChange',
+    changeKey,
+    `SELECT ${changeKey} FROM "WhitelistChange" WHERE (${changeKey}) IN (
+       SELECT o."locationId", o."changedIn", o.id FROM "Location" l
+       CROSS JOIN LATERAL (${oldestChanges('l.id', maxBatchRows)}) o
+       WHERE (SELECT f."changedAt" FROM (${oldestChanges('l.id', 1)}) f) < ${endOfChangeAge}
+         AND o."changedAt" < ${endOfChangeAge}
+       LIMIT ${maxBatchRows})`,
+  ),
+};
+
+/** Removes the usage recorders (rows of `"UsageRecorder"`) of processes that have ended. */
+export const recorderRemoval = removal(
+  'UsageRecorder',
+  'id',
+  `SELECT r.id FROM "UsageRecorder" r WHERE r."writtenAt" < ${endOfAge} ORDER BY r."writtenAt"`,
+);

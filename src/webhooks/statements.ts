@@ -1,0 +1,235 @@
+import type { WebhookDeliveryKind } from '../../prisma/generated/client/enums.ts';
+import { namedStatement } from '../database/named-statement.ts';
+
+// The SQL statements that claim, release, count and remove webhook deliveries. src/webhooks/outbox.ts describes the
+// table of pending deliveries.
+
+/**
+ * The length of the lease of a worker on a delivery that the worker has claimed, in seconds. After the end of the
+ * lease, another worker may claim the delivery. A worker's lease is longer than the longest possible delivery attempt.
+ */
+const workerLeaseSeconds = 60;
+
+/**
+ * The maximum number of concurrent delivery attempts in one process. Each attempt to deliver a message needs a network
+ * connection and some memory.
+ */
+const maxInFlight = 200;
+/**
+ * The maximum number of concurrent delivery attempts for one company. Because of this limit, unresponsive receivers of
+ * one company do not delay other companies.
+ */
+export const maxInFlightPerCompany = 20;
+/**
+ * The maximum number of concurrent delivery attempts for one webhook. Without this limit, one slow receiver could use
+ * all concurrent attempts of its company.
+ */
+const maxInFlightPerWebhook = 5;
+/**
+ * The maximum number of concurrent delivery attempts for failing webhooks. Failing webhooks may use only half of the
+ * slots (`maxInFlight`), so that they do not block the other webhooks.
+ */
+const maxFailingInFlight = maxInFlight / 2;
+export const maxFailingInFlightPerCompany = maxInFlightPerCompany / 2;
+
+/**
+ * Returns the end of an SQL statement that claims webhook deliveries. The SQL before this part must select the
+ * deliveries to claim in the common table expression `locked`. The caller gets a lease on each of them. The SQL
+ * statement returns the deliveries that it claimed, oldest first, with the data for an attempt to deliver each message.
+ *
+ * @param leaseSeconds the length of the lease in seconds: a number or an SQL expression
+ * @param further additional result columns: the name of each column, with an SQL expression over the columns of
+ *   `locked`
+ */
+function claimLocked(leaseSeconds: string | number, further: Record<string, string> = {}): string {
+  const returned = Object.entries(further).map(([name, expression]) => `, ${expression} AS "${name}"`);
+  const selected = Object.keys(further).map((name) => `, c."${name}"`);
+  return `claimed AS (
+      UPDATE "WebhookDelivery" d
+      SET "claimedAt" = now(), "nextAttemptAt" = now() + make_interval(secs => ${leaseSeconds})
+      FROM locked WHERE d.id = locked.id
+      RETURNING d.*${returned.join('')}
+    )
+    SELECT c.id, c."webhookId", c.type, c."claimedAt", c."nextAttemptAt" AS "leaseEndsAt"${selected.join('')},
+      coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
+      w.url, w.secret, CASE WHEN w."formerSecretEndsAt" > now() THEN w."formerSecret" END AS "formerSecret",
+      r.action, r."companyId", r."locationId", r."targetId", r.changes, r."createdAt", r.traceparent
+    FROM claimed c JOIN "Webhook" w ON w.id = c."webhookId" JOIN "AuditRecord" r ON r.id = c."eventId"
+    ORDER BY c."createdAt", c.id`;
+}
+
+/**
+ * Returns SQL that selects the due deliveries of all push webhooks, or of all pull webhooks. The delivery with the
+ * earliest due time comes first. For each webhook, the SQL selects only as many deliveries as the limit on concurrent
+ * attempts still allows. The SQL reads the webhooks from the common table expression `enabled`, and the ids of the
+ * deliveries in progress from the parameter `$id`.
+ */
+const dueOf = (kind: WebhookDeliveryKind, dueAt: 'nextAttemptAt' | 'retryUntil') => `
+      SELECT next.id, next."nextAttemptAt", e.owner, e.failing
+      FROM enabled e
+      CROSS JOIN LATERAL (
+        SELECT d.id, d."nextAttemptAt" FROM "WebhookDelivery" d
+        WHERE d."webhookId" = e.id AND d.status = 'PENDING' AND d."${dueAt}" <= now() AND d."nextAttemptAt" <= now()
+          AND d.id <> ALL ($id::text[])
+        ORDER BY d."${dueAt}" LIMIT greatest(${maxInFlightPerWebhook} - e."inFlight", 0)
+      ) next
+      WHERE e.delivery = '${kind}'`;
+
+/**
+ * Claims due deliveries. A due delivery of a push webhook is a message that the gateway must post. A due delivery of a
+ * pull webhook is a message that expired before a reader acknowledged it. The number of deliveries of each company is
+ * limited. The statement claims the deliveries of failing webhooks after all other deliveries. For failing webhooks,
+ * and for all other webhooks, the statement claims one delivery of each company before a second delivery of any
+ * company. The deliveries of one company are in the order of their due times. The SQL parameters describe the delivery
+ * attempts that this worker has in progress. The statement locks only the chosen deliveries, and then checks again
+ * whether they are due.
+ */
+export const claimDueStatement = namedStatement(
+  'webhook-claim-due',
+  `
+    WITH busy AS (
+      SELECT * FROM unnest($id::text[], $webhookId::text[], $owner::text[], $failing::boolean[]) AS b(id, "webhookId", owner, failing)
+    ), enabled AS (
+      SELECT w.id, w.delivery, coalesce(w."companyId", '') AS owner, w."failingSince" IS NOT NULL AS failing,
+        (SELECT count(*) FROM busy b WHERE b."webhookId" = w.id) AS "inFlight"
+      FROM "Webhook" w WHERE w."disabledAt" IS NULL
+    ), due AS (${dueOf('PUSH', 'nextAttemptAt')}
+      UNION ALL ${dueOf('PULL', 'retryUntil')}
+    ), ranked AS (
+      SELECT due.*,
+        row_number() OVER (PARTITION BY owner ORDER BY failing, "nextAttemptAt")
+          + (SELECT count(*) FROM busy b WHERE b.owner = due.owner) AS "ofCompany",
+        row_number() OVER (PARTITION BY owner, failing ORDER BY "nextAttemptAt")
+          + (SELECT count(*) FROM busy b WHERE b.owner = due.owner AND b.failing) AS "ofCompanyFailing"
+      FROM due
+    ), within_company AS (
+      SELECT ranked.*,
+        row_number() OVER (PARTITION BY failing ORDER BY "ofCompany", "nextAttemptAt")
+          + (SELECT count(*) FROM busy b WHERE b.failing) AS "ofFailing"
+      FROM ranked
+      WHERE "ofCompany" <= ${maxInFlightPerCompany}
+        AND (NOT failing OR "ofCompanyFailing" <= ${maxFailingInFlightPerCompany})
+    ), chosen AS (
+      SELECT id FROM within_company
+      WHERE NOT failing OR "ofFailing" <= ${maxFailingInFlight}
+      ORDER BY failing, "ofCompany", "nextAttemptAt" LIMIT greatest(${maxInFlight} - cardinality($id::text[]), 0)
+    ), locked AS (
+      SELECT d.id FROM "WebhookDelivery" d
+      WHERE d.id IN (SELECT id FROM chosen) AND d.status = 'PENDING' AND d."nextAttemptAt" <= now()
+      FOR UPDATE SKIP LOCKED
+    ), ${claimLocked(workerLeaseSeconds)}`,
+);
+
+/** Makes a claimed delivery due after `$afterSeconds` seconds. */
+export const releaseStatement = namedStatement(
+  'webhook-release',
+  `UPDATE "WebhookDelivery" SET "nextAttemptAt" = now() + make_interval(secs => $afterSeconds)
+    WHERE id = $id AND status = 'PENDING'`,
+);
+
+/**
+ * A size in bytes. When the stored changes of the messages in a response are larger, the response gets no further
+ * message. A response with many large messages would delay other requests, because the gateway parses and signs
+ * messages without yielding to the event loop.
+ */
+const maxStoredBytes = 1024 * 1024;
+
+/** The error text of an attempt that failed because the lease of a reader ended without an acknowledgement. */
+const leaseEnded = 'No reader acknowledged the message before the lease ended';
+
+/**
+ * The SQL condition for webhook messages that a reader can pull now: no reader has a lease on the message, and the
+ * message has not expired.
+ */
+const isWaiting = (alias: string) =>
+  `${alias}.status = 'PENDING' AND ${alias}."nextAttemptAt" <= now() AND ${alias}."retryUntil" > now()`;
+
+/**
+ * Claims up to `$first` messages of a webhook for `$leaseSeconds` seconds. The messages that have waited longest come
+ * first. The statement skips messages that another reader is claiming at the same time. If another lease of the message
+ * ended without an acknowledgement, the statement also stores a failed attempt.
+ */
+export const pullStatement = namedStatement(
+  'webhook-pull',
+  `
+    WITH free AS (
+      SELECT d.id, d."eventId", d."nextAttemptAt", d."claimedAt" FROM "WebhookDelivery" d
+      WHERE d."webhookId" = $webhookId AND ${isWaiting('d')}
+      ORDER BY d."nextAttemptAt", d.id LIMIT $first::int
+      FOR UPDATE SKIP LOCKED
+    ), measured AS (
+      SELECT free.*, (extract(epoch FROM "nextAttemptAt" - "claimedAt") * 1000)::int AS "unacknowledgedMs",
+        sum(coalesce(pg_column_size(r.changes), 0)) OVER (ORDER BY free."nextAttemptAt", free.id
+          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "bytesBefore"
+      FROM free JOIN "AuditRecord" r ON r.id = free."eventId"
+    ), locked AS (
+      SELECT * FROM measured WHERE coalesce("bytesBefore", 0) <= ${maxStoredBytes}
+    ), ended AS (
+      INSERT INTO "WebhookAttempt" (id, "deliveryId", error, "durationMs", "createdAt")
+      SELECT "new_id"(), id, '${leaseEnded}', "unacknowledgedMs", "nextAttemptAt"
+      FROM locked WHERE "unacknowledgedMs" IS NOT NULL
+    ), ${claimLocked('$leaseSeconds::int', { unacknowledgedMs: 'locked."unacknowledgedMs"' })}`,
+);
+
+/**
+ * The maximum number of waiting messages that are counted for one webhook. Counting more than this number of waiting
+ * messages would burden the database.
+ */
+export const maxCountedWaiting = 1000;
+
+/** The number of messages of one webhook that wait for a reader. */
+export interface WaitingCount {
+  webhookId: string;
+  waiting: number;
+  /** The time at which the most recent waiting message began to wait; null when no message waits. */
+  newest: Date | null;
+}
+
+/**
+ * Counts the waiting messages of several webhooks. If a webhook has too many messages, only the newest messages are
+ * counted. For a disabled webhook, the number is 0. For a deleted webhook, the result has no row.
+ */
+export const countWaiting = namedStatement(
+  'webhook-count-waiting',
+  `
+    SELECT w.id AS "webhookId", counted.waiting, counted.newest
+    FROM "Webhook" w CROSS JOIN LATERAL (
+      SELECT count(*)::int AS waiting, max(newest."nextAttemptAt") AS newest FROM (
+        SELECT d."nextAttemptAt" FROM "WebhookDelivery" d
+        WHERE d."webhookId" = w.id AND w."disabledAt" IS NULL AND ${isWaiting('d')}
+        ORDER BY d."nextAttemptAt" DESC LIMIT ${maxCountedWaiting}
+      ) newest
+    ) counted
+    WHERE w.id = ANY ($ids::text[])`,
+);
+
+/** Reads the number and the ages of at most `$most` pending deliveries. */
+export const backlogStatement = namedStatement(
+  'webhook-backlog',
+  `
+    SELECT count(*)::int AS pending,
+      coalesce(extract(epoch FROM now() - min("createdAt")), 0)::float8 AS "oldestSeconds",
+      greatest(coalesce(extract(epoch FROM now() - min("nextAttemptAt") FILTER (WHERE delivery = 'PUSH')), 0), 0)::float8
+        AS "overdueSeconds"
+    FROM (
+      SELECT w.delivery, d."createdAt", d."nextAttemptAt"
+      FROM "Webhook" w JOIN "WebhookDelivery" d ON d."webhookId" = w.id AND d.status = 'PENDING'
+      WHERE w."disabledAt" IS NULL
+      LIMIT $most
+    ) AS counted`,
+);
+
+/**
+ * Removes a batch of finished deliveries of a webhook, and returns the number of removed deliveries. The SQL statement
+ * skips deliveries that another process is removing at the same time.
+ */
+export const removeHistoryBatch = namedStatement(
+  'webhook-remove-history',
+  `
+    WITH removed AS (
+      DELETE FROM "WebhookDelivery" WHERE id IN (
+        SELECT id FROM "WebhookDelivery" WHERE "webhookId" = $webhookId AND status <> 'PENDING' LIMIT $count FOR UPDATE SKIP LOCKED)
+      RETURNING 1
+    )
+    SELECT count(*)::int AS count FROM removed`,
+);

@@ -1,0 +1,73 @@
+import type { WhitelistEntry } from '../../../prisma/generated/client/client.ts';
+import { isOfCompanies } from '../../database/company-scope.ts';
+import { namedStatement } from '../../database/named-statement.ts';
+import { entryColumns, type Nullable } from '../columns.ts';
+import { feedLife, positionColumns, type PositionRow } from './position.ts';
+
+// The SQL statements that read the feed of a whitelist. src/whitelist/feed/feed.ts describes the feed.
+
+/** A result row with the current position in the whitelist feed of a location. */
+export type LocationPosition = PositionRow & {
+  n: number;
+  id: string;
+  companyId: string;
+  timezone: string;
+  isContinued: boolean | null;
+};
+
+/** Reads the current feed positions of several locations, and whether clients can continue from earlier positions. */
+export const readPositions = namedStatement(
+  'whitelist-feed-positions',
+  `
+    SELECT q.n::int, l.id, l."companyId", l.timezone, ${positionColumns('l.id')},
+      q.life = ${feedLife}
+        AND pg_snapshot_xmax(q.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+        AND q."takenAt" > statement_timestamp() - make_interval(days => $changesKeptDays::int)
+        AND (q."newestRecordId" IS NULL OR EXISTS (
+          SELECT FROM "AuditRecord" a WHERE a.id = q."newestRecordId" AND a."locationId" = l.id))
+        AS "isContinued"
+    FROM unnest($locationId::text[], $ofCompanies::text[], $life::text[], $snapshot::text[], $takenAt::timestamptz[],
+        $newestRecordId::text[])
+      WITH ORDINALITY AS q("locationId", "ofCompanies", life, snapshot, "takenAt", "newestRecordId", n)
+    JOIN "Location" l ON l.id = q."locationId" AND ${isOfCompanies('l."companyId"')}`,
+);
+
+/**
+ * A result row with a change and the whitelist entry in its current state. If the whitelist entry no longer exists, its
+ * columns are null.
+ */
+export type ChangeRow = Nullable<WhitelistEntry> & {
+  changedIn: string;
+  changeId: string;
+  entryId: string;
+  changedType: string;
+  changedCode: string;
+  changedNumber: string;
+};
+
+/**
+ * Reads the changes that are not in a given snapshot, starting after the last change that the client has received. A
+ * result row also contains the changed whitelist entry if the entry still exists. Because of the lateral join,
+ * PostgreSQL finds each changed whitelist entry by its primary key. PostgreSQL reads only the entries of one feed page,
+ * even from a long whitelist.
+ */
+export const readChanges = namedStatement(
+  'whitelist-feed-changes',
+  `
+    SELECT c."changedIn"::text, c.id::text AS "changeId", c."entryId", c."plateType" AS "changedType",
+      c."plateCode" AS "changedCode", c."plateNumber" AS "changedNumber", ${entryColumns('e')}
+    FROM (
+      SELECT * FROM "WhitelistChange"
+      WHERE "locationId" = $locationId
+        AND NOT pg_visible_in_snapshot("changedIn", $since::pg_snapshot)
+        -- This condition excludes rows of a restored dump, whose transaction numbers this server may not have reached
+        -- yet.
+        AND "changedIn" < pg_snapshot_xmax(pg_current_snapshot())
+        AND ("changedIn", id) > ($changedIn::xid8, $id::bigint)
+      ORDER BY "changedIn", id LIMIT $limit::int
+    ) c
+    LEFT JOIN LATERAL (
+      SELECT * FROM "WhitelistEntry" w WHERE w.id = c."entryId" AND w."locationId" = c."locationId" LIMIT 1
+    ) e ON true
+    ORDER BY c."changedIn", c.id`,
+);

@@ -1,0 +1,106 @@
+import { insertAuditRecord } from '../../audit/statements.ts';
+import { namedStatement } from '../../database/named-statement.ts';
+import { lockedLocation } from '../../location-access/statements.ts';
+import { isMergeChange, plateColumnList, samePlate } from '../columns.ts';
+import { inputRows, type MergeMode, writeRows } from './rows.ts';
+
+// The SQL statements that import rows into a whitelist, or predict the result of an import.
+
+/**
+ * Returns the SQL statement that writes one batch of imported rows and its audit record. To be fast for large batches,
+ * the statement must not join two tables with many rows. In a prepared statement, PostgreSQL assumes that an array
+ * parameter has ten rows. A join would therefore compare every row with every other row. The statement therefore uses
+ * `IN` with a subquery instead of a join. For an uncorrelated subquery, PostgreSQL always uses a hash table. The
+ * statement locks the location to prevent a deadlock, because two imports could lock the same plates in different
+ * orders.
+ */
+const mergeStatement = (mode: MergeMode) =>
+  namedStatement(
+    `whitelist-merge ${mode}`,
+    `
+    WITH reached AS (${lockedLocation}),
+    input AS (${inputRows}),
+    written AS (${writeRows(mode === 'CREATE' ? 'skip' : 'update')}),
+    changes AS (
+      SELECT jsonb_agg(id) FILTER (WHERE "isNew") AS created, jsonb_agg(id) FILTER (WHERE NOT "isNew") AS updated
+      FROM written
+    ), audited AS (
+      ${insertAuditRecord('whitelist.imported', {
+        location: 'reached',
+        targetId: 'reached.id',
+        changes: `jsonb_strip_nulls(jsonb_build_object('mode', '${mode}', 'created', created, 'updated', updated))`,
+      })}
+      FROM reached, changes WHERE coalesce(created, updated) IS NOT NULL
+    )
+    SELECT coalesce(created, '[]') AS created, coalesce(jsonb_array_length(updated), 0) AS updated
+    FROM reached, changes`,
+  );
+
+/** The statements that write one batch of rows, one statement for each mode. */
+export const mergeStatements = { CREATE: mergeStatement('CREATE'), UPSERT: mergeStatement('UPSERT') };
+
+/**
+ * Locks the whitelist entries of a location. The SQL statement first waits until the concurrent changes of single
+ * whitelist entries have ended. Until the transaction ends, no other transaction can change the locked whitelist
+ * entries.
+ */
+export const lockEntries = namedStatement(
+  'whitelist-lock',
+  `SELECT count(*)::int FROM (
+    SELECT FROM "WhitelistEntry" WHERE "locationId" = $locationId ORDER BY id FOR UPDATE
+  ) locked`,
+);
+
+/** Writes some of the rows of a REPLACE import. */
+export const writeEntries = namedStatement(
+  'whitelist-replace-write',
+  `
+  WITH reached AS (${lockedLocation}),
+  input AS (${inputRows}),
+  written AS (${writeRows('update')})
+  SELECT id, "isNew" FROM written`,
+);
+
+/**
+ * The maximum number of existing whitelist entries that one statement compares with the plates of all imported rows.
+ */
+export const entriesPerSearch = 5_000;
+
+/**
+ * Finds the existing whitelist entries whose plates are not in the import, starting after a given id. The SQL uses
+ * `NOT IN` with an uncorrelated subquery, for which PostgreSQL always uses a hash table.
+ */
+export const findOthers = namedStatement(
+  'whitelist-replace-others',
+  `
+  SELECT w.id FROM "WhitelistEntry" w
+  WHERE w."locationId" = $locationId AND w.id > $after AND (${plateColumnList('w')}) NOT IN (
+    SELECT ${plateColumnList()}
+    FROM unnest($plateType::text[], $plateCode::text[], $plateNumber::text[]) AS i(${plateColumnList()}))
+  ORDER BY w.id LIMIT ${entriesPerSearch}`,
+);
+
+/** Removes whitelist entries, and returns the ids of the removed whitelist entries. */
+export const removeEntries = namedStatement(
+  'whitelist-replace-remove',
+  `DELETE FROM "WhitelistEntry" WHERE id = ANY($ids::text[]) RETURNING id`,
+);
+
+/**
+ * Finds the imported rows whose plate is already in the whitelist, and counts the rows that differ from the existing
+ * entry with the same plate.
+ */
+export const compareRows = namedStatement(
+  'whitelist-dry-run-compare',
+  `
+  WITH input AS (${inputRows})
+  SELECT coalesce(jsonb_agg(excluded.id), '[]') AS taken, count(*) FILTER (WHERE ${isMergeChange})::int AS changed
+  FROM (SELECT i.*, i."newId" AS id FROM input i) AS excluded
+  JOIN "WhitelistEntry" w ON w."locationId" = $locationId AND ${samePlate('w', 'excluded')}`,
+);
+
+/** Counts the whitelist entries of a location. */
+export const countEntries = namedStatement(
+  'whitelist-dry-run-count',
+  `SELECT count(*)::int AS count FROM "WhitelistEntry" WHERE "locationId" = $locationId`,
+);
